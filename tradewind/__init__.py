@@ -1,0 +1,1 @@
+"""Tradewind: cross-border purchasing behind one HTTP/JSON API."""
