@@ -1,0 +1,1 @@
+"""Who our customers are: accounts, logins, sessions, passwords, roles, plans and locks."""

@@ -1,0 +1,149 @@
+"""Accounts over HTTP, for operators."""
+
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.accounts import change, change_password, sql
+from tradewind.accounts.errors import EmailTaken, OwnAccount, TooBusyToHash
+from tradewind.accounts.model import Operator
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.register import register
+from tradewind.accounts.wire import (
+    AccountsQuery,
+    AdminAccountOut,
+    LockIn,
+    NewAccountIn,
+    PasswordLinkOut,
+    PlanIn,
+    RolesIn,
+)
+from tradewind.audit.model import Actor
+from tradewind.ids import AccountId
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.endpoint import Routes
+from tradewind.web.paging import Page, page, read_cursor
+from tradewind.web.problems import NoSuch
+from tradewind.web.request import Request
+from tradewind.web.urls import PublicUrl
+
+routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
+
+
+@routes.get()
+async def list_accounts(
+    caller: Operator, query: AccountsQuery, db: Database
+) -> Page[AdminAccountOut]:
+    """List accounts, newest first."""
+    rows = await sql.list_accounts(
+        db,
+        email=query.email.strip().lower() if query.email else query.email,
+        role=query.role,
+        plan=query.plan,
+        locked=query.locked,
+        below=read_cursor("accounts", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page(
+        "accounts",
+        rows,
+        query.limit,
+        key=lambda account: account.id,
+        show=AdminAccountOut.of_account,
+    )
+
+
+@routes.post(status=201, errors=(EmailTaken, TooBusyToHash))
+async def create_account(
+    request: Request, caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
+) -> AdminAccountOut:
+    """Make an account.
+
+    Without `password`, make a password link next and send it to the owner.
+    """
+    account = await register(
+        db,
+        passwords,
+        Actor.of(caller, request),
+        email=body.email,
+        name=body.name,
+        roles=body.roles,
+        plan=body.plan,
+        password=body.password,
+    )
+    return AdminAccountOut.of_account(account)
+
+
+@routes.get("/{account_id}", errors=(NoSuch,))
+async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
+    """One account."""
+    account = await sql.find_account(db, account_id)
+    if account is None:
+        raise NoSuch(ids.ACCOUNT)
+    return AdminAccountOut.of_account(account)
+
+
+@routes.post("/{account_id}/lock", errors=(NoSuch, OwnAccount))
+async def lock_account(
+    account_id: AccountId, request: Request, caller: Operator, body: LockIn, db: Database
+) -> AdminAccountOut:
+    """Lock an account.
+
+    From this answer on every credential of it gets 403 `account_locked`, and its sessions have
+    ended. Its orders are still followed and its deliveries still made.
+    """
+    account = await change.lock(db, Actor.of(caller, request), account_id, body.reason)
+    return AdminAccountOut.of_account(account)
+
+
+@routes.post("/{account_id}/unlock", errors=(NoSuch,))
+async def unlock_account(
+    account_id: AccountId, request: Request, caller: Operator, db: Database
+) -> AdminAccountOut:
+    """Unlock an account: its API keys work again at once, its people log in anew."""
+    account = await change.unlock(db, Actor.of(caller, request), account_id)
+    return AdminAccountOut.of_account(account)
+
+
+@routes.post("/{account_id}/plan", errors=(NoSuch,))
+async def change_plan(
+    account_id: AccountId, request: Request, caller: Operator, body: PlanIn, db: Database
+) -> AdminAccountOut:
+    """Put an account on another plan; its next request has the new limits."""
+    account = await change.change_plan(db, Actor.of(caller, request), account_id, body.plan)
+    return AdminAccountOut.of_account(account)
+
+
+@routes.post("/{account_id}/roles", errors=(NoSuch, OwnAccount))
+async def change_roles(
+    account_id: AccountId, request: Request, caller: Operator, body: RolesIn, db: Database
+) -> AdminAccountOut:
+    """Give an account exactly these roles, from its next request on."""
+    account = await change.change_roles(db, Actor.of(caller, request), account_id, body.roles)
+    return AdminAccountOut.of_account(account)
+
+
+@routes.post(
+    "/{account_id}/password-link",
+    status=201,
+    answers=PasswordLinkOut,
+    errors=(NoSuch,),
+    headers={"Cache-Control": "Always `no-store`: the answer holds a secret."},
+)
+async def make_password_link(
+    account_id: AccountId,
+    request: Request,
+    caller: Operator,
+    db: Database,
+    keyring: Keyring,
+    public_url: PublicUrl,
+) -> Answer:
+    """Make a one-time link by which the account's owner chooses a password.
+
+    It works once, for 24 hours, and replaces any earlier link of the account.
+    """
+    url, expires = await change_password.make_link(
+        db, keyring, Actor.of(caller, request), account_id, public_url.text
+    )
+    return Answer(PasswordLinkOut.of(url, expires), headers=[NO_STORE])

@@ -1,0 +1,112 @@
+"""Changes what an account may do: its lock, its plan, its roles."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.accounts import sql
+from tradewind.accounts.errors import OwnAccount
+from tradewind.accounts.model import Account, Plan, Role
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx, transaction
+from tradewind.web.problems import NoSuch
+
+
+async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Account:
+    """Refuse every credential of the account from now on, and end its sessions.
+
+    Locking a locked account changes only the reason. What the account began goes on: its orders
+    are followed and its deliveries made.
+    """
+    async with transaction(db) as tx:
+        account = await _held(tx, account_id)
+        if account.id == by.account_id:
+            raise OwnAccount
+        await sql.end_sessions(tx, account_id, "account_locked")
+        saved = await sql.save_account(
+            tx,
+            account_id,
+            roles=list(account.roles),
+            plan=account.plan,
+            locked=True,
+            lock_reason=reason,
+        )
+        await _record(tx, by, "account.locked", saved, reason=reason)
+    return saved
+
+
+async def unlock(db: Database, by: Actor, account_id: UUID) -> Account:
+    """Let the account in again: its keys work at once, its people log in anew."""
+    async with transaction(db) as tx:
+        account = await _held(tx, account_id)
+        if account.locked_at is None:
+            return account
+        saved = await sql.save_account(
+            tx,
+            account_id,
+            roles=list(account.roles),
+            plan=account.plan,
+            locked=False,
+            lock_reason=None,
+        )
+        await _record(tx, by, "account.unlocked", saved)
+    return saved
+
+
+async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> Account:
+    async with transaction(db) as tx:
+        account = await _held(tx, account_id)
+        if account.plan is plan:
+            return account
+        saved = await sql.save_account(
+            tx,
+            account_id,
+            roles=list(account.roles),
+            plan=plan,
+            locked=account.locked_at is not None,
+            lock_reason=account.lock_reason,
+        )
+        await _record(tx, by, "account.plan_changed", saved, before=account.plan, after=plan)
+    return saved
+
+
+async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequence[Role]) -> Account:
+    """Give the account exactly these roles."""
+    async with transaction(db) as tx:
+        account = await _held(tx, account_id)
+        if account.id == by.account_id and Role.OPERATOR not in roles:
+            raise OwnAccount
+        if account.roles == frozenset(roles):
+            return account
+        saved = await sql.save_account(
+            tx,
+            account_id,
+            roles=sorted(set(roles)),
+            plan=account.plan,
+            locked=account.locked_at is not None,
+            lock_reason=account.lock_reason,
+        )
+        await _record(
+            tx,
+            by,
+            "account.roles_changed",
+            saved,
+            before=sorted(account.roles),
+            after=sorted(saved.roles),
+        )
+    return saved
+
+
+async def _held(tx: Tx, account_id: UUID) -> Account:
+    account = await sql.lock_account(tx, account_id)
+    if account is None:
+        raise NoSuch(ids.ACCOUNT)
+    return account
+
+
+async def _record(tx: Tx, by: Actor, action: str, account: Account, **details: object) -> None:
+    await record(
+        tx, by, action, account_id=account.id, subject=ids.ACCOUNT.show(account.id), **details
+    )

@@ -1,0 +1,52 @@
+"""Registers an account: operators do, from the command line or the admin API."""
+
+from collections.abc import Sequence
+
+from tradewind import ids
+from tradewind.accounts import sql
+from tradewind.accounts.errors import EmailTaken
+from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.passwords import Passwords
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+
+async def register(
+    db: Database,
+    passwords: Passwords,
+    by: Actor,
+    *,
+    email: str,
+    name: str = "",
+    roles: Sequence[Role] = (Role.BUYER,),
+    plan: Plan = Plan.PRO,
+    password: str | None = None,
+) -> Account:
+    """Make an account; without a password, its owner chooses one by a password link."""
+    email = email.strip().lower()
+    stored = None if password is None else await passwords.hash(password)
+    async with transaction(db) as tx:
+        account = await sql.insert_account(
+            tx,
+            ids.new(),
+            email=email,
+            name=name,
+            roles=sorted(set(roles)),
+            plan=plan,
+            password_hash=stored,
+        )
+        if account is None:
+            raise EmailTaken(email)
+        await record(
+            tx,
+            by,
+            "account.created",
+            account_id=account.id,
+            subject=ids.ACCOUNT.show(account.id),
+            email=email,
+            roles=sorted(account.roles),
+            plan=plan,
+        )
+    return account

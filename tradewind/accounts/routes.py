@@ -1,0 +1,111 @@
+"""Logging in and out, and one's own account, over HTTP."""
+
+from tradewind.accounts import change_password as passwords_of
+from tradewind.accounts import sessions
+from tradewind.accounts.errors import (
+    AccountLocked,
+    NoSession,
+    NotSignedIn,
+    TooBusyToHash,
+    WrongCredentials,
+)
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.sign_in import LoginRate, sign_in
+from tradewind.accounts.wire import LoginIn, MeOut, PasswordIn, RefreshIn, TokensOut
+from tradewind.audit.model import Actor
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.limits import RateLimited
+from tradewind.web.request import Request
+
+auth = Routes("/v1/auth", tag="Authentication")
+me = Routes("/v1/me", tag="Account")
+
+_NO_STORE_HEADER = {"Cache-Control": "Always `no-store`: the answer holds secrets."}
+
+
+@auth.post(
+    "/login",
+    answers=TokensOut,
+    errors=(WrongCredentials, AccountLocked, RateLimited, TooBusyToHash),
+    headers=_NO_STORE_HEADER,
+)
+async def login(
+    request: Request,
+    body: LoginIn,
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
+    rate: LoginRate,
+) -> Answer:
+    """Log in with e-mail and password.
+
+    The access token is valid for 90 days: cache it, and send it as `Authorization: Bearer …`.
+    Credentials sent along are ignored. 30 logins a minute are tried from one address (429); ten
+    failures within 15 minutes stop logins for that e-mail for 15 minutes (403).
+    """
+    account, tokens = await sign_in(
+        db,
+        keyring,
+        passwords,
+        rate,
+        email=body.email,
+        password=body.password,
+        address=request.address,
+        user_agent=request.header(b"user-agent") or "",
+    )
+    return Answer(TokensOut.of(account, tokens), headers=[NO_STORE])
+
+
+@auth.post(
+    "/refresh",
+    answers=TokensOut,
+    errors=(NotSignedIn, AccountLocked),
+    headers=_NO_STORE_HEADER,
+)
+async def refresh(request: Request, body: RefreshIn, db: Database, keyring: Keyring) -> Answer:
+    """Exchange a refresh token for a new pair.
+
+    A refresh token works once. The one before it gets the same new pair for another 60 seconds,
+    in case the answer was lost; any older one ends the whole session.
+    """
+    by = Actor.stranger("refresh token", request)
+    account, tokens = await sessions.refresh(db, keyring, body.refresh_token, by)
+    return Answer(TokensOut.of(account, tokens), headers=[NO_STORE])
+
+
+@auth.post("/logout", status=204, errors=(NoSession,))
+async def logout(caller: Caller, db: Database) -> None:
+    """End the session of the access token at hand.
+
+    From this answer on its tokens are refused by every process.
+    """
+    await sessions.log_out(db, caller.session_id)
+
+
+@me.get()
+async def get_me(caller: Caller) -> MeOut:
+    """The account behind the credentials: roles, plan, and what is left of its rate budget."""
+    return MeOut.of_caller(caller)
+
+
+@me.post("/password", status=204, errors=(TooBusyToHash,))
+async def change_password(
+    request: Request, caller: Caller, body: PasswordIn, db: Database, passwords: Passwords
+) -> None:
+    """Change one's own password.
+
+    Every session of the account ends, the one at hand included: log in again with the new
+    password. API keys go on working.
+    """
+    await passwords_of.change_password(
+        db,
+        passwords,
+        Actor.of(caller, request),
+        caller.account_id,
+        current=body.current_password,
+        new=body.new_password,
+    )

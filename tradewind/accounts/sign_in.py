@@ -1,0 +1,97 @@
+"""Signs an account in: throttle first, then the password, then a session."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import IPv6Address, ip_address
+
+from tradewind.accounts import sessions, sql
+from tradewind.accounts.errors import AccountLocked, WrongCredentials
+from tradewind.accounts.model import Account, Tokens
+from tradewind.accounts.passwords import Passwords
+from tradewind.observability.metrics import LOGINS
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import limits
+from tradewind.web.limits import Rate, RateLimited
+
+MOST_FAILURES = 10
+WINDOW = timedelta(minutes=15)
+STOP = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class LoginRate:
+    """How many logins a minute one address may try."""
+
+    per_minute: int
+
+
+async def sign_in(
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
+    rate: LoginRate,
+    *,
+    email: str,
+    password: str,
+    address: str,
+    user_agent: str,
+) -> tuple[Account, Tokens]:
+    """Open a session for whoever knows the password.
+
+    An unknown e-mail takes the same path to the same answer as a wrong password: the same
+    counters, the same statements, one hash. Only the right password learns that an operator
+    locked the account.
+    """
+    granted, budget = await limits.take(
+        db, f"login:{_group(address)}", Rate(rate.per_minute, rate.per_minute)
+    )
+    if not granted:
+        LOGINS.labels("rate_limited").inc()
+        raise RateLimited(
+            budget,
+            f"Only {rate.per_minute} logins a minute are tried from one address: slow down.",
+        )
+    email = email.strip().lower()
+    _, key = keyring.current("logins")
+    email_hash = hmac.digest(key, email.encode(), hashlib.sha256)
+    stopped = await sql.take_login_attempt(
+        db, email_hash, most=MOST_FAILURES, window=WINDOW, stop=STOP
+    )
+    if stopped is not None:
+        LOGINS.labels("stopped").inc()
+        raise AccountLocked.after_failures(max(1, round(stopped.total_seconds() + 0.5)))
+    account_id, stored = await sql.password_hash_by_email(db, email)
+    matched = await passwords.matches(stored, password)
+    if not matched or account_id is None or stored is None:
+        LOGINS.labels("wrong").inc()
+        raise WrongCredentials
+    tokens: Tokens | None = None
+    async with transaction(db) as tx:
+        account = await sql.lock_account_with_password(tx, account_id, stored)
+        if account is None:  # the password was changed while we compared it
+            raise WrongCredentials
+        await sql.forget_login_failures(tx, email_hash)
+        if account.locked_at is None:
+            tokens = await sessions.begin(
+                tx, keyring, account.id, address=address, user_agent=user_agent
+            )
+    if tokens is None:
+        LOGINS.labels("locked").inc()
+        raise AccountLocked.by_operator()
+    LOGINS.labels("ok").inc()
+    return account, tokens
+
+
+def _group(address: str) -> str:
+    """One customer's network counts as one address: IPv6 by its /64."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        return parsed.ipv4_mapped.compressed if parsed.ipv4_mapped else parsed.exploded[:19]
+    return parsed.compressed

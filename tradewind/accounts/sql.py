@@ -1,0 +1,398 @@
+"""The statements about accounts, sessions, failed logins and password links."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+
+from tradewind.accounts.model import Account, Plan, Role
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+
+
+def _account(row: asyncpg.Record) -> Account:
+    return Account(
+        id=row["id"],
+        email=row["email"],
+        name=row["name"],
+        roles=frozenset(Role(role) for role in row["roles"]),
+        plan=Plan(row["plan"]),
+        locked_at=row["locked_at"],
+        lock_reason=row["lock_reason"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
+
+
+async def now(db: Database | Tx) -> datetime:
+    moment: datetime = await db.fetchval("SELECT tradewind_now()")
+    return moment
+
+
+async def insert_account(
+    tx: Tx,
+    account_id: UUID,
+    *,
+    email: str,
+    name: str,
+    roles: Sequence[Role],
+    plan: Plan,
+    password_hash: str | None,
+) -> Account | None:
+    """The new account, or None when its e-mail is taken."""
+    row = await tx.fetchrow(
+        """
+        INSERT INTO account (id, email, name, roles, plan, password_hash, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, tradewind_now(), tradewind_now())
+        ON CONFLICT (email) DO NOTHING
+        RETURNING id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+        """,
+        account_id,
+        email,
+        name,
+        sorted(roles),
+        plan,
+        password_hash,
+    )
+    return None if row is None else _account(row)
+
+
+async def find_account(db: Database | Tx, account_id: UUID) -> Account | None:
+    row = await db.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE id = $1
+        """,
+        account_id,
+    )
+    return None if row is None else _account(row)
+
+
+async def find_account_by_email(db: Database | Tx, email: str) -> Account | None:
+    row = await db.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE email = $1
+        """,
+        email,
+    )
+    return None if row is None else _account(row)
+
+
+async def lock_account(tx: Tx, account_id: UUID) -> Account | None:
+    """The account, held until the transaction ends."""
+    row = await tx.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE id = $1
+           FOR NO KEY UPDATE
+        """,
+        account_id,
+    )
+    return None if row is None else _account(row)
+
+
+async def lock_account_with_password(tx: Tx, account_id: UUID, stored: str) -> Account | None:
+    """The account, held, if its password is still the one that was just compared."""
+    row = await tx.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE id = $1 AND password_hash = $2
+           FOR NO KEY UPDATE
+        """,
+        account_id,
+        stored,
+    )
+    return None if row is None else _account(row)
+
+
+async def save_account(
+    tx: Tx,
+    account_id: UUID,
+    *,
+    roles: Sequence[Role],
+    plan: Plan,
+    locked: bool,
+    lock_reason: str | None,
+) -> Account:
+    row = await tx.fetchrow(
+        """
+        UPDATE account
+           SET roles = $2,
+               plan = $3,
+               locked_at = CASE WHEN $4 THEN coalesce(locked_at, tradewind_now()) END,
+               lock_reason = $5,
+               updated_at = tradewind_now()
+         WHERE id = $1
+        RETURNING id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+        """,
+        account_id,
+        sorted(roles),
+        plan,
+        locked,
+        lock_reason,
+    )
+    if row is None:
+        raise LookupError(account_id)
+    return _account(row)
+
+
+async def list_accounts(
+    db: Database,
+    *,
+    email: str | None,
+    role: str | None,
+    plan: str | None,
+    locked: bool | None,
+    below: UUID | None,
+    limit: int,
+) -> Sequence[Account]:
+    """Accounts newest first, below the id that the last page ended with."""
+    rows = await db.fetch(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE ($1::text IS NULL OR email = $1)
+           AND ($2::text IS NULL OR $2 = ANY(roles))
+           AND ($3::text IS NULL OR plan = $3)
+           AND ($4::boolean IS NULL OR (locked_at IS NOT NULL) = $4)
+           AND ($5::uuid IS NULL OR id < $5)
+         ORDER BY id DESC
+         LIMIT $6
+        """,
+        email,
+        role,
+        plan,
+        locked,
+        below,
+        limit,
+    )
+    return [_account(row) for row in rows]
+
+
+async def password_hash_by_email(db: Database, email: str) -> tuple[UUID | None, str | None]:
+    """Whose e-mail this is and how their password is stored; two Nones: nobody's."""
+    row = await db.fetchrow("SELECT id, password_hash FROM account WHERE email = $1", email)
+    return (None, None) if row is None else (row["id"], row["password_hash"])
+
+
+async def password_hash(db: Database, account_id: UUID) -> str | None:
+    stored: str | None = await db.fetchval(
+        "SELECT password_hash FROM account WHERE id = $1", account_id
+    )
+    return stored
+
+
+async def set_password_hash(tx: Tx, account_id: UUID, stored: str) -> None:
+    await tx.execute(
+        """
+        UPDATE account
+           SET password_hash = $2, updated_at = tradewind_now()
+         WHERE id = $1
+        """,
+        account_id,
+        stored,
+    )
+
+
+async def insert_session(
+    tx: Tx,
+    session_id: UUID,
+    account_id: UUID,
+    *,
+    lifetime: timedelta,
+    address: str,
+    user_agent: str,
+) -> datetime:
+    """Open a session; the moment it was opened comes back."""
+    opened: datetime = await tx.fetchval(
+        """
+        INSERT INTO session (id, account_id, rotated_at, expires_at, created_at, last_used_at,
+                             address, user_agent)
+        SELECT $1, $2, moment, moment + $3::interval, moment, moment, $4, $5
+          FROM tradewind_now() moment
+        RETURNING created_at
+        """,
+        session_id,
+        account_id,
+        lifetime,
+        address,
+        user_agent,
+    )
+    return opened
+
+
+async def lock_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
+    """A session that neither ended nor expired, held, with the state of its account."""
+    return await tx.fetchrow(
+        """
+        SELECT s.id, s.account_id, s.generation, a.locked_at, a.email,
+               s.rotated_at > tradewind_now() - interval '60 seconds' AS just_rotated,
+               tradewind_now() AS now
+          FROM session s
+          JOIN account a ON a.id = s.account_id
+         WHERE s.id = $1
+           AND s.expires_at > tradewind_now()
+           AND (s.ended_at IS NULL
+                OR (s.end_reason = 'account_locked' AND a.locked_at IS NOT NULL))
+           FOR NO KEY UPDATE OF s
+        """,
+        session_id,
+    )
+
+
+async def rotate_session(tx: Tx, session_id: UUID, *, lifetime: timedelta) -> None:
+    await tx.execute(
+        """
+        UPDATE session
+           SET generation = generation + 1,
+               rotated_at = tradewind_now(),
+               expires_at = tradewind_now() + $2::interval,
+               last_used_at = tradewind_now()
+         WHERE id = $1
+        """,
+        session_id,
+        lifetime,
+    )
+
+
+async def end_session(tx: Tx, session_id: UUID, reason: str) -> None:
+    await tx.execute(
+        """
+        UPDATE session
+           SET ended_at = tradewind_now(), end_reason = $2
+         WHERE id = $1 AND ended_at IS NULL
+        """,
+        session_id,
+        reason,
+    )
+
+
+async def end_sessions(tx: Tx, account_id: UUID, reason: str) -> None:
+    await tx.execute(
+        """
+        UPDATE session
+           SET ended_at = tradewind_now(), end_reason = $2
+         WHERE account_id = $1 AND ended_at IS NULL
+        """,
+        account_id,
+        reason,
+    )
+
+
+async def delete_dead_sessions(db: Database, *, days: int) -> None:
+    await db.execute(
+        """
+        DELETE FROM session
+         WHERE least(expires_at, ended_at) < tradewind_now() - make_interval(days => $1)
+        """,
+        days,
+    )
+
+
+async def take_login_attempt(
+    db: Database, email_hash: bytes, *, most: int, window: timedelta, stop: timedelta
+) -> timedelta | None:
+    """Count an attempt as failed before it is tried, or tell how long logins are stopped.
+
+    Counting first keeps the number exact however many attempts come at once; whoever then
+    succeeds forgets the failures.
+    """
+    remaining: timedelta | None = await db.fetchval(
+        """
+        INSERT INTO login_failure AS f (email_hash, failed_at, refused)
+        VALUES ($1, ARRAY[tradewind_now()], false)
+        ON CONFLICT (email_hash) DO UPDATE
+           SET refused = coalesce(f.locked_until > tradewind_now(), false),
+               failed_at = CASE
+                   WHEN f.locked_until > tradewind_now() THEN f.failed_at
+                   WHEN f.locked_until IS NOT NULL THEN ARRAY[tradewind_now()]
+                   ELSE ARRAY(SELECT moment
+                                FROM unnest(f.failed_at) moment
+                               WHERE moment > tradewind_now() - $3::interval)
+                        || tradewind_now()
+               END,
+               locked_until = CASE
+                   WHEN f.locked_until > tradewind_now() THEN f.locked_until
+                   WHEN f.locked_until IS NULL
+                        AND (SELECT count(*) + 1
+                               FROM unnest(f.failed_at) moment
+                              WHERE moment > tradewind_now() - $3::interval) >= $2
+                   THEN tradewind_now() + $4::interval
+               END
+        RETURNING CASE WHEN refused THEN locked_until - tradewind_now() END
+        """,
+        email_hash,
+        most,
+        window,
+        stop,
+    )
+    return remaining
+
+
+async def forget_login_failures(tx: Tx, email_hash: bytes) -> None:
+    await tx.execute("DELETE FROM login_failure WHERE email_hash = $1", email_hash)
+
+
+async def delete_old_login_failures(db: Database, *, window: timedelta) -> None:
+    await db.execute(
+        """
+        DELETE FROM login_failure
+         WHERE failed_at[cardinality(failed_at)] < tradewind_now() - $1::interval
+           AND coalesce(locked_until < tradewind_now(), true)
+        """,
+        window,
+    )
+
+
+async def replace_password_link(
+    tx: Tx, account_id: UUID, link_hash: bytes, *, lifetime: timedelta
+) -> datetime:
+    """Make a link the only one of its account; when it expires comes back."""
+    await tx.execute("DELETE FROM password_link WHERE account_id = $1", account_id)
+    expires: datetime = await tx.fetchval(
+        """
+        INSERT INTO password_link (hash, account_id, expires_at, created_at)
+        VALUES ($1, $2, tradewind_now() + $3::interval, tradewind_now())
+        RETURNING expires_at
+        """,
+        link_hash,
+        account_id,
+        lifetime,
+    )
+    return expires
+
+
+async def find_password_link(db: Database, link_hashes: Sequence[bytes]) -> UUID | None:
+    """Whose link this is, while it can be used."""
+    account_id: UUID | None = await db.fetchval(
+        """
+        SELECT account_id
+          FROM password_link
+         WHERE hash = ANY($1) AND expires_at > tradewind_now()
+        """,
+        link_hashes,
+    )
+    return account_id
+
+
+async def spend_password_link(tx: Tx, link_hashes: Sequence[bytes]) -> UUID | None:
+    """Use a link up: of two who hold it, one is told whose it is."""
+    account_id: UUID | None = await tx.fetchval(
+        """
+        DELETE FROM password_link
+         WHERE hash = ANY($1) AND expires_at > tradewind_now()
+        RETURNING account_id
+        """,
+        link_hashes,
+    )
+    return account_id
+
+
+async def delete_expired_password_links(db: Database) -> None:
+    await db.execute("DELETE FROM password_link WHERE expires_at < tradewind_now()")

@@ -1,0 +1,226 @@
+"""Accounts as JSON, in and out."""
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.accounts.model import Account, Plan, Role, Tokens
+from tradewind.accounts.passwords import MAXIMUM, Password
+from tradewind.accounts.tokens import ACCESS_LIFETIME
+from tradewind.web.caller import Caller
+from tradewind.web.inputs import Input, Output
+from tradewind.web.paging import PageQuery
+
+Email = Annotated[
+    str,
+    Meta(
+        max_length=254,
+        pattern=r"^[!-?A-~]+@[!-?A-~]+$",
+        description="ASCII only; case does not matter.",
+        examples=["buyer@example.com"],
+    ),
+]
+AccountIdText = Annotated[
+    str, Meta(pattern=ids.ACCOUNT.pattern, examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
+]
+Time = Annotated[
+    str, Meta(description="RFC 3339, UTC, milliseconds.", examples=["2026-11-15T01:02:03.004Z"])
+]
+Roles = Annotated[list[Role], Meta(examples=[["buyer"]])]
+PlanName = Annotated[Plan, Meta(examples=["pro"])]
+Name = Annotated[
+    str, Meta(max_length=200, description="What people call it.", examples=["Nordic Imports"])
+]
+RefreshToken = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        description="Works once; lasts 180 days.",
+        examples=["twr_…"],
+    ),
+]
+
+
+class LoginIn(Input):
+    """An e-mail and its password."""
+
+    email: Annotated[str, Meta(max_length=320, examples=["buyer@example.com"])]
+    password: Annotated[str, Meta(max_length=MAXIMUM, examples=["correct horse battery"])]
+
+
+class RefreshIn(Input):
+    """The refresh token of the pair to replace."""
+
+    refresh_token: RefreshToken
+
+
+class PasswordIn(Input):
+    """A change of one's own password."""
+
+    current_password: Annotated[str, Meta(max_length=MAXIMUM, examples=["correct horse battery"])]
+    new_password: Annotated[Password, Meta(examples=["a longer, better one"])]
+
+
+class AccountOut(Output):
+    """An account."""
+
+    id: AccountIdText
+    email: Email
+    name: Name
+    roles: Roles
+    plan: PlanName
+    created_at: Time
+
+    @staticmethod
+    def of(account: Account) -> "AccountOut":
+        return AccountOut(
+            id=ids.ACCOUNT.show(account.id),
+            email=account.email,
+            name=account.name,
+            roles=sorted(account.roles),
+            plan=account.plan,
+            created_at=clock.show(account.created_at),
+        )
+
+
+class TokensOut(Output):
+    """A pair of tokens, and whose they are."""
+
+    access_token: Annotated[
+        str, Meta(description="A JWT; send it as a Bearer token.", examples=["eyJhbGciOiJIUzI1…"])
+    ]
+    refresh_token: RefreshToken
+    token_type: Annotated[str, Meta(examples=["Bearer"])]
+    expires_in: Annotated[
+        int, Meta(description="How long the access token lasts, in seconds.", examples=[7776000])
+    ]
+    account: AccountOut
+
+    @staticmethod
+    def of(account: Account, tokens: Tokens) -> "TokensOut":
+        return TokensOut(
+            access_token=tokens.access,
+            refresh_token=tokens.refresh,
+            token_type="Bearer",  # noqa: S106 - a kind of token, not one
+            expires_in=int(ACCESS_LIFETIME.total_seconds()),
+            account=AccountOut.of(account),
+        )
+
+
+class UsageOut(Output):
+    """What is left of the account's rate budget after this request."""
+
+    requests_per_minute: Annotated[int, Meta(examples=[1200])]
+    remaining: Annotated[int, Meta(description="Requests that fit now.", examples=[119])]
+    resets_in_seconds: Annotated[int, Meta(description="Until all is back.", examples=[1])]
+
+
+class MeOut(AccountOut):
+    """The caller's own account."""
+
+    usage: UsageOut
+
+    @staticmethod
+    def of_caller(caller: Caller) -> "MeOut":
+        budget = caller.budget
+        return MeOut(
+            id=ids.ACCOUNT.show(caller.account_id),
+            email=caller.email,
+            name=caller.name,
+            roles=[Role(role) for role in sorted(caller.roles)],
+            plan=Plan(caller.plan),
+            created_at=clock.show(caller.created_at),
+            usage=UsageOut(
+                requests_per_minute=budget.rate.per_minute,
+                remaining=budget.remaining,
+                resets_in_seconds=budget.reset_seconds,
+            ),
+        )
+
+
+class NewAccountIn(Input):
+    """An account to make. Without a password, make a password link for its owner next."""
+
+    email: Email
+    name: Name = ""
+    roles: Annotated[tuple[Role, ...], Meta(min_length=1, max_length=3, examples=[["buyer"]])] = (
+        Role.BUYER,
+    )
+    plan: PlanName = Plan.PRO
+    password: Password | None = None
+
+
+class LockIn(Input):
+    """Why the account is locked; operators see it."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=500, examples=["Unpaid invoices"])]
+
+
+class PlanIn(Input):
+    """The plan to put the account on."""
+
+    plan: PlanName
+
+
+class RolesIn(Input):
+    """All roles that the account shall have."""
+
+    roles: Annotated[list[Role], Meta(min_length=1, max_length=3, examples=[["buyer", "approver"]])]
+
+
+class AdminAccountOut(AccountOut):
+    """An account as operators see it."""
+
+    locked_at: Time | None
+    lock_reason: Annotated[str | None, Meta(examples=[None])]
+    updated_at: Time
+
+    @staticmethod
+    def of_account(account: Account) -> "AdminAccountOut":
+        return AdminAccountOut(
+            id=ids.ACCOUNT.show(account.id),
+            email=account.email,
+            name=account.name,
+            roles=sorted(account.roles),
+            plan=account.plan,
+            created_at=clock.show(account.created_at),
+            locked_at=clock.show_or_none(account.locked_at),
+            lock_reason=account.lock_reason,
+            updated_at=clock.show(account.updated_at),
+        )
+
+
+class PasswordLinkOut(Output):
+    """A link by which its holder chooses a password, once. It is shown only here."""
+
+    url: Annotated[str, Meta(examples=["https://tradewind.example/password?token=twp_…"])]
+    expires_at: Time
+
+    @staticmethod
+    def of(url: str, expires_at: datetime) -> "PasswordLinkOut":
+        return PasswordLinkOut(url=url, expires_at=clock.show(expires_at))
+
+
+class AccountsQuery(PageQuery):
+    """Which accounts to list."""
+
+    email: Annotated[str | None, Meta(description="Exactly this e-mail.")] = None
+    role: Role | None = None
+    plan: Plan | None = None
+    locked: Annotated[bool | None, Meta(description="Only locked ones, or only others.")] = None
+
+
+class LinkQuery(Input):
+    """The token in a password link."""
+
+    token: Annotated[str, Meta(max_length=200)]
+
+
+class LinkForm(Input):
+    """What the page behind a password link sends."""
+
+    token: Annotated[str, Meta(max_length=200)]
+    password: Annotated[str, Meta(max_length=MAXIMUM)]
+    again: Annotated[str, Meta(max_length=MAXIMUM)]

@@ -1,0 +1,80 @@
+"""The API process: connects the parts and gives granian an application to run."""
+
+import signal
+from collections.abc import Sequence
+
+from tradewind import processes, settings
+from tradewind.accounts import admin_routes, audit_routes, link_page
+from tradewind.accounts import routes as account_routes
+from tradewind.accounts.errors import AccountLocked
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.sign_in import LoginRate
+from tradewind.keys import routes as key_routes
+from tradewind.keys.authenticate import Authenticator
+from tradewind.keys.errors import CredentialsMissing, InvalidCredentials
+from tradewind.observability import logs
+from tradewind.settings import Settings
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web import health, help_routes, openapi, reference_routes
+from tradewind.web.answer import encode
+from tradewind.web.application import Application
+from tradewind.web.endpoint import Endpoint, Routes
+from tradewind.web.limits import RateLimited, plan_rate
+from tradewind.web.reference_routes import Reference
+from tradewind.web.urls import PublicUrl
+
+ROUTES: Sequence[Routes] = (
+    account_routes.auth,
+    account_routes.me,
+    key_routes.routes,
+    admin_routes.routes,
+    audit_routes.routes,
+    health.routes,
+    link_page.routes,
+    help_routes.routes,
+    reference_routes.routes,
+)
+
+GATE_ERRORS = (CredentialsMissing, InvalidCredentials, AccountLocked, RateLimited)
+
+
+def endpoints() -> list[Endpoint]:
+    return [endpoint for routes in ROUTES for endpoint in routes.endpoints]
+
+
+def create() -> Application:
+    """What each of granian's processes calls once: read the settings, and build from them."""
+    processes.die_with_parent(signal.SIGTERM)
+    chosen = settings.load()
+    logs.configure(chosen.log_style, chosen.log_level)
+    return build(chosen)
+
+
+def build(chosen: Settings) -> Application:
+    db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind api")
+    keyring = Keyring(chosen.secret_key)
+    passwords = Passwords()
+    plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
+
+    async def close() -> None:
+        passwords.close()
+        await db.close()
+
+    return Application(
+        endpoints(),
+        parts={
+            Database: db,
+            Keyring: keyring,
+            Passwords: passwords,
+            LoginRate: LoginRate(chosen.login_rate),
+            PublicUrl: PublicUrl(chosen.public_url),
+            Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS))),
+        },
+        gate=Authenticator(db, keyring, plans),
+        public_url=chosen.public_url,
+        trusted_proxies=chosen.trusted_proxies,
+        cors_origins=chosen.cors_origins,
+        on_start=[db.open],
+        on_stop=[close],
+    )

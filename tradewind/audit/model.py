@@ -1,0 +1,36 @@
+"""Who acts: an account with its credential, the command line, or the system itself."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.web.caller import Caller
+from tradewind.web.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did something, and from where."""
+
+    label: str
+    account_id: UUID | None = None
+    credential: str | None = None
+    address: str | None = None
+    request_id: str | None = None
+
+    @staticmethod
+    def of(caller: Caller, request: Request) -> "Actor":
+        credential = None
+        if caller.key_id is not None:
+            credential = ids.API_KEY.show(caller.key_id)
+        elif caller.session_id is not None:
+            credential = ids.SESSION.show(caller.session_id)
+        return Actor(caller.email, caller.account_id, credential, request.address, request.id)
+
+    @staticmethod
+    def stranger(label: str, request: Request) -> "Actor":
+        """Somebody without credentials: who holds a link or a refresh token."""
+        return Actor(label, address=request.address, request_id=request.id)
+
+
+COMMAND_LINE = Actor("command line")

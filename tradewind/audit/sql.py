@@ -1,0 +1,72 @@
+"""The statements of the audit log."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import asyncpg
+
+from tradewind.audit.model import Actor
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+
+
+async def insert_entry(
+    tx: Tx,
+    entry_id: UUID,
+    by: Actor,
+    action: str,
+    account_id: UUID | None,
+    subject: str,
+    details: str,
+) -> None:
+    await tx.execute(
+        """
+        INSERT INTO audit (id, at, action, actor_id, actor, credential, address, request_id,
+                           account_id, subject, details)
+        VALUES ($1, tradewind_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        entry_id,
+        action,
+        by.account_id,
+        by.label,
+        by.credential,
+        by.address,
+        by.request_id,
+        account_id,
+        subject,
+        details,
+    )
+
+
+async def list_entries(
+    db: Database,
+    *,
+    account_id: UUID | None,
+    actions: Sequence[str] | None,
+    after: datetime | None,
+    before: datetime | None,
+    below: UUID | None,
+    limit: int,
+) -> Sequence[asyncpg.Record]:
+    """Entries newest first, below the id that the last page ended with."""
+    return await db.fetch(
+        """
+        SELECT id, at, action, actor_id, actor, credential, address, request_id, account_id,
+               subject, details
+          FROM audit
+         WHERE ($1::uuid IS NULL OR account_id = $1)
+           AND ($2::text[] IS NULL OR action = ANY($2))
+           AND ($3::timestamptz IS NULL OR at >= $3)
+           AND ($4::timestamptz IS NULL OR at < $4)
+           AND ($5::uuid IS NULL OR id < $5)
+         ORDER BY id DESC
+         LIMIT $6
+        """,
+        account_id,
+        actions,
+        after,
+        before,
+        below,
+        limit,
+    )

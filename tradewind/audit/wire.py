@@ -1,0 +1,67 @@
+"""Entries of the audit log as JSON."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.web.inputs import Output
+from tradewind.web.paging import PageQuery
+
+
+class AuditQuery(PageQuery):
+    """Which entries to list."""
+
+    account: Annotated[
+        str | None, Meta(pattern=ids.ACCOUNT.pattern, description="Entries about this account.")
+    ] = None
+    action: Annotated[
+        list[str] | None, Meta(description="Only these actions, by comma: `account.locked`, …")
+    ] = None
+    at_after: Annotated[datetime | None, Meta(tz=True, description="At or after.")] = None
+    at_before: Annotated[datetime | None, Meta(tz=True, description="Before.")] = None
+
+
+class AuditOut(Output):
+    """One act: who did what to whom, when and from where."""
+
+    id: Annotated[str, Meta(pattern=ids.AUDIT.pattern, examples=["aud_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    at: Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+    action: Annotated[str, Meta(examples=["account.locked"])]
+    actor: Annotated[
+        str, Meta(description="An e-mail, or `command line`.", examples=["op@example.com"])
+    ]
+    actor_account: Annotated[str | None, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    credential: Annotated[
+        str | None,
+        Meta(
+            description="The API key or session that was used.",
+            examples=["key_06EJ4KQZC5T9XN4R5ZJ2V7M8QX"],
+        ),
+    ]
+    address: Annotated[str | None, Meta(examples=["203.0.113.9"])]
+    request_id: Annotated[str | None, Meta(examples=["req_06EJ4KQZC5T9XN4R5ZJ2V7M8QY"])]
+    account: Annotated[
+        str | None,
+        Meta(description="Whom it concerns.", examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QZ"]),
+    ]
+    subject: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QZ"])]
+    details: Annotated[dict[str, Any], Meta(examples=[{"reason": "Unpaid invoices"}])]
+
+    @staticmethod
+    def of(row: Any) -> "AuditOut":
+        return AuditOut(
+            id=ids.AUDIT.show(row["id"]),
+            at=clock.show(row["at"]),
+            action=row["action"],
+            actor=row["actor"],
+            actor_account=row["actor_id"] and ids.ACCOUNT.show(row["actor_id"]),
+            credential=row["credential"],
+            address=row["address"],
+            request_id=row["request_id"],
+            account=row["account_id"] and ids.ACCOUNT.show(row["account_id"]),
+            subject=row["subject"],
+            details=msgspec.json.decode(row["details"]),
+        )

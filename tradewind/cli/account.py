@@ -1,0 +1,174 @@
+"""`tradewind account`: makes, lists, locks and unlocks accounts, and changes what they may do."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from tradewind import ids
+from tradewind.accounts import change, change_password, sql
+from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.passwords import MINIMUM
+from tradewind.accounts.register import register
+from tradewind.accounts.wire import AdminAccountOut, PasswordLinkOut
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.cli.context import Context, run
+from tradewind.cli.output import write_json, write_one, write_table
+from tradewind.errors import TradewindError
+from tradewind.web.problems import NoSuch
+
+app = typer.Typer(help="Accounts.", no_args_is_help=True)
+
+Who = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+class PasswordTooShort(TradewindError):
+    """A password on the command line's standard input has too few characters."""
+
+
+async def find(context: Context, who: str) -> Account:
+    """The account with this e-mail or id."""
+    account_id = ids.ACCOUNT.read(who)
+    if account_id is not None:
+        account = await sql.find_account(context.db, account_id)
+    else:
+        account = await sql.find_account_by_email(context.db, who.strip().lower())
+    if account is None:
+        raise NoSuch(ids.ACCOUNT)
+    return account
+
+
+@app.command()
+def create(
+    email: str,
+    *,
+    name: Annotated[str, typer.Option(help="What people call it.")] = "",
+    role: Annotated[list[Role] | None, typer.Option(help="Repeat for several.")] = None,
+    plan: Annotated[Plan, typer.Option(help="How often it may call.")] = Plan.PRO,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make an account, and a one-time link by which its owner chooses a password."""
+    password = sys.stdin.readline().rstrip("\n") if password_stdin else None
+    if password is not None and len(password) < MINIMUM:
+        raise PasswordTooShort(f"A password has at least {MINIMUM} characters.")
+
+    async def work(context: Context) -> dict[str, Any]:
+        account = await register(
+            context.db,
+            context.passwords,
+            COMMAND_LINE,
+            email=email,
+            name=name,
+            roles=role or [Role.BUYER],
+            plan=plan,
+            password=password,
+        )
+        shown = _shown(account)
+        if password is None:
+            shown |= msgspec.to_builtins(await _link(context, account))
+        return shown
+
+    _write(run(work), as_json=as_json)
+
+
+@app.command("list")
+def list_accounts(
+    *,
+    role: Role | None = None,
+    plan: Plan | None = None,
+    locked: Annotated[bool | None, typer.Option(help="Only locked ones, or only others.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    as_json: Json = False,
+) -> None:
+    """List accounts, newest first."""
+
+    async def work(context: Context) -> list[dict[str, Any]]:
+        accounts = await sql.list_accounts(
+            context.db, email=None, role=role, plan=plan, locked=locked, below=None, limit=limit
+        )
+        return [_shown(account) for account in accounts]
+
+    rows = run(work)
+    if as_json:
+        write_json(rows)
+        return
+    columns = ("id", "email", "name", "roles", "plan", "locked_at", "created_at")
+    write_table(
+        [{column: row[column] for column in columns} for row in rows],
+        "There are no accounts; make one with `tradewind account create`.",
+    )
+
+
+@app.command()
+def lock(
+    who: Who,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; operators see it.")],
+    as_json: Json = False,
+) -> None:
+    """Refuse every credential of an account from now on."""
+    _change(who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, reason), as_json=as_json)
+
+
+@app.command()
+def unlock(who: Who, *, as_json: Json = False) -> None:
+    """Let an account in again."""
+    _change(who, lambda c, a: change.unlock(c.db, COMMAND_LINE, a.id), as_json=as_json)
+
+
+@app.command("plan")
+def change_plan(who: Who, plan: Plan, *, as_json: Json = False) -> None:
+    """Put an account on another plan."""
+    _change(who, lambda c, a: change.change_plan(c.db, COMMAND_LINE, a.id, plan), as_json=as_json)
+
+
+@app.command("roles")
+def change_roles(who: Who, roles: list[Role], *, as_json: Json = False) -> None:
+    """Give an account exactly these roles."""
+    _change(who, lambda c, a: change.change_roles(c.db, COMMAND_LINE, a.id, roles), as_json=as_json)
+
+
+@app.command("link")
+def make_link(who: Who, *, as_json: Json = False) -> None:
+    """Make a one-time link by which the owner chooses a password."""
+
+    async def work(context: Context) -> dict[str, Any]:
+        link = await _link(context, await find(context, who))
+        shown: dict[str, Any] = msgspec.to_builtins(link)
+        return shown
+
+    _write(run(work), as_json=as_json)
+
+
+async def _link(context: Context, account: Account) -> PasswordLinkOut:
+    url, expires = await change_password.make_link(
+        context.db, context.keyring, COMMAND_LINE, account.id, context.settings.public_url
+    )
+    return PasswordLinkOut.of(url, expires)
+
+
+def _change(
+    who: str, act: Callable[[Context, Account], Awaitable[Account]], *, as_json: bool
+) -> None:
+    async def work(context: Context) -> Account:
+        return await act(context, await find(context, who))
+
+    _write(_shown(run(work)), as_json=as_json)
+
+
+def _shown(account: Account) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(AdminAccountOut.of_account(account))
+    return shown
+
+
+def _write(row: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        write_json(row)
+    else:
+        write_one(row)

@@ -1,0 +1,60 @@
+"""What a command works with: settings, and a database that is opened and closed around it."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from tradewind import dev_folder, settings
+from tradewind.accounts.passwords import Passwords
+from tradewind.observability import logs
+from tradewind.settings import Settings
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The parts that commands share."""
+
+    settings: Settings
+    db: Database
+    keyring: Keyring
+    passwords: Passwords
+
+
+def load_settings() -> Settings:
+    """The settings; where no database is set, those of a `tradewind dev` that runs beside us."""
+    chosen = settings.load(database=False)
+    if chosen.database_url or chosen.production:
+        return settings.load()
+    running = dev_folder.running(chosen.data_dir)
+    if running is None:
+        return settings.load()
+    return replace(
+        chosen,
+        database_url=running.database_url,
+        public_url=running.url,
+        secret_key=(bytes.fromhex(running.secret_key),),
+    )
+
+
+def run(work: Callable[[Context], Awaitable[T]]) -> T:
+    """Do `work` with a context, and close what it opened."""
+    chosen = load_settings()
+    logs.configure(chosen.log_style, os.environ.get("TRADEWIND_LOG_LEVEL", "warning"))
+
+    async def inside() -> T:
+        db = Database(chosen.database_url, size=2, name="tradewind command")
+        await db.open()
+        passwords = Passwords()
+        try:
+            return await work(Context(chosen, db, Keyring(chosen.secret_key), passwords))
+        finally:
+            passwords.close()
+            await db.close()
+
+    return asyncio.run(inside())

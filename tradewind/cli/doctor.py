@@ -1,0 +1,146 @@
+"""`tradewind doctor`: checks what a deployment needs, and says what to do about the rest."""
+
+import asyncio
+import os
+import shutil
+import socket
+import ssl
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from tradewind import settings
+from tradewind.cli.context import load_settings
+from tradewind.cli.output import write_json, write_table
+from tradewind.errors import TradewindError
+from tradewind.settings import Settings
+from tradewind.storage import migrate, sql
+from tradewind.storage.pool import Database, DatabaseAway
+
+_OLDEST_POSTGRES = 150_000
+_CLOCK_SECONDS = 2.0
+# A name that webhooks and marketplaces are reached by in much the same way.
+_OUTSIDE = ("gw.open.1688.com", 443)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check, what came of it, and what to do."""
+
+    check: str
+    result: Literal["ok", "warning", "failed"]
+    detail: str
+
+
+def check(*, as_json: bool) -> int:
+    """Run every check; the exit status is 1 when one of them failed."""
+    findings = asyncio.run(_all())
+    if as_json:
+        write_json([asdict(finding) for finding in findings])
+    else:
+        write_table([asdict(finding) for finding in findings], "")
+    return int(any(finding.result == "failed" for finding in findings))
+
+
+async def _all() -> list[Finding]:
+    try:
+        chosen = load_settings()
+    except TradewindError as error:
+        return [Finding("settings", "failed", str(error))]
+    return [
+        *_settings(chosen),
+        *[finding async for finding in _database(chosen)],
+        _folder(),
+        _certificates(),
+        await asyncio.to_thread(_outside),
+    ]
+
+
+def _settings(chosen: Settings) -> list[Finding]:
+    findings = [Finding("settings", "ok", f"{chosen.env}, public URL {chosen.public_url}")]
+    strangers = settings.unknown_variables(os.environ)
+    if strangers:
+        findings.append(
+            Finding("settings", "warning", f"Not settings of ours: {', '.join(strangers)}.")
+        )
+    if chosen.production and chosen.metrics_listen is None:
+        findings.append(
+            Finding("settings", "warning", "TRADEWIND_METRICS_LISTEN is not set: no metrics.")
+        )
+    return findings
+
+
+async def _database(chosen: Settings) -> AsyncIterator[Finding]:
+    db = Database(chosen.database_url, size=1, name="tradewind doctor")
+    await db.open()
+    try:
+        facts = await sql.server_facts(db)
+        modern = facts["version_number"] >= _OLDEST_POSTGRES
+        yield Finding(
+            "database",
+            "ok" if modern else "failed",
+            f"PostgreSQL {facts['version']}" + ("" if modern else "; use 15 or newer."),
+        )
+        drift = abs((facts["clock"] - datetime.now(UTC)).total_seconds())
+        yield Finding(
+            "clock",
+            "ok" if drift < _CLOCK_SECONDS else "failed",
+            f"{drift * 1000:.0f} ms from the database's"
+            + ("." if drift < _CLOCK_SECONDS else "; synchronise both with NTP."),
+        )
+        yield await _migrations(db)
+    except DatabaseAway as error:
+        yield Finding(
+            "database",
+            "failed",
+            f"Cannot be reached ({error.__cause__}); check TRADEWIND_DATABASE_URL and the server.",
+        )
+    finally:
+        await db.close()
+
+
+async def _migrations(db: Database) -> Finding:
+    try:
+        pending = await migrate.pending(db)
+    except migrate.MigrationsDiffer as error:
+        return Finding("migrations", "failed", str(error))
+    if pending:
+        names = ", ".join(f"{migration.number:04} {migration.name}" for migration in pending)
+        return Finding("migrations", "failed", f"Missing: {names}; run `tradewind migrate`.")
+    return Finding("migrations", "ok", f"All {len(migrate.known())} are applied.")
+
+
+def _folder() -> Finding:
+    folder = Path(tempfile.gettempdir())
+    free = shutil.disk_usage(folder).free
+    enough = free > 100 * 1024 * 1024
+    return Finding(
+        "disk",
+        "ok" if enough else "warning",
+        f"{free // 1024 // 1024} MiB free in {folder}" + ("." if enough else "; make room."),
+    )
+
+
+def _certificates() -> Finding:
+    count = ssl.create_default_context().cert_store_stats()["x509_ca"]
+    if count:
+        return Finding("certificates", "ok", f"{count} authorities are trusted.")
+    return Finding("certificates", "failed", "No authority is trusted; install ca-certificates.")
+
+
+def _outside() -> Finding:
+    """Whether names resolve and connections go out, as webhooks and marketplaces need."""
+    host, port = _OUTSIDE
+    try:
+        with socket.create_connection((host, port), timeout=3):
+            return Finding("egress", "ok", f"{host}:{port} was reached.")
+    except OSError as error:
+        return Finding(
+            "egress",
+            "warning",
+            f"{host}:{port} was not reached ({error}); marketplaces and webhooks outside this "
+            "network need DNS and outgoing TCP on ports 443 and 8443.",
+        )

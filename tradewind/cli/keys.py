@@ -1,0 +1,74 @@
+"""`tradewind keys`: makes, lists and revokes API keys."""
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from tradewind import ids
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.cli.account import find
+from tradewind.cli.context import Context, run
+from tradewind.cli.output import say, write_json, write_one, write_table
+from tradewind.keys import issue, revoke, sql
+from tradewind.keys.model import ApiKey
+from tradewind.keys.wire import KeyOut, NewKeyOut
+from tradewind.web.problems import NoSuch
+
+app = typer.Typer(help="API keys.", no_args_is_help=True)
+
+Who = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+@app.command()
+def create(who: Who, name: str, *, as_json: Json = False) -> None:
+    """Make an API key; it is shown this once."""
+
+    async def work(context: Context) -> dict[str, Any]:
+        account = await find(context, who)
+        made, key = await issue.issue(context.db, context.keyring, COMMAND_LINE, account.id, name)
+        shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(made, key))
+        return shown
+
+    row = run(work)
+    if as_json:
+        write_json(row)
+    else:
+        write_one(row)
+
+
+@app.command("list")
+def list_keys(who: Who, *, as_json: Json = False) -> None:
+    """List an account's API keys, newest first."""
+
+    async def work(context: Context) -> list[dict[str, Any]]:
+        account = await find(context, who)
+        rows = await sql.list_keys(context.db, account.id, below=None, limit=1000)
+        return [msgspec.to_builtins(KeyOut.of(ApiKey.of(row))) for row in rows]
+
+    rows = run(work)
+    if as_json:
+        write_json(rows)
+    else:
+        write_table(rows, "This account has no API keys; make one with `tradewind keys create`.")
+
+
+@app.command("revoke")
+def revoke_key(
+    key: Annotated[str, typer.Argument(help="The key's id, key_….")], *, as_json: Json = False
+) -> None:
+    """Revoke an API key; every process refuses it from now on."""
+    key_id = ids.API_KEY.read(key)
+
+    async def work(context: Context) -> None:
+        owner = key_id and await sql.find_owner(context.db, key_id)
+        if key_id is None or owner is None:
+            raise NoSuch(ids.API_KEY)
+        await revoke.revoke(context.db, COMMAND_LINE, owner, key_id)
+
+    run(work)
+    if as_json:
+        write_json({"revoked": key})
+    else:
+        say(f"{key} is revoked.")

@@ -1,0 +1,114 @@
+"""The command `tradewind`: its groups, and how it ends when something is wrong."""
+
+import asyncio
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from tradewind import processes, settings
+from tradewind.cli import account, doctor, keys, secrets
+from tradewind.cli.context import Context, run
+from tradewind.cli.output import complain, say, write_json
+from tradewind.errors import TradewindError
+from tradewind.observability import logs
+from tradewind.storage import migrate as migrations
+
+app = typer.Typer(
+    name="tradewind",
+    help="Cross-border purchasing: search, order, pay with approval, signed webhooks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(account.app, name="account")
+app.add_typer(keys.app, name="keys")
+app.add_typer(secrets.app, name="secrets")
+
+Port = Annotated[int | None, typer.Option(help="The API's port; else TRADEWIND_PORT.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+@app.command()
+def dev(
+    port: Port = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON line when everything answers.")
+    ] = False,
+) -> None:
+    """Start everything on this machine, with its own PostgreSQL and demo accounts."""
+    from tradewind import dev as everything  # noqa: PLC0415 - only this command needs it
+
+    _override("PORT", port)
+    chosen = settings.load(database=False)
+    logs.configure(chosen.log_style, chosen.log_level)
+    asyncio.run(everything.run(chosen, as_json=as_json))
+
+
+@app.command()
+def serve(
+    workers: Annotated[int, typer.Option(min=1, max=256, help="How many processes.")] = 1,
+    host: Annotated[str | None, typer.Option(help="Where to listen; else TRADEWIND_HOST.")] = None,
+    port: Port = None,
+) -> None:
+    """Serve the API."""
+    from tradewind import serve as api  # noqa: PLC0415 - only this command needs granian
+
+    _override("HOST", host)
+    _override("PORT", port)
+    chosen = settings.load()
+    logs.configure(chosen.log_style, chosen.log_level)
+    api.run(chosen, workers=workers)
+
+
+@app.command()
+def worker() -> None:
+    """Run the background work."""
+    from tradewind import worker as background  # noqa: PLC0415 - only this command needs it
+
+    chosen = settings.load()
+    logs.configure(chosen.log_style, chosen.log_level)
+    asyncio.run(background.run(chosen))
+
+
+@app.command()
+def migrate(*, as_json: Json = False) -> None:
+    """Bring the database's schema up to date; safe while the old version serves."""
+
+    async def work(context: Context) -> list[str]:
+        done = await migrations.migrate(context.db)
+        return [f"{migration.number:04} {migration.name}" for migration in done]
+
+    applied = run(work)
+    if as_json:
+        write_json({"applied": applied})
+    elif applied:
+        say("Applied " + ", ".join(applied) + ".")
+    else:
+        say("The schema is up to date.")
+
+
+@app.command("doctor")
+def check(*, as_json: Json = False) -> None:
+    """Check settings, database, migrations, clock and egress, and say what to do."""
+    raise typer.Exit(doctor.check(as_json=as_json))
+
+
+def _override(name: str, value: object | None) -> None:
+    """A flag wins over the environment, in this process and in its children."""
+    if value is not None:
+        os.environ[settings.PREFIX + name] = str(value)
+
+
+def main() -> None:
+    processes.follow_parent()
+    try:
+        app()
+    except TradewindError as error:
+        complain(str(error))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(1)

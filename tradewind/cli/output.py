@@ -1,0 +1,52 @@
+"""Output: tables for people on a terminal, JSON for programs on request."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+
+def write_json(value: Any) -> None:
+    """One JSON document on one line."""
+    sys.stdout.write(msgspec.json.encode(value, enc_hook=str).decode() + "\n")
+    sys.stdout.flush()
+
+
+def write_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
+    """Rows under the names of their fields, or a sentence when there are none."""
+    if not rows:
+        say(empty)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    Console(soft_wrap=True).print(table)
+
+
+def write_one(row: Mapping[str, Any]) -> None:
+    """The fields of one thing, a line each."""
+    width = max(map(len, row))
+    for name, value in row.items():
+        say(f"{name.replace('_', ' '):<{width}}  {_cell(value)}")
+
+
+def say(sentence: str) -> None:
+    sys.stdout.write(sentence + "\n")
+    sys.stdout.flush()
+
+
+def complain(sentence: str) -> None:
+    sys.stderr.write(f"tradewind: {sentence}\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list | tuple | frozenset):
+        return ", ".join(sorted(map(str, value)))
+    return str(value)

@@ -1,0 +1,12 @@
+"""Times: RFC 3339 in UTC with three fraction digits, in and out."""
+
+from datetime import UTC, datetime
+
+
+def show(moment: datetime) -> str:
+    """Spell a moment as every answer and event does: `2026-11-15T01:02:03.004Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def show_or_none(moment: datetime | None) -> str | None:
+    return None if moment is None else show(moment)

@@ -1,0 +1,50 @@
+"""Demo data for `tradewind dev`: a buyer and an operator, with an API key each."""
+
+from collections.abc import Sequence
+
+from tradewind.accounts import sql
+from tradewind.accounts.model import Account, Role
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.register import register
+from tradewind.audit.model import Actor
+from tradewind.dev_folder import Person, Secrets
+from tradewind.keys.issue import issue
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+_DEMO = Actor("tradewind dev")
+
+
+async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
+    """Make the demo accounts where they are missing; what is there stays as it is."""
+    passwords = Passwords()
+    try:
+        for person, name, roles in (
+            (secrets.buyer, "Demo buyer", [Role.BUYER]),
+            (secrets.operator, "Demo operator", [Role.APPROVER, Role.OPERATOR]),
+        ):
+            if await sql.find_account_by_email(db, person.email) is None:
+                await _make(db, keyring, passwords, person, name, roles)
+    finally:
+        passwords.close()
+
+
+async def _make(
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
+    person: Person,
+    name: str,
+    roles: Sequence[Role],
+) -> Account:
+    account = await register(
+        db,
+        passwords,
+        _DEMO,
+        email=person.email,
+        name=name,
+        roles=roles,
+        password=person.password,
+    )
+    await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
+    return account

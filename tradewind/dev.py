@@ -1,0 +1,188 @@
+"""Everything on one machine: an embedded PostgreSQL, demo accounts, the API and a worker."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from http.client import HTTPConnection, HTTPException
+
+from tradewind import demo, dev_folder, processes
+from tradewind.cli.output import say, write_json
+from tradewind.dev_folder import Running, Secrets
+from tradewind.errors import CannotStart
+from tradewind.observability.logs import log
+from tradewind.settings import Settings
+from tradewind.storage import embedded
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.migrate import migrate
+from tradewind.storage.pool import Database
+
+_READY_SECONDS = 60
+_STOP_SECONDS = 15
+_POLL_SECONDS = 0.05
+
+
+async def run(chosen: Settings, *, as_json: bool) -> None:
+    """Start everything, say how to use it, and keep it running until SIGINT or SIGTERM."""
+    if chosen.production:
+        raise CannotStart(
+            "`tradewind dev` is for development; in production run `tradewind serve` and "
+            "`tradewind worker`."
+        )
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stop.set)
+    port = processes.claim_port(chosen.host, chosen.port)
+    folder = chosen.data_dir.absolute()
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(embedded.running(folder))
+        secrets = dev_folder.secrets_of(folder)
+        database_url = server.url()
+        url = f"http://{'[::1]' if chosen.host == '::1' else chosen.host}:{port}"
+        await _prepare(database_url, chosen, secrets)
+        environ = _environment(chosen, secrets, port, database_url, url)
+        children = [
+            await _start(stack, name, environ, command)
+            for name, command in (("API", ["serve"]), ("worker", ["worker"]))
+        ]
+        died = [asyncio.create_task(_death(name, child)) for name, child in children]
+        stopped = asyncio.create_task(stop.wait())
+        answered = asyncio.create_task(_answers(chosen.host, port))
+        await _first([answered, stopped, *died])
+        if answered.done():
+            await answered
+            running = Running(os.getpid(), url, database_url, environ["TRADEWIND_SECRET_KEY"])
+            dev_folder.announce(folder, running)
+            stack.callback(dev_folder.retract, folder)
+            _introduce(running, secrets, as_json=as_json)
+            await _first([stopped, *died])
+        answered.cancel()
+        log.info("dev.stopping")
+
+
+async def _prepare(database_url: str, chosen: Settings, secrets: Secrets) -> None:
+    db = Database(database_url, size=2, name="tradewind dev")
+    await db.open()
+    try:
+        await migrate(db)
+        masters = chosen.secret_key if "TRADEWIND_SECRET_KEY" in os.environ else ()
+        await demo.prepare(db, Keyring(masters or [bytes.fromhex(secrets.secret_key)]), secrets)
+    finally:
+        await db.close()
+
+
+def _environment(
+    chosen: Settings, secrets: Secrets, port: int, database_url: str, url: str
+) -> dict[str, str]:
+    """What the children get: our own environment, with the blanks filled in."""
+    filled = {
+        "TRADEWIND_SECRET_KEY": secrets.secret_key,
+        "TRADEWIND_PUBLIC_URL": url,
+        "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
+    }
+    return {
+        **filled,
+        **os.environ,
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_HOST": chosen.host,
+        "TRADEWIND_PORT": str(port),
+        processes.PARENT: str(os.getpid()),
+    }
+
+
+async def _start(
+    stack: AsyncExitStack, name: str, environ: Mapping[str, str], command: Sequence[str]
+) -> tuple[str, asyncio.subprocess.Process]:
+    """Start one of our commands in a session of its own: a terminal's Ctrl-C is for us alone."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tradewind",
+        *command,
+        env=environ,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=sys.stderr,
+        start_new_session=True,
+    )
+    stack.push_async_callback(_end, name, child)
+    return name, child
+
+
+async def _end(name: str, child: asyncio.subprocess.Process) -> None:
+    if child.returncode is None:
+        child.terminate()
+        try:
+            await asyncio.wait_for(child.wait(), _STOP_SECONDS)
+        except TimeoutError:
+            log.warning("dev.killed", child=name)
+            child.kill()
+            await child.wait()
+
+
+async def _death(name: str, child: asyncio.subprocess.Process) -> None:
+    status = await child.wait()
+    raise CannotStart(f"The {name} process ended with status {status}; its last lines say why.")
+
+
+async def _answers(host: str, port: int) -> None:
+    """Wait until the API says that it is ready."""
+    for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
+        if await asyncio.to_thread(_ready, host, port):
+            return
+        await asyncio.sleep(_POLL_SECONDS)
+    raise CannotStart(f"The API did not become ready within {_READY_SECONDS} seconds.")
+
+
+def _ready(host: str, port: int) -> bool:
+    connection = HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200  # noqa: PLR2004
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+async def _first(tasks: Sequence[asyncio.Task[object]]) -> None:
+    """Wait for the first of these to end; if it failed, so do we."""
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+def _introduce(running: Running, secrets: Secrets, *, as_json: bool) -> None:
+    if as_json:
+        write_json(
+            {
+                "url": running.url,
+                "database_url": running.database_url,
+                "sandbox_url": None,
+                "buyer": secrets.buyer,
+                "operator": secrets.operator,
+            }
+        )
+        return
+    say(
+        f"""
+Tradewind is running.
+
+  API        {running.url}
+  reference  {running.url}/docs
+  database   {running.database_url}
+
+  buyer      {secrets.buyer.email}  password {secrets.buyer.password}
+             API key {secrets.buyer.api_key}
+  operator   {secrets.operator.email}  password {secrets.operator.password}
+             API key {secrets.operator.api_key}
+
+Try it:
+
+  curl -H "x-api-key: {secrets.buyer.api_key}" {running.url}/v1/me
+
+Ctrl-C stops everything and keeps the data.
+"""
+    )

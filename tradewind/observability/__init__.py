@@ -1,0 +1,1 @@
+"""What we can see from outside: logs, and metrics."""

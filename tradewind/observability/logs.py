@@ -1,0 +1,74 @@
+"""Logs: one wide line for each thing that happened, JSON for programs or coloured for people."""
+
+import logging
+import sys
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+# What the request or job at hand adds to its one line; set where it begins.
+_notes: ContextVar[dict[str, Any] | None] = ContextVar("notes", default=None)
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def begin() -> dict[str, Any]:
+    """Begin the wide line of a request or job, and hand it out to be filled."""
+    line: dict[str, Any] = {}
+    _notes.set(line)
+    return line
+
+
+def note(**facts: Any) -> None:
+    """Add facts to the wide line of the request or job at hand, if there is one."""
+    line = _notes.get()
+    if line is not None:
+        line.update(facts)
+
+
+def configure(style: Literal["json", "console"], level: str) -> None:
+    """Send every log line, the standard library's too, to stderr in one style."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    minimum = logging.getLevelNamesMapping()[level.upper()]
+    if style == "json":
+        structlog.configure(
+            processors=[*shared, _render_json],
+            wrapper_class=structlog.make_filtering_bound_logger(minimum),
+            logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+            cache_logger_on_first_use=True,
+        )
+    else:
+        colours = sys.stderr.isatty()
+        structlog.configure(
+            processors=[*shared, structlog.dev.ConsoleRenderer(colors=colours)],
+            wrapper_class=structlog.make_filtering_bound_logger(minimum),
+            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+            cache_logger_on_first_use=True,
+        )
+    root = logging.getLogger()
+    root.handlers = [_ToStructlog()]
+    root.setLevel(max(minimum, logging.WARNING))
+
+
+def _render_json(_logger: Any, _method: str, event: structlog.typing.EventDict) -> bytes:
+    return _encode(event)
+
+
+class _ToStructlog(logging.Handler):
+    """Hands the libraries' own lines to our log, so that there is one stream in one style."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log.log(
+            record.levelno,
+            record.getMessage(),
+            logger=record.name,
+            exc_info=record.exc_info or None,
+        )

@@ -1,0 +1,52 @@
+"""Metrics: what every process counts."""
+
+from collections.abc import Callable
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, multiprocess
+
+Observe = Callable[[float], None]
+
+# Several API processes are summed through files that prometheus_client maps into memory. It looks
+# for this variable when it is imported, so the parent sets it before any of its children starts.
+SHARED_FILES = "PROMETHEUS_MULTIPROC_DIR"
+
+_REQUESTS = Counter("tradewind_http_requests", "Requests by route and status.", ["route", "status"])
+_REQUEST_SECONDS = Histogram(
+    "tradewind_http_request_seconds",
+    "Time from a request's arrival to its answer, by route.",
+    ["route"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+PASSWORD_CHECKS = Counter(
+    "tradewind_password_checks", "Passwords hashed to be compared, the dummy ones included."
+)
+LOGINS = Counter("tradewind_logins", "Logins by result.", ["result"])
+ADMISSION_BATCH = Histogram(
+    "tradewind_admission_batch_requests",
+    "Requests whose credentials and budgets were looked up by one statement.",
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+)
+RATE_LIMITED = Counter(
+    "tradewind_rate_limited", "Requests refused for their rate, by plan.", ["plan"]
+)
+
+
+def request_observer(route: str, status: int) -> Observe:
+    """What counts one answer of `route` with `status`; made once, then called per request."""
+    count = _REQUESTS.labels(route, str(status)).inc
+    time = _REQUEST_SECONDS.labels(route).observe
+
+    def observe(seconds: float) -> None:
+        count()
+        time(seconds)
+
+    return observe
+
+
+def registry(shared_files: str | None) -> CollectorRegistry:
+    """Where to read the figures: of this process, or summed over those that share files."""
+    if shared_files is None:
+        return REGISTRY
+    summed = CollectorRegistry()
+    multiprocess.MultiProcessCollector(summed, path=shared_files)  # type: ignore[no-untyped-call]
+    return summed

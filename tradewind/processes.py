@@ -1,0 +1,55 @@
+"""Processes: a child dies with its parent, and a port is really ours before we serve on it."""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+
+from tradewind.errors import CannotStart
+
+# Set for our children: the process that they die with.
+PARENT = "TRADEWIND_PARENT"
+
+_PR_SET_PDEATHSIG = 1
+
+
+def follow_parent() -> None:
+    """In a child that `tradewind dev` started: end when it ends, however it does."""
+    parent = os.environ.pop(PARENT, None)
+    if parent is None:
+        return
+    die_with_parent(signal.SIGTERM)
+    if os.getppid() != int(parent):  # it died before we asked
+        sys.exit(1)
+
+
+def die_with_parent(signum: signal.Signals) -> None:
+    """Ask the kernel to send us `signum` when our parent dies, however it dies (Linux only)."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signum))
+    if os.getppid() != parent:  # it died just before we asked
+        os.kill(os.getpid(), signum)
+
+
+def claim_port(host: str, port: int) -> int:
+    """Make sure that nobody listens on this port; 0 finds a free one.
+
+    granian binds with SO_REUSEPORT, by which a second server on the same port would start
+    silently and take half of the requests.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do, so that connections of a server that just stopped are not in the way.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CannotStart(
+                f"Port {port} on {host} cannot be used ({error.strerror}); stop what listens "
+                "there, or choose another with TRADEWIND_PORT or --port."
+            ) from None
+        bound: int = probe.getsockname()[1]
+        return bound

@@ -1,0 +1,56 @@
+"""The API's parent process: checks, then runs and watches N processes of granian."""
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+
+from granian.constants import Interfaces, Loops
+from granian.log import LogLevels
+from granian.server import Server
+
+from tradewind import processes
+from tradewind.observability import listener, metrics
+from tradewind.observability.logs import log
+from tradewind.settings import Settings
+
+_STOP_SECONDS = 10
+_GRANIAN_LOGS = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}},
+    "loggers": {"_granian": {"handlers": ["stderr"], "propagate": False}},
+}
+
+
+def run(chosen: Settings, *, workers: int) -> None:
+    """Serve until SIGTERM or SIGINT; requests that were begun are answered first."""
+    port = processes.claim_port(chosen.host, chosen.port)
+    # granian's children read the settings from the environment, as they stand after the flags.
+    os.environ["TRADEWIND_HOST"] = chosen.host
+    os.environ["TRADEWIND_PORT"] = str(port)
+    with ExitStack() as stack:
+        figures = tempfile.mkdtemp(prefix="tradewind-metrics-")
+        stack.callback(shutil.rmtree, figures, ignore_errors=True)
+        os.environ[metrics.SHARED_FILES] = figures
+        if chosen.metrics_listen is not None:
+            host, wanted = chosen.metrics_listen
+            bound = stack.enter_context(listener.serving(host, wanted, metrics.registry(figures)))
+            log.info("metrics.listening", host=host, port=bound)
+        log.info("api.listening", host=chosen.host, port=port, workers=workers)
+        Server(
+            "tradewind.app:create",
+            factory=True,
+            address=chosen.host,
+            port=port,
+            interface=Interfaces.ASGI,
+            loop=Loops.uvloop,
+            workers=workers,
+            workers_kill_timeout=_STOP_SECONDS,
+            respawn_failed_workers=True,
+            websockets=False,
+            backlog=2048,
+            log_level=LogLevels.warning,
+            log_dictconfig=_GRANIAN_LOGS,
+        ).serve()
+    log.info("api.stopped")

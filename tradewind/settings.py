@@ -1,0 +1,272 @@
+"""Settings: read once at the edge, checked all together, and passed on as plain values."""
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from tradewind.errors import CannotStart
+
+Network = IPv4Network | IPv6Network
+
+PREFIX = "TRADEWIND_"
+SECRET_BYTES = 32
+
+# What a development server uses when nobody set a secret; production refuses it by name.
+DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting of every process."""
+
+    env: Literal["development", "production"]
+    database_url: str
+    database_pool: int
+    secret_key: Sequence[bytes]
+    host: str
+    port: int
+    dev_bind_any: bool
+    public_url: str
+    trusted_proxies: Sequence[Network]
+    cors_origins: Sequence[str]
+    metrics_listen: tuple[str, int] | None
+    data_dir: Path
+    plans: Mapping[str, int]
+    login_rate: int
+    log_level: str
+    log_style: Literal["json", "console"]
+
+    @property
+    def production(self) -> bool:
+        return self.env == "production"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: how its text is read, and what it is when nobody sets it."""
+
+    name: str
+    read: Callable[[str], Any]
+    default: str
+    about: str
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"is one of {', '.join(words)}")
+        return text
+
+    return read
+
+
+def _number(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise ValueError(f"is a whole number from {low} to {high}")
+        return int(text)
+
+    return read
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _secrets(text: str) -> tuple[bytes, ...]:
+    found = []
+    for item in _items(text):
+        try:
+            secret = bytes.fromhex(item)
+        except ValueError:
+            secret = b""
+        if len(secret) != SECRET_BYTES:
+            raise ValueError("is 64 hexadecimal digits (32 random bytes), or several by comma")
+        found.append(secret)
+    return tuple(found)
+
+
+def _url(*schemes: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text and urlsplit(text).scheme not in schemes:
+            raise ValueError(f"is a URL that begins with {' or '.join(s + '://' for s in schemes)}")
+        return text.rstrip("/") if "http" in schemes else text
+
+    return read
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(item, strict=False) for item in _items(text))
+    except ValueError:
+        raise ValueError("is a list of networks by comma, such as 10.0.0.0/8,::1/128") from None
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    for item in _items(text):
+        parts = urlsplit(item)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path:
+            raise ValueError("is a list of origins by comma, such as https://shop.example")
+    return tuple(_items(text))
+
+
+def _listen(text: str) -> tuple[str, int] | None:
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:  # noqa: PLR2004 - the largest port
+        raise ValueError("is host:port, such as 127.0.0.1:9464")
+    return host.strip("[]"), int(port)
+
+
+def _plans(text: str) -> Mapping[str, int]:
+    found = {}
+    for item in _items(text):
+        name, _, number = item.partition("=")
+        if name not in ("free", "pro", "enterprise") or not number.isdecimal() or not int(number):
+            raise ValueError("is free=120,pro=1200,enterprise=12000 with requests a minute")
+        found[name] = int(number)
+    return {"free": 120, "pro": 1200, "enterprise": 12000, **found}
+
+
+def _yes(text: str) -> bool:
+    if text not in ("", "yes", "no"):
+        raise ValueError("is yes or no")
+    return text == "yes"
+
+
+KNOWN = [
+    Setting("env", _one_of("development", "production"), "development",
+            "`production` refuses weak settings; `development` listens on loopback only."),
+    Setting("database_url", _url("postgresql", "postgres"), "",
+            "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
+    Setting("database_pool", _number(2, 200), "10", "Connections per process."),
+    Setting("secret_key", _secrets, "",
+            "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
+            "is used for new values. Required in production."),
+    Setting("host", str, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
+    Setting("port", _number(0, 65535), "8000", "The API's port."),
+    Setting("dev_bind_any", _yes, "no",
+            "`yes` lets a development server listen beyond loopback."),
+    Setting("public_url", _url("http", "https"), "",
+            "How callers reach the API, for the URLs that we hand out. Required in production, "
+            "with https."),
+    Setting("trusted_proxies", _networks, "",
+            "Networks of your own proxies: only their X-Forwarded-For is believed."),
+    Setting("cors_origins", _origins, "", "Web origins whose pages may call the API."),
+    Setting("metrics_listen", _listen, "",
+            "host:port for `/metrics` and `/healthz` of this process; none when empty."),
+    Setting("data_dir", lambda text: Path(text).expanduser(), "./data",
+            "Where `tradewind dev` keeps its database and secrets."),
+    Setting("plans", _plans, "free=120,pro=1200,enterprise=12000",
+            "Requests a minute of each plan."),
+    Setting("login_rate", _number(1, 100_000), "30", "Logins a minute from one address."),
+    Setting("log_level", _one_of("debug", "info", "warning", "error"), "info",
+            "The least important log lines to write."),
+    Setting("log_style", _one_of("", "json", "console"), "",
+            "`json` or `console`; by default `json` in production."),
+]  # fmt: skip
+
+
+def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> Settings:
+    """Read the environment and the TOML file in TRADEWIND_CONFIG, or say all that is wrong.
+
+    The environment wins over the file. `database` is whether a database URL is needed.
+    """
+    environ = os.environ if environ is None else environ
+    wrong: list[str] = []
+    texts = {setting.name: setting.default for setting in KNOWN}
+    texts.update(_from_file(environ.get(PREFIX + "CONFIG", ""), wrong))
+    for setting in KNOWN:
+        texts[setting.name] = environ.get(setting.variable, texts[setting.name]).strip()
+    values: dict[str, Any] = {}
+    for setting in KNOWN:
+        try:
+            values[setting.name] = setting.read(texts[setting.name])
+        except ValueError as error:
+            wrong.append(f"{setting.variable} {error}")
+    if not wrong:
+        _complete(values)
+        wrong = _check(values, database=database)
+    if wrong:
+        raise CannotStart("These settings are wrong: " + "; ".join(wrong) + ".")
+    return Settings(**values)
+
+
+def unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look like ours but are none: most likely typing errors."""
+    known = {setting.variable for setting in KNOWN} | {PREFIX + "CONFIG"}
+    return sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+
+
+def _from_file(path: str, wrong: list[str]) -> dict[str, str]:
+    if not path:
+        return {}
+    try:
+        content = tomllib.loads(Path(path).read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        wrong.append(f"{PREFIX}CONFIG names {path}, which cannot be read ({error})")
+        return {}
+    known = {setting.name for setting in KNOWN}
+    wrong.extend(
+        f"{path} sets {name}, which is not a setting" for name in sorted(set(content) - known)
+    )
+    return {
+        name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in content.items()
+        if name in known
+    }
+
+
+def _complete(values: dict[str, Any]) -> None:
+    """Fill in what depends on other settings."""
+    production = values["env"] == "production"
+    values["host"] = values["host"] or ("0.0.0.0" if production else "127.0.0.1")  # noqa: S104
+    values["log_style"] = values["log_style"] or ("json" if production else "console")
+    if not production:
+        values["secret_key"] = values["secret_key"] or (DEVELOPMENT_SECRET,)
+        values["public_url"] = values["public_url"] or f"http://127.0.0.1:{values['port']}"
+
+
+def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
+    wrong = []
+    if database and not values["database_url"]:
+        wrong.append("TRADEWIND_DATABASE_URL is missing")
+    if values["env"] != "production":
+        if not is_loopback(values["host"]) and not values["dev_bind_any"]:
+            wrong.append(
+                f"TRADEWIND_HOST is {values['host']}, but a development server listens on loopback "
+                "only (set TRADEWIND_ENV=production, or TRADEWIND_DEV_BIND_ANY=yes)"
+            )
+        return wrong
+    secrets = values["secret_key"]
+    if not secrets:
+        wrong.append("TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32)")
+    if any(
+        secret == DEVELOPMENT_SECRET or len(set(secret)) < SECRET_BYTES // 4 for secret in secrets
+    ):
+        wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
+    if not values["public_url"].startswith("https://"):
+        wrong.append("TRADEWIND_PUBLIC_URL is missing or not https")
+    if values["dev_bind_any"]:
+        wrong.append("TRADEWIND_DEV_BIND_ANY is for development only")
+    return wrong
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

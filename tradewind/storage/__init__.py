@@ -1,0 +1,1 @@
+"""What lasts: the pool, the one transaction, wake-ups, sealing, migrations, the embedded server."""

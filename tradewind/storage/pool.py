@@ -1,0 +1,127 @@
+"""The pool: connections to PostgreSQL, with time limits on everything that could hang."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from tradewind.errors import Unavailable
+from tradewind.observability.logs import note
+from tradewind.storage.wakeups import Wakeups
+
+_CONNECT_SECONDS = 3.0
+_ACQUIRE_SECONDS = 4.0
+_STATEMENT_SECONDS = 10.0
+
+# No session may hold a snapshot or a lock for long: held snapshots stop vacuum.
+_SESSION_SETTINGS = {
+    "statement_timeout": "10s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "10s",
+    "timezone": "UTC",
+    "jit": "off",
+}
+
+# What asyncpg raises when the server is away, going away or coming back.
+_AWAY = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.QueryCanceledError,
+    asyncpg.LockNotAvailableError,
+)
+
+
+class DatabaseAway(Unavailable):
+    """The database cannot be reached right now.
+
+    Nothing was changed by this request unless an earlier attempt of yours says otherwise. Try
+    again after the seconds in `Retry-After`, with the same Idempotency-Key where you sent one.
+    """
+
+    code = "database_unavailable"
+    title = "The database is away"
+
+    def __init__(self) -> None:
+        super().__init__("The database cannot be reached right now; try again.", retry_after=2)
+
+
+class Database:
+    """A pool of connections, opened on first need, so that a process may start before its server.
+
+    `fetch`, `fetchrow` and `fetchval` run one statement outside any transaction; everything that
+    changes more than one thing goes through `storage.transaction`.
+    """
+
+    def __init__(self, url: str, *, size: int, name: str) -> None:
+        self._settings = {**_SESSION_SETTINGS, "application_name": name}
+        self._url = url
+        self._pool = asyncpg.create_pool(
+            url,
+            min_size=0,
+            max_size=size,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=_STATEMENT_SECONDS,
+            server_settings=self._settings,
+            reset=_leave_as_it_is,
+        )
+        self.wakeups = Wakeups(self._pool, self.connect)
+
+    async def open(self) -> None:
+        await self._pool
+
+    async def close(self) -> None:
+        await self.wakeups.close()
+        try:
+            await asyncio.wait_for(self._pool.close(), timeout=5)
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def connect(self) -> asyncpg.Connection:
+        """A connection of one's own, outside the pool: for LISTEN and for migrations."""
+        return await asyncpg.connect(
+            self._url, timeout=_CONNECT_SECONDS, server_settings=self._settings
+        )
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[PoolConnectionProxy]:
+        """Borrow a connection; an unreachable server becomes DatabaseAway."""
+        try:
+            async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+                yield connection
+        except _AWAY as error:
+            if isinstance(error, ValueError):  # an argument that asyncpg cannot encode: our mistake
+                raise
+            note(database_error=f"{type(error).__name__}: {error}")
+            raise DatabaseAway from error
+
+    async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
+        async with self.connection() as connection:
+            rows: Sequence[asyncpg.Record] = await connection.fetch(query, *args)
+            return rows
+
+    async def fetchrow(self, query: str, *args: Any) -> asyncpg.Record | None:
+        async with self.connection() as connection:
+            return await connection.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        async with self.connection() as connection:
+            return await connection.fetchval(query, *args)
+
+    async def execute(self, query: str, *args: Any) -> str:
+        async with self.connection() as connection:
+            status: str = await connection.execute(query, *args)
+            return status
+
+
+async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:
+    """Skip the reset round trip at release: we change no session state, and LISTEN is elsewhere."""

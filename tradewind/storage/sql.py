@@ -1,0 +1,70 @@
+"""The statements of storage itself: wake-ups, the record of migrations, readiness."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+CHANNEL = "tradewind_wakeup"
+# Whoever holds this advisory lock is the one process that migrates.
+_MIGRATION_LOCK = 7_216_450_283
+
+
+async def notify(db: asyncpg.Pool, topics: Sequence[str]) -> None:
+    await db.execute("SELECT pg_notify($1, topic) FROM unnest($2::text[]) topic", CHANNEL, topics)
+
+
+async def take_migration_lock(db: asyncpg.Connection) -> None:
+    """Wait until no other process migrates; the lock ends with the connection."""
+    await db.execute("SELECT pg_advisory_lock($1)", _MIGRATION_LOCK)
+
+
+async def make_migration_table(db: asyncpg.Connection) -> None:
+    await db.execute(
+        """
+        CREATE TABLE IF NOT EXISTS schema_migration (
+            number     integer PRIMARY KEY,
+            name       text NOT NULL,
+            checksum   text NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT statement_timestamp()
+        )
+        """
+    )
+
+
+async def has_migration_table(db: Any) -> bool:
+    found: bool = await db.fetchval("SELECT to_regclass('schema_migration') IS NOT NULL")
+    return found
+
+
+async def applied_migrations(db: Any) -> dict[int, str]:
+    """Number and checksum of every migration that this database has."""
+    rows = await db.fetch("SELECT number, checksum FROM schema_migration ORDER BY number")
+    return {row["number"]: row["checksum"] for row in rows}
+
+
+async def run_migration(db: asyncpg.Connection, statements: str) -> None:
+    """Run a migration's statements, giving up rather than making the running code wait."""
+    await db.execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = 0")
+    await db.execute(statements)
+
+
+async def record_migration(db: asyncpg.Connection, number: int, name: str, checksum: str) -> None:
+    await db.execute(
+        "INSERT INTO schema_migration (number, name, checksum) VALUES ($1, $2, $3)",
+        number,
+        name,
+        checksum,
+    )
+
+
+async def server_facts(db: Any) -> asyncpg.Record:
+    """The server's version and clock, for `tradewind doctor`."""
+    row: asyncpg.Record = await db.fetchrow(
+        """
+        SELECT current_setting('server_version') AS version,
+               current_setting('server_version_num')::integer AS version_number,
+               clock_timestamp() AS clock
+        """
+    )
+    return row

@@ -1,0 +1,96 @@
+"""Wake-ups: tells sleeping loops, here and in other processes, that there is work."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import asyncpg
+
+from tradewind.observability.logs import log
+from tradewind.storage import sql
+
+_COALESCE_SECONDS = 0.02
+_RECONNECT_SECONDS = 1.0
+_FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+
+class Wakeups:
+    """Sends and hears wake-ups. They only save time: every loop also polls.
+
+    A NOTIFY inside a transaction takes a database-wide lock at its commit, so it goes out
+    afterwards, on its own, at most once every 20 ms, and a failure to send is let pass.
+    """
+
+    def __init__(
+        self, pool: asyncpg.Pool, connect: Callable[[], Awaitable[asyncpg.Connection]]
+    ) -> None:
+        self._pool = pool
+        self._connect = connect
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._unsent: set[str] = set()
+        self._sender: asyncio.Task[None] | None = None
+        self._listener: asyncio.Task[None] | None = None
+
+    def announce(self, topic: str) -> None:
+        """Wake those who wait for `topic`: at once in this process, soon in the others."""
+        self._ring(topic)
+        self._unsent.add(topic)
+        if self._sender is None or self._sender.done():
+            self._sender = asyncio.create_task(self._send())
+
+    @contextmanager
+    def waiting(self, topic: str) -> Iterator[asyncio.Event]:
+        """An event that is set whenever `topic` is announced, by any process, from now on."""
+        if self._listener is None or self._listener.done():
+            self._listener = asyncio.create_task(self._listen())
+        event = asyncio.Event()
+        events = self._waiting.setdefault(topic, set())
+        events.add(event)
+        try:
+            yield event
+        finally:
+            events.discard(event)
+
+    async def close(self) -> None:
+        """Stop listening; what was announced but not sent yet is dropped, as it may be."""
+        for task in (self._sender, self._listener):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def _send(self) -> None:
+        while self._unsent:
+            topics, self._unsent = sorted(self._unsent), set()
+            try:
+                await sql.notify(self._pool, topics)
+            except _FAILURES as error:
+                log.warning("wakeup.not_sent", topics=topics, error=str(error))
+            await asyncio.sleep(_COALESCE_SECONDS)
+
+    async def _listen(self) -> None:
+        while True:
+            with suppress(*_FAILURES):
+                await self._listen_once()
+            # Whatever was announced while nobody listened is made good by waking everyone.
+            for topic in self._waiting:
+                self._ring(topic)
+            await asyncio.sleep(_RECONNECT_SECONDS)
+
+    async def _listen_once(self) -> None:
+        connection = await self._connect()
+        try:
+            lost = asyncio.Event()
+            connection.add_termination_listener(lambda _connection: lost.set())
+            await connection.add_listener(
+                sql.CHANNEL, lambda _connection, _pid, _channel, topic: self._ring(topic)
+            )
+            for topic in self._waiting:
+                self._ring(topic)
+            await lost.wait()
+        finally:
+            connection.terminate()
+
+    def _ring(self, topic: str) -> None:
+        for event in self._waiting.get(topic, ()):
+            event.set()

@@ -1,0 +1,31 @@
+"""An answer: what an endpoint sends when the declared status and a body are not all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+Headers = list[tuple[bytes, bytes]]
+
+encode = msgspec.json.Encoder().encode
+
+JSON = b"application/json"
+PROBLEM = b"application/problem+json"
+HTML = b"text/html; charset=utf-8"
+NO_STORE = (b"cache-control", b"no-store")
+
+
+@dataclass(slots=True)
+class Answer:
+    """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON."""
+
+    body: Any = None
+    status: int | None = None
+    headers: Sequence[tuple[bytes, bytes]] = field(default_factory=list)
+    content_type: bytes = JSON
+
+    def encoded(self) -> bytes:
+        if self.body is None:
+            return b""
+        return self.body if isinstance(self.body, bytes) else encode(self.body)

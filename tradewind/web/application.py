@@ -1,0 +1,227 @@
+"""The ASGI application: every request in, one answer, one wide log line and its metrics out."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from tradewind.errors import Refusal
+from tradewind.observability import logs, metrics
+from tradewind.observability.logs import log
+from tradewind.web import idempotency, inputs, problems
+from tradewind.web.answer import Answer
+from tradewind.web.caller import Caller, Gate
+from tradewind.web.cors import Cors
+from tradewind.web.endpoint import Endpoint, read_path
+from tradewind.web.idempotency import Once, Replay
+from tradewind.web.problems import (
+    InsufficientPermissions,
+    InternalError,
+    MethodNotAllowed,
+    RouteNotFound,
+)
+from tradewind.web.request import Network, Receive, Request, Scope, Send
+from tradewind.web.router import Router
+
+Hook = Callable[[], Awaitable[None]]
+
+_HARDENING = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+]
+_NO_BODY = frozenset({204, 304})
+
+
+class _Bound:
+    """An endpoint made ready: its body's reader, its fixed arguments, its metrics by status."""
+
+    __slots__ = ("endpoint", "fixed", "read_body", "route", "seen")
+
+    def __init__(self, endpoint: Endpoint, parts: Mapping[type, Any]) -> None:
+        self.endpoint = endpoint
+        self.route = f"{endpoint.method} {endpoint.path}"
+        self.fixed = {name: parts[kind] for name, kind in endpoint.parts.items()}
+        self.read_body = inputs.body_reader(endpoint.body, form=endpoint.form)
+        self.seen: dict[int, metrics.Observe] = {}
+
+
+class Application:
+    """Answers requests by the given endpoints, whose functions ask for `parts` by type."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        parts: Mapping[type, Any],
+        gate: Gate,
+        *,
+        public_url: str,
+        trusted_proxies: Sequence[Network] = (),
+        cors_origins: Sequence[str] = (),
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
+    ) -> None:
+        bound = [_Bound(endpoint, parts) for endpoint in endpoints]
+        self._router = Router((b.endpoint.method, b.endpoint.path, b) for b in bound)
+        self._gate = gate
+        self._public_url = public_url
+        self._proxies = trusted_proxies
+        self._cors = Cors(cors_origins)
+        self._hooks = {"lifespan.startup": on_start, "lifespan.shutdown": on_stop}
+        self._unrouted: dict[int, metrics.Observe] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            for hook in self._hooks[message["type"]]:
+                await hook()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = perf_counter()
+        line = logs.begin()
+        request = Request(scope, receive, self._proxies)
+        bound, answer = await self._answer(request, line)
+        status = answer.status or (bound.endpoint.status if bound else 200)
+        body = b"" if status in _NO_BODY else answer.encoded()
+        headers = [
+            (b"x-request-id", request.id.encode("latin-1")),
+            *_HARDENING,
+            *self._cors.headers(request),
+            *answer.headers,
+        ]
+        if status not in _NO_BODY:
+            headers.append((b"content-type", answer.content_type))
+            headers.append((b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        shown = b"" if request.method == "HEAD" else body
+        await send({"type": "http.response.body", "body": shown})
+        self._report(request, bound, status, perf_counter() - started, len(shown), line)
+
+    async def _answer(self, request: Request, line: dict[str, Any]) -> tuple[_Bound | None, Answer]:
+        bound: _Bound | None = None
+        spent: list[tuple[bytes, bytes]] = []
+        try:
+            methods, values = self._find(request.path)
+            bound = methods.get("GET" if request.method == "HEAD" else request.method)
+            if bound is None:
+                return None, self._other_method(request, methods)
+            result = await self._call(bound, request, values, line, spent)
+            answer = result if isinstance(result, Answer) else Answer(result)
+        except Refusal as refusal:
+            line["refused"] = refusal.code
+            budget = getattr(refusal, "budget", None)
+            if budget is not None and not spent:
+                spent = budget.headers()
+            answer = problems.answer(refusal, self._public_url, request.id)
+        except Replay as replay:
+            answer = replay.answer
+        except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
+            log.exception("request.failed", request_id=request.id, route=bound and bound.route)
+            answer = problems.answer(InternalError(), self._public_url, request.id)
+        if spent:
+            answer.headers = [*answer.headers, *spent]
+        return bound, answer
+
+    def _find(self, path: str) -> tuple[dict[str, _Bound], list[str]]:
+        methods, values = self._router.find(path)
+        if not methods:
+            raise RouteNotFound
+        return methods, values
+
+    async def _call(
+        self,
+        bound: _Bound,
+        request: Request,
+        values: Sequence[str],
+        line: dict[str, Any],
+        spent: list[tuple[bytes, bytes]],
+    ) -> Any:
+        endpoint = bound.endpoint
+        arguments = dict(bound.fixed)
+        caller = None
+        if endpoint.caller is not None:
+            caller = arguments[endpoint.caller] = await self._gate.admit(request)
+            spent.extend(caller.budget.headers())
+            line["account_id"] = caller.account_id
+            line["credential"] = caller.key_id or caller.session_id
+            if endpoint.role is not None and endpoint.role not in caller.roles:
+                raise InsufficientPermissions(endpoint.role)
+        if endpoint.path_kinds:
+            arguments.update(read_path(endpoint.path_kinds, values))
+        if endpoint.query is not None:
+            arguments["query"] = inputs.read_query(request.query_string, endpoint.query)
+        elif request.query_string:
+            inputs.refuse_query(request.query_string)
+        if endpoint.request is not None:
+            arguments[endpoint.request] = request
+        key = _read_key(endpoint, request)
+        if bound.read_body is not None:
+            arguments["body"] = await bound.read_body(request)
+        if endpoint.once is not None:
+            arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
+        return await endpoint.handler(**arguments)
+
+    def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Answer:
+        names = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
+        allow = ", ".join(names)
+        if request.method == "OPTIONS":
+            preflight = self._cors.preflight(request, allow)
+            return Answer(None, 204, [(b"allow", allow.encode()), *preflight])
+        raise MethodNotAllowed(allow)
+
+    def _report(
+        self,
+        request: Request,
+        bound: _Bound | None,
+        status: int,
+        took: float,
+        size: int,
+        line: dict[str, Any],
+    ) -> None:
+        seen, route = (bound.seen, bound.route) if bound else (self._unrouted, "none")
+        observe = seen.get(status)
+        if observe is None:
+            observe = seen[status] = metrics.request_observer(route, status)
+        observe(took)
+        if bound is not None and bound.endpoint.quiet and status < 400:  # noqa: PLR2004
+            return
+        write = log.error if status >= 500 else log.info  # noqa: PLR2004
+        write(
+            "request",
+            request_id=request.id,
+            method=request.method,
+            route=route,
+            status=status,
+            took_ms=round(took * 1000, 3),
+            bytes=size,
+            address=request.address,
+            **line,
+        )
+
+
+def _read_key(endpoint: Endpoint, request: Request) -> str | None:
+    if endpoint.once is None:
+        return None
+    header = request.header(b"idempotency-key")
+    return idempotency.read_key(header, required=endpoint.once_required)
+
+
+def _once(
+    caller: Caller | None,
+    route: str,
+    key: str | None,
+    request: Request,
+    arguments: Mapping[str, Any],
+) -> Once | None:
+    if caller is None or key is None:
+        return None
+    fingerprint = idempotency.fingerprint(request.path, arguments.get("body"))
+    return Once(caller.account_id, route, key, fingerprint)

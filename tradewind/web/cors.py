@@ -1,0 +1,41 @@
+"""CORS: lets pages of the configured origins call the API from a browser, and nobody else's."""
+
+from collections.abc import Sequence
+
+from tradewind.web.answer import Headers
+from tradewind.web.request import Request
+
+_VARY = (b"vary", b"Origin")
+_EXPOSED = b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Idempotent-Replayed"
+_TAKEN = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
+
+
+class Cors:
+    """The allowed origins. Cookies are never allowed along: the API does not use them."""
+
+    def __init__(self, origins: Sequence[str]) -> None:
+        self._origins = frozenset(origins)
+
+    def headers(self, request: Request) -> Headers:
+        """The headers for an answer to `request`."""
+        if not self._origins:
+            return []
+        origin = request.header(b"origin")
+        if origin not in self._origins:
+            return [_VARY]
+        return [
+            (b"access-control-allow-origin", origin.encode()),
+            (b"access-control-expose-headers", _EXPOSED),
+            _VARY,
+        ]
+
+    def preflight(self, request: Request, allow: str) -> Headers:
+        """What a browser's question before the request is answered on top."""
+        asked = request.headers.get(b"access-control-request-method")
+        if asked is None or request.header(b"origin") not in self._origins:
+            return []
+        return [
+            (b"access-control-allow-methods", allow.encode()),
+            (b"access-control-allow-headers", _TAKEN),
+            (b"access-control-max-age", b"600"),
+        ]

@@ -1,0 +1,158 @@
+"""Endpoints: a function with typed parameters becomes a route, its inputs and its reference."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+from tradewind.errors import Refusal
+from tradewind.ids import Kind
+from tradewind.web.answer import Answer
+from tradewind.web.caller import Caller, Requires
+from tradewind.web.idempotency import Once
+from tradewind.web.problems import NoSuch
+from tradewind.web.request import Request
+
+Handler = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path, with everything that its function's signature says about it.
+
+    Parameters are recognised by what they are: `Caller` (perhaps with a role) asks for
+    credentials, a path parameter has the name it has in the path, `body` and `query` are
+    structs, `Once` is the Idempotency-Key, `Request` the request itself, and anything else is a
+    part of the application, handed in by its type.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    status: int
+    tag: str
+    errors: Sequence[type[Refusal]]
+    headers: Mapping[str, str]
+    media_type: str
+    hidden: bool
+    quiet: bool
+    form: bool
+    answers: Any = None
+    caller: str | None = None
+    role: str | None = None
+    body: Any = None
+    query: Any = None
+    request: str | None = None
+    once: str | None = None
+    once_required: bool = False
+    path_kinds: Mapping[str, Kind | None] = field(default_factory=dict)
+    parts: Mapping[str, type] = field(default_factory=dict)
+
+
+class Routes:
+    """A group of endpoints under one prefix, shown under one heading of the reference.
+
+    Hidden ones are not in the reference; quiet ones write no log line while all is well.
+    """
+
+    def __init__(self, prefix: str, *, tag: str, hidden: bool = False, quiet: bool = False) -> None:
+        self.prefix = prefix
+        self.tag = tag
+        self.hidden = hidden
+        self.quiet = quiet
+        self.endpoints: list[Endpoint] = []
+
+    def get(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
+        return self._declare("GET", path, **options)
+
+    def post(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
+        return self._declare("POST", path, **options)
+
+    def patch(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
+        return self._declare("PATCH", path, **options)
+
+    def delete(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
+        return self._declare("DELETE", path, **options)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        *,
+        status: int = 200,
+        errors: Sequence[type[Refusal]] = (),
+        headers: Mapping[str, str] | None = None,
+        answers: Any = None,
+        media_type: str = "application/json",
+        form: bool = False,
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            read = _read_signature(handler, self.prefix + path)
+            if answers is not None:
+                read["answers"] = answers
+            self.endpoints.append(
+                Endpoint(
+                    method=method,
+                    path=self.prefix + path,
+                    handler=handler,
+                    status=status,
+                    tag=self.tag,
+                    errors=tuple(errors),
+                    headers=headers or {},
+                    media_type=media_type,
+                    hidden=self.hidden,
+                    quiet=self.quiet,
+                    form=form,
+                    **read,
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
+    hints = get_type_hints(handler, include_extras=True)
+    returns = hints.pop("return", None)
+    in_path = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+    read: dict[str, Any] = {"parts": {}, "path_kinds": {}}
+    for name in in_path:
+        _, extras = _unwrapped(hints.pop(name))
+        read["path_kinds"][name] = next((e for e in extras if isinstance(e, Kind)), None)
+    for name, hint in hints.items():
+        kind, extras = _unwrapped(hint)
+        if kind is Caller:
+            read["caller"] = name
+            read["role"] = next((e.role for e in extras if isinstance(e, Requires)), None)
+        elif kind is Once or Once in get_args(kind):
+            read["once"], read["once_required"] = name, kind is Once
+        elif kind is Request:
+            read["request"] = name
+        elif name in ("body", "query"):
+            read[name] = kind
+        else:
+            read["parts"][name] = kind
+    if returns not in (None, type(None), Answer):
+        read["answers"] = returns
+    return read
+
+
+def _unwrapped(hint: Any) -> tuple[Any, Sequence[Any]]:
+    if get_origin(hint) is Annotated:
+        kind, *extras = get_args(hint)
+        return kind, extras
+    return hint, ()
+
+
+def read_path(kinds: Mapping[str, Kind | None], values: Sequence[str]) -> dict[str, UUID | str]:
+    """The path's parameters by name; an id that cannot exist is refused like a missing one."""
+    found: dict[str, UUID | str] = {}
+    for (name, kind), text in zip(kinds.items(), values, strict=True):
+        if kind is None:
+            found[name] = text
+            continue
+        value = kind.read(text)
+        if value is None:
+            raise NoSuch(kind)
+        found[name] = value
+    return found

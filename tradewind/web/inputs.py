@@ -1,0 +1,142 @@
+"""Inputs: reads body and query into typed values, and says which field is wrong."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, get_origin
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from tradewind.web.problems import (
+    BodyTooLarge,
+    MalformedJson,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+from tradewind.web.request import Request
+
+BODY_LIMIT = 256 * 1024
+
+_JSON_TYPES = frozenset({"application/json"})
+_FORM_TYPES = frozenset({"application/x-www-form-urlencoded"})
+_AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<at>[^`]*)`)?$", re.DOTALL)
+_FIELD = re.compile(r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+# U+0000 is valid in JSON and cannot be stored in PostgreSQL.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What callers send: a field that we do not know is an error, never ignored."""
+
+
+class Output(msgspec.Struct, kw_only=True):
+    """What callers receive: every field is always there, null where there is no value."""
+
+
+def body_reader(kind: Any, *, form: bool) -> Callable[[Request], Awaitable[Any]] | None:
+    """What reads a body into `kind`; None where an endpoint takes no body."""
+    if kind is None:
+        return None
+    if form:
+        return lambda request: read_form(request, kind)
+    decoder = msgspec.json.Decoder(kind)
+    return lambda request: read_json(request, decoder)
+
+
+async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
+    """The body as the decoder's type."""
+    raw = await _read(request, _JSON_TYPES, "application/json")
+    if _NUL.search(raw):
+        raise ValidationFailed("", "Text must not contain the character U+0000.")
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), "/") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedJson(str(error).rstrip(".")) from None
+
+
+async def read_form(request: Request, kind: type[Any]) -> Any:
+    """A form's body as `kind`."""
+    raw = await _read(request, _FORM_TYPES, "application/x-www-form-urlencoded")
+    return _convert(raw.decode("latin-1"), kind, "/")
+
+
+def read_query(query_string: bytes, kind: type[Any]) -> Any:
+    """The query string as `kind`; a field that is a list takes its values by comma."""
+    return _convert(query_string.decode("latin-1"), kind, "?")
+
+
+def refuse_query(query_string: bytes) -> None:
+    """For an endpoint that takes no query parameters: the first one is an unknown one."""
+    name, _, _ = query_string.decode("latin-1").partition("&")[0].partition("=")
+    raise ValidationFailed(f"?{name}", "This parameter is not known here.", "unknown")
+
+
+async def _read(request: Request, allowed: frozenset[str], expected: str) -> bytes:
+    media_type = (request.header(b"content-type") or "").partition(";")[0].strip().lower()
+    if media_type not in allowed:
+        raise UnsupportedMediaType(expected)
+    raw = await request.body(BODY_LIMIT)
+    if raw is None:
+        raise BodyTooLarge(BODY_LIMIT)
+    return raw
+
+
+def _convert(text: str, kind: type[Any], lead: str) -> Any:
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError:
+        raise ValidationFailed(lead, "This is not readable as UTF-8 parameters.") from None
+    values: dict[str, Any] = {}
+    lists = _list_fields(kind)
+    for name, value in pairs:
+        if name in values:
+            raise ValidationFailed(lead + name, "This parameter is given twice.", "duplicate")
+        if "\0" in value:
+            raise ValidationFailed(lead + name, "Text must not contain the character U+0000.")
+        values[name] = value.split(",") if name in lists else value
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), lead) from None
+
+
+def _list_fields(kind: type[Any]) -> frozenset[str]:
+    found = _LISTS.get(kind)
+    if found is None:
+        fields = msgspec.structs.fields(kind)
+        found = frozenset(
+            field.encode_name
+            for field in fields
+            if any(
+                get_origin(option) in (list, tuple) or option in (list, tuple)
+                for option in (field.type, *getattr(field.type, "__args__", ()))
+            )
+        )
+        _LISTS[kind] = found
+    return found
+
+
+_LISTS: dict[type[Any], frozenset[str]] = {}
+
+
+def _explained(text: str, lead: str) -> ValidationFailed:
+    """Turn msgspec's sentence and path into ours: `$.items[0].sku` becomes `/items/0/sku`."""
+    match = _AT.match(text)
+    message, at = (match["message"], match["at"] or "$") if match else (text, "$")
+    steps = [name or index for name, index in _STEP.findall(at.removeprefix("$"))]
+    code = "invalid"
+    field = _FIELD.match(message)
+    if field:
+        steps.append(field["name"])
+        missing = field["what"] == "missing required"
+        code = "missing" if missing else "unknown"
+        message = "This field is required." if missing else "This field is not known here."
+    elif lead == "?" and code == "invalid":
+        message = message.replace("Expected `int`, got `str`", "Expected a whole number")
+    else:
+        message = f"{message}."
+    pointer = lead + "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
+    return ValidationFailed(pointer if steps else lead.strip("/"), message, code)

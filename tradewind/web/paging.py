@@ -1,0 +1,86 @@
+"""Pages: lists by cursor, newest first, stable while rows are added."""
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from tradewind.errors import Malformed
+from tradewind.web.inputs import Input, Output
+
+Row = TypeVar("Row")
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+class MalformedCursor(Malformed):
+    """A cursor is taken as it is from `next_cursor` of the same list, never made by hand."""
+
+    code = "malformed_cursor"
+    title = "The cursor is malformed"
+
+    def __init__(self) -> None:
+        super().__init__("The cursor is not one that this list gave out.")
+
+
+class PageQuery(Input):
+    """The parameters that every list by cursor takes."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="How many items at the most.")] = 20
+    cursor: Annotated[
+        str | None,
+        Meta(description="`next_cursor` of the page before; leave it out for the first."),
+    ] = None
+
+
+class Page(Output, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    has_more: Annotated[bool, Meta(description="Whether there is another page.")]
+    next_cursor: Annotated[
+        str | None, Meta(description="Send it as `cursor` to get the next page; null on the last.")
+    ]
+
+
+def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
+    """Where the page before ended: the sort key of its last row. None: this is the first page.
+
+    A cursor carries the name of its list, so that one list's cursor is refused by another.
+    """
+    if cursor is None:
+        return None
+    try:
+        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+        listed, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
+    except (UnicodeEncodeError, binascii.Error, msgspec.MsgspecError):
+        raise MalformedCursor from None
+    if listed != name:
+        raise MalformedCursor
+    result: Key = key
+    return result
+
+
+def write_cursor(name: str, key: Any) -> str:
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode((name, key))).decode()
+
+
+def page(
+    name: str,
+    rows: Sequence[Row],
+    limit: int,
+    *,
+    key: Callable[[Row], Any],
+    show: Callable[[Row], Item],
+) -> Page[Item]:
+    """A page from the rows of a query that asked for one more than `limit`."""
+    shown = rows[:limit]
+    more = len(rows) > limit
+    return Page(
+        items=[show(row) for row in shown],
+        has_more=more,
+        next_cursor=write_cursor(name, key(shown[-1])) if more else None,
+    )

@@ -1,0 +1,74 @@
+"""The API reference: the OpenAPI document, and a page that shows it without the internet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tradewind.web.answer import HTML, JSON, Answer
+from tradewind.web.endpoint import Routes
+from tradewind.web.problems import RouteNotFound
+
+routes = Routes("", tag="Reference", hidden=True)
+
+_CSP = (
+    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+    b"img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+)
+_PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API reference - Tradewind</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css"></head>
+<body><div id="reference"></div>
+<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/begin.js"></script>
+<noscript>The reference as JSON: <a href="/openapi.json">/openapi.json</a></noscript></body></html>
+"""
+_BEGIN = b"""SwaggerUIBundle({
+  url: "/openapi.json", dom_id: "#reference", deepLinking: true, docExpansion: "list",
+  defaultModelsExpandDepth: -1, persistAuthorization: true, validatorUrl: null,
+});
+"""
+_FROM_WHEEL: Mapping[str, bytes] = {
+    "swagger-ui.css": b"text/css",
+    "swagger-ui-bundle.js": b"text/javascript",
+}
+_DAY = (b"cache-control", b"max-age=86400")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The OpenAPI document as the bytes that are served."""
+
+    document: bytes
+
+
+@routes.get("/openapi.json")
+async def openapi_document(reference: Reference) -> Answer:
+    """The OpenAPI 3.1 document."""
+    return Answer(reference.document, content_type=JSON)
+
+
+@routes.get("/docs", media_type="text/html")
+async def docs_page() -> Answer:
+    """The reference as a page."""
+    return Answer(_PAGE, headers=[(b"content-security-policy", _CSP)], content_type=HTML)
+
+
+@routes.get("/docs/{file}")
+async def docs_file(file: str) -> Answer:
+    """The files of that page."""
+    if file == "begin.js":
+        return Answer(_BEGIN, headers=[_DAY], content_type=b"text/javascript")
+    content_type = _FROM_WHEEL.get(file)
+    if content_type is None:
+        raise RouteNotFound
+    return Answer(_read(file), headers=[_DAY], content_type=content_type)
+
+
+@cache
+def _read(file: str) -> bytes:
+    spec = find_spec("swagger_ui")
+    if spec is None or spec.origin is None:
+        raise RouteNotFound
+    return (Path(spec.origin).parent / "static" / file).read_bytes()

@@ -1,0 +1,92 @@
+"""A request as an endpoint sees it: its id, headers, and where it really came from."""
+
+import re
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Any
+
+from tradewind import ids
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Network = IPv4Network | IPv6Network
+
+_WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+
+
+class Request:
+    """One HTTP request, before anybody looked at its body."""
+
+    __slots__ = ("_receive", "address", "headers", "id", "method", "path", "query_string")
+
+    def __init__(self, scope: Scope, receive: Receive, proxies: Sequence[Network]) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query_string: bytes = scope["query_string"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._receive = receive
+        sent = self.header(b"x-request-id")
+        well_formed = sent is not None and _WELL_FORMED_ID.fullmatch(sent)
+        self.id: str = sent if sent and well_formed else ids.REQUEST.show(ids.new())
+        peer: str = (scope.get("client") or ("", 0))[0]
+        forwarded = self.header(b"x-forwarded-for") if proxies else None
+        self.address = client_address(peer, forwarded, proxies) if forwarded else peer
+
+    def header(self, name: bytes) -> str | None:
+        value = self.headers.get(name)
+        return None if value is None else value.decode("latin-1")
+
+    async def body(self, limit: int) -> bytes | None:
+        """The whole body, or None when it is longer than `limit`."""
+        declared = self.headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > limit:
+            return None
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                return b"".join(chunks)
+            chunk: bytes = message.get("body", b"")
+            size += len(chunk)
+            if size > limit:
+                return None
+            chunks.append(chunk)
+            if not message.get("more_body"):
+                return b"".join(chunks) if len(chunks) > 1 else chunk
+
+
+def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
+    """The nearest address that is not one of our own proxies.
+
+    Each proxy appends the address it was called from, so the list is believed from its right
+    end, and only as far as the proxies that we trust; what a client wrote stands further left.
+    """
+    address = peer
+    hops = [hop.strip() for hop in forwarded.split(",")]
+    while hops and _is_within(address, tuple(proxies)):
+        hop = hops.pop()
+        if not _is_address(hop):
+            break
+        address = hop
+    return address
+
+
+@lru_cache(maxsize=4096)
+def _is_within(address: str, networks: tuple[Network, ...]) -> bool:
+    if not _is_address(address):
+        return False
+    parsed = ip_address(address)
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
+    return any(parsed in network for network in networks)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,57 @@
+"""The worker process: every background loop, until it is told to stop."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+
+from tradewind.accounts import sql as accounts
+from tradewind.accounts.sign_in import WINDOW
+from tradewind.background.loop import repeat
+from tradewind.background.ticker import Chore, tick
+from tradewind.observability import listener, metrics
+from tradewind.observability.logs import log
+from tradewind.settings import Settings
+from tradewind.storage.pool import Database
+from tradewind.web import idempotency
+from tradewind.web import sql as web
+
+_SESSION_DAYS = 30
+
+
+def housekeeping(db: Database) -> Sequence[Chore]:
+    """What is deleted when nobody can miss it any more."""
+    hour = timedelta(hours=1)
+    return [
+        Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
+        Chore(
+            "login_failures", hour, lambda: accounts.delete_old_login_failures(db, window=WINDOW)
+        ),
+        Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
+        Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
+        Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
+    ]
+
+
+async def run(chosen: Settings) -> None:
+    """Work until SIGTERM or SIGINT; then finish what is at hand, and end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stop.set)
+    db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind worker")
+    with ExitStack() as stack:
+        if chosen.metrics_listen is not None:
+            host, port = chosen.metrics_listen
+            bound = stack.enter_context(listener.serving(host, port, metrics.registry(None)))
+            log.info("metrics.listening", host=host, port=bound)
+        await db.open()
+        try:
+            chores = housekeeping(db)
+            await repeat(
+                "chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0
+            )
+        finally:
+            await db.close()
+    log.info("worker.stopped")
