@@ -48,18 +48,18 @@ async def run(chosen: Settings, *, as_json: bool) -> None:
             await _start(stack, name, environ, command)
             for name, command in (("API", ["serve"]), ("worker", ["worker"]))
         ]
-        died = [asyncio.create_task(_death(name, child)) for name, child in children]
-        stopped = asyncio.create_task(stop.wait())
+        watch = [asyncio.create_task(_death(name, child)) for name, child in children]
+        watch.append(asyncio.create_task(_asked_to(stop)))
+        stack.callback(_forget, watch)
         answered = asyncio.create_task(_answers(chosen.host, port))
-        await _first([answered, stopped, *died])
-        if answered.done():
-            await answered
+        stack.callback(answered.cancel)
+        await _first([answered, *watch])
+        if not stop.is_set():
             running = Running(os.getpid(), url, database_url, environ["TRADEWIND_SECRET_KEY"])
             dev_folder.announce(folder, running)
             stack.callback(dev_folder.retract, folder)
             _introduce(running, secrets, as_json=as_json)
-            await _first([stopped, *died])
-        answered.cancel()
+            await _first(watch)
         log.info("dev.stopping")
 
 
@@ -127,6 +127,15 @@ async def _death(name: str, child: asyncio.subprocess.Process) -> None:
     raise CannotStart(f"The {name} process ended with status {status}; its last lines say why.")
 
 
+async def _asked_to(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+def _forget(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
 async def _answers(host: str, port: int) -> None:
     """Wait until the API says that it is ready."""
     for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
@@ -147,7 +156,7 @@ def _ready(host: str, port: int) -> bool:
         connection.close()
 
 
-async def _first(tasks: Sequence[asyncio.Task[object]]) -> None:
+async def _first(tasks: Sequence[asyncio.Task[None]]) -> None:
     """Wait for the first of these to end; if it failed, so do we."""
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:

@@ -16,6 +16,7 @@ Network = IPv4Network | IPv6Network
 
 PREFIX = "TRADEWIND_"
 SECRET_BYTES = 32
+_LARGEST_PLAN = 6_000_000
 
 # What a development server uses when nobody set a secret; production refuses it by name.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
@@ -133,8 +134,11 @@ def _plans(text: str) -> Mapping[str, int]:
     found = {}
     for item in _items(text):
         name, _, number = item.partition("=")
-        if name not in ("free", "pro", "enterprise") or not number.isdecimal() or not int(number):
-            raise ValueError("is free=120,pro=1200,enterprise=12000 with requests a minute")
+        known = name in ("free", "pro", "enterprise")
+        if not known or not number.isdecimal() or not 1 <= int(number) <= _LARGEST_PLAN:
+            raise ValueError(
+                f"is free=120,pro=1200,enterprise=12000: 1 to {_LARGEST_PLAN} requests a minute"
+            )
         found[name] = int(number)
     return {"free": 120, "pro": 1200, "enterprise": 12000, **found}
 

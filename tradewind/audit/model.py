@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from tradewind import ids
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
 
@@ -20,12 +19,9 @@ class Actor:
 
     @staticmethod
     def of(caller: Caller, request: Request) -> "Actor":
-        credential = None
-        if caller.key_id is not None:
-            credential = ids.API_KEY.show(caller.key_id)
-        elif caller.session_id is not None:
-            credential = ids.SESSION.show(caller.session_id)
-        return Actor(caller.email, caller.account_id, credential, request.address, request.id)
+        return Actor(
+            caller.email, caller.account_id, caller.credential, request.address, request.id
+        )
 
     @staticmethod
     def stranger(label: str, request: Request) -> "Actor":

@@ -1,13 +1,12 @@
 """Entries of the audit log as JSON."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.web.inputs import Output
+from tradewind.web.inputs import Moment, Output
 from tradewind.web.paging import PageQuery
 
 
@@ -15,13 +14,14 @@ class AuditQuery(PageQuery):
     """Which entries to list."""
 
     account: Annotated[
-        str | None, Meta(pattern=ids.ACCOUNT.pattern, description="Entries about this account.")
+        Annotated[str, Meta(pattern=ids.ACCOUNT.pattern)] | None,
+        Meta(description="Entries about this account."),
     ] = None
     action: Annotated[
         list[str] | None, Meta(description="Only these actions, by comma: `account.locked`, …")
     ] = None
-    at_after: Annotated[datetime | None, Meta(tz=True, description="At or after.")] = None
-    at_before: Annotated[datetime | None, Meta(tz=True, description="Before.")] = None
+    at_after: Annotated[Moment | None, Meta(description="At or after.")] = None
+    at_before: Annotated[Moment | None, Meta(description="Before.")] = None
 
 
 class AuditOut(Output):

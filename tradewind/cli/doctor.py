@@ -6,7 +6,7 @@ import shutil
 import socket
 import ssl
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +22,7 @@ from tradewind.storage.pool import Database, DatabaseAway
 
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
-# A name that webhooks and marketplaces are reached by in much the same way.
-_OUTSIDE = ("gw.open.1688.com", 443)
+_REACH_SECONDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,12 @@ class Finding:
     detail: str
 
 
-def check(*, as_json: bool) -> int:
-    """Run every check; the exit status is 1 when one of them failed."""
-    findings = asyncio.run(_all())
+def check(*, reach: Sequence[str], as_json: bool) -> int:
+    """Run every check; the exit status is 1 when one of them failed.
+
+    `reach` are addresses outside, as host:port, to which connections must go out.
+    """
+    findings = asyncio.run(_all(reach))
     if as_json:
         write_json([asdict(finding) for finding in findings])
     else:
@@ -45,7 +47,7 @@ def check(*, as_json: bool) -> int:
     return int(any(finding.result == "failed" for finding in findings))
 
 
-async def _all() -> list[Finding]:
+async def _all(reach: Sequence[str]) -> list[Finding]:
     try:
         chosen = load_settings()
     except TradewindError as error:
@@ -55,7 +57,8 @@ async def _all() -> list[Finding]:
         *[finding async for finding in _database(chosen)],
         _folder(),
         _certificates(),
-        await asyncio.to_thread(_outside),
+        _resolvers(),
+        *[await asyncio.to_thread(_reached, address) for address in reach],
     ]
 
 
@@ -131,16 +134,28 @@ def _certificates() -> Finding:
     return Finding("certificates", "failed", "No authority is trusted; install ca-certificates.")
 
 
-def _outside() -> Finding:
-    """Whether names resolve and connections go out, as webhooks and marketplaces need."""
-    host, port = _OUTSIDE
+def _resolvers() -> Finding:
+    """Whether this machine knows whom to ask for names; nothing outside is called for it."""
+    path = Path("/etc/resolv.conf")
+    lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+    servers = [line.split()[1] for line in lines if line.startswith("nameserver ")]
+    if servers:
+        return Finding("egress", "ok", f"Names are resolved by {', '.join(servers)}.")
+    return Finding(
+        "egress", "warning", "No resolver in /etc/resolv.conf: names of webhooks cannot be found."
+    )
+
+
+def _reached(address: str) -> Finding:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        return Finding("egress", "failed", f"{address} is not host:port.")
     try:
-        with socket.create_connection((host, port), timeout=3):
-            return Finding("egress", "ok", f"{host}:{port} was reached.")
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_SECONDS):
+            return Finding("egress", "ok", f"{address} was reached.")
     except OSError as error:
         return Finding(
             "egress",
-            "warning",
-            f"{host}:{port} was not reached ({error}); marketplaces and webhooks outside this "
-            "network need DNS and outgoing TCP on ports 443 and 8443.",
+            "failed",
+            f"{address} was not reached ({error}); let DNS and outgoing TCP on it through.",
         )

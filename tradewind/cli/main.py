@@ -90,9 +90,16 @@ def migrate(*, as_json: Json = False) -> None:
 
 
 @app.command("doctor")
-def check(*, as_json: Json = False) -> None:
+def check(
+    *,
+    reach: Annotated[
+        list[str] | None,
+        typer.Option(help="Also connect to this host:port outside; repeat for several."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Check settings, database, migrations, clock and egress, and say what to do."""
-    raise typer.Exit(doctor.check(as_json=as_json))
+    raise typer.Exit(doctor.check(reach=reach or [], as_json=as_json))
 
 
 def _override(name: str, value: object | None) -> None:

@@ -8,6 +8,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+_WIDE = 1000
+
 
 def write_json(value: Any) -> None:
     """One JSON document on one line."""
@@ -25,7 +27,9 @@ def write_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
         table.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
-    Console(soft_wrap=True).print(table)
+    # Into a pipe or a file, rows are never folded.
+    console = Console(width=None if sys.stdout.isatty() else _WIDE)
+    console.print(table)
 
 
 def write_one(row: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -117,27 +118,21 @@ def _is_absent(cluster: Path) -> bool:
 
 async def _make_cluster(initdb: Sequence[str], folder: DataFolder) -> None:
     """Make it beside its place and rename it, so that half a cluster never looks finished."""
-    half_made = folder.path / "postgres.new"
-    await _remove(half_made)
-    process = _spawn([*initdb, "-D", str(half_made)], folder.log)
+    # A folder for each try: the initdb of a killed parent writes for a moment longer, and then
+    # removes what it wrote.
+    workshop = folder.path / "postgres.new"
+    shutil.rmtree(workshop, ignore_errors=True)
+    workshop.mkdir(mode=0o700, exist_ok=True)
+    made = tempfile.mkdtemp(dir=workshop)
+    process = _spawn([*initdb, "-D", made], folder.log)
     try:
         await _ended(process, _INITDB_SECONDS)
     finally:
         _kill(process)
     if process.returncode != 0:
         raise _failure(process, "make its files in", folder)
-    half_made.rename(folder.cluster)
-
-
-async def _remove(half_made: Path) -> None:
-    patience = time.monotonic() + _REAP_SECONDS
-    while time.monotonic() < patience:
-        try:
-            shutil.rmtree(half_made)
-        except FileNotFoundError:
-            return
-        except OSError:  # the initdb of a killed parent may write for a moment longer
-            await asyncio.sleep(_POLL_SECONDS)
+    Path(made).rename(folder.cluster)
+    shutil.rmtree(workshop, ignore_errors=True)
 
 
 def _check(cluster: Path) -> None:

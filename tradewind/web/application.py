@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+from tradewind import ids
 from tradewind.errors import Refusal
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
@@ -150,8 +151,8 @@ class Application:
         if endpoint.caller is not None:
             caller = arguments[endpoint.caller] = await self._gate.admit(request)
             spent.extend(caller.budget.headers())
-            line["account_id"] = caller.account_id
-            line["credential"] = caller.key_id or caller.session_id
+            line["account"] = ids.ACCOUNT.show(caller.account_id)
+            line["credential"] = caller.credential
             if endpoint.role is not None and endpoint.role not in caller.roles:
                 raise InsufficientPermissions(endpoint.role)
         if endpoint.path_kinds:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from tradewind import ids
 from tradewind.web.limits import Budget
 from tradewind.web.request import Request
 
@@ -22,6 +23,13 @@ class Caller:
     key_id: UUID | None
     session_id: UUID | None
     budget: Budget
+
+    @property
+    def credential(self) -> str:
+        """The key or session that was used; with both sent, the key."""
+        if self.key_id is not None:
+            return ids.API_KEY.show(self.key_id)
+        return ids.SESSION.show(self.session_id) if self.session_id else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, get_origin
+from datetime import datetime
+from typing import Annotated, Any, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -16,6 +17,9 @@ from tradewind.web.problems import (
 from tradewind.web.request import Request
 
 BODY_LIMIT = 256 * 1024
+
+# A time that callers send: any offset will do, but there must be one.
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 _JSON_TYPES = frozenset({"application/json"})
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded"})

@@ -1,0 +1,67 @@
+"""What every test can ask for: a real PostgreSQL, a database of its own, a running server."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from kit.postgres import Postgres, serving_postgres
+from kit.server import Server, Workshop
+
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """A PostgreSQL server for this process of the test run."""
+    with serving_postgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture
+def database_url(postgres: Postgres) -> Iterator[str]:
+    """A migrated database of the test's own, whose clock can be moved."""
+    with postgres.fresh_database() as url:
+        yield url
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url, size=5, name="test")
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def keyring() -> Keyring:
+    return Workshop.keyring()
+
+
+@pytest.fixture(scope="session")
+def workshop(
+    postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workshop]:
+    """Starts servers, and looks at the end whether any of them logged a secret."""
+    made = Workshop(postgres, Path(tmp_path_factory.mktemp("servers")))
+    yield made
+    made.assert_no_secret_was_logged()
+
+
+@pytest.fixture(scope="session")
+def api(workshop: Workshop) -> Iterator[Server]:
+    """A server with two API processes that tests share; each makes its own accounts."""
+    with workshop.serving() as server:
+        yield server
+
+
+@pytest.fixture
+def own_api(workshop: Workshop) -> Iterator[Server]:
+    """A server of the test's own, with a database whose clock it may move."""
+    with workshop.serving() as server:
+        yield server

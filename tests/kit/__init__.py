@@ -1,0 +1,1 @@
+"""The test kit: servers, databases and people for tests to work with."""

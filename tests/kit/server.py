@@ -1,0 +1,198 @@
+"""Servers for tests: the real command with two processes, and people who use it."""
+
+import itertools
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import httpx
+from kit.postgres import Postgres
+
+from tradewind import ids
+from tradewind.accounts.model import Plan, Role
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.register import register
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.keys.issue import issue
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+_SECRET_KEY = secrets.token_hex(32)
+_READY_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An account with its credentials."""
+
+    id: str
+    uuid: UUID
+    email: str
+    password: str
+    key: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"x-api-key": self.key}
+
+
+@dataclass
+class Server:
+    """A running API."""
+
+    url: str
+    database_url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+    workshop: "Workshop"
+    client: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = httpx.Client(base_url=self.url, timeout=10)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        by: Person | None = None,
+        token: str | None = None,
+        **options: Any,
+    ) -> httpx.Response:
+        """One request on a connection of its own, so that any of the processes may get it."""
+        headers = dict(options.pop("headers", {}))
+        if by is not None:
+            headers |= by.headers
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        return httpx.request(method, self.url + path, headers=headers, timeout=10, **options)
+
+    def login(self, person: Person) -> dict[str, Any]:
+        answer = self.call(
+            "POST", "/v1/auth/login", json={"email": person.email, "password": person.password}
+        )
+        assert answer.status_code == 200, answer.text
+        tokens: dict[str, Any] = answer.json()
+        self.workshop.secrets |= {tokens["access_token"], tokens["refresh_token"]}
+        return tokens
+
+    def person(
+        self, *, roles: Sequence[Role] = (Role.BUYER,), plan: Plan = Plan.ENTERPRISE
+    ) -> Person:
+        """A new account with a password and an API key."""
+        return Postgres.run(self.workshop.make_person(self.database_url, roles, plan))
+
+    def operator(self) -> Person:
+        return self.person(roles=(Role.OPERATOR,))
+
+    def move_clock(self, by: timedelta) -> None:
+        self.workshop.postgres.move_clock(self.database_url, by)
+
+    def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:
+        return self.workshop.postgres.fetch(self.database_url, query, *args)
+
+
+class Workshop:
+    """Starts servers, and remembers every secret that a test used."""
+
+    def __init__(self, postgres: Postgres, folder: Path) -> None:
+        self.postgres = postgres
+        self.folder = folder
+        self.secrets = {_SECRET_KEY}
+        self._numbers = itertools.count(1)
+
+    @staticmethod
+    def keyring() -> Keyring:
+        return Keyring([bytes.fromhex(_SECRET_KEY)])
+
+    @contextmanager
+    def serving(
+        self, *, workers: int = 2, settings: Mapping[str, str] | None = None
+    ) -> Iterator[Server]:
+        with self.postgres.fresh_database() as url, self.serving_on(
+            url, workers=workers, settings=settings
+        ) as server:
+            yield server
+
+    @contextmanager
+    def serving_on(
+        self, database_url: str, *, workers: int = 2, settings: Mapping[str, str] | None = None
+    ) -> Iterator[Server]:
+        port = free_port()
+        log = self.folder / f"server-{next(self._numbers)}.log"
+        environ = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
+            "TRADEWIND_DATABASE_URL": database_url,
+            "TRADEWIND_SECRET_KEY": _SECRET_KEY,
+            "TRADEWIND_PORT": str(port),
+            "TRADEWIND_LOG_STYLE": "json",
+            "TRADEWIND_LOGIN_RATE": "10000",
+            **(settings or {}),
+        }
+        command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)
+        server = Server(f"http://127.0.0.1:{port}", database_url, log, process, self)
+        try:
+            _wait_until_ready(server)
+            yield server
+        finally:
+            server.client.close()
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=20)
+
+    async def make_person(self, database_url: str, roles: Sequence[Role], plan: Plan) -> Person:
+        db = Database(database_url, size=1, name="test")
+        await db.open()
+        passwords = Passwords()
+        try:
+            password = secrets.token_urlsafe(12)
+            email = f"{secrets.token_hex(6)}@test.example"
+            account = await register(
+                db, passwords, COMMAND_LINE, email=email, roles=roles, plan=plan, password=password
+            )
+            _, key = await issue(db, self.keyring(), COMMAND_LINE, account.id, "test")
+        finally:
+            passwords.close()
+            await db.close()
+        self.secrets |= {password, key}
+        return Person(ids.ACCOUNT.show(account.id), account.id, email, password, key)
+
+    def assert_no_secret_was_logged(self) -> None:
+        for log in self.folder.glob("*.log"):
+            text = log.read_text(errors="replace")
+            leaked = [secret for secret in self.secrets if secret in text]
+            assert not leaked, f"{log} holds a secret"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(server: Server) -> None:
+    """Wait until every process of the server answers, which is when the first one does often."""
+    deadline = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < deadline:
+        if server.process.poll() is not None:
+            break
+        try:
+            if httpx.get(server.url + "/readyz", timeout=5).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.02)
+    raise AssertionError(f"The server did not start:\n{server.log.read_text()[-3000:]}")
