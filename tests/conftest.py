@@ -44,9 +44,7 @@ def keyring() -> Keyring:
 
 
 @pytest.fixture(scope="session")
-def workshop(
-    postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Workshop]:
+def workshop(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     """Starts servers, and looks at the end whether any of them logged a secret."""
     made = Workshop(postgres, Path(tmp_path_factory.mktemp("servers")))
     yield made

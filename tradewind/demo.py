@@ -23,7 +23,7 @@ async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
             (secrets.buyer, "Demo buyer", [Role.BUYER]),
             (secrets.operator, "Demo operator", [Role.APPROVER, Role.OPERATOR]),
         ):
-            if await sql.find_account_by_email(db, person.email) is None:
+            if await sql.find_account(db, email=person.email) is None:
                 await _make(db, keyring, passwords, person, name, roles)
     finally:
         passwords.close()

@@ -4,12 +4,11 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from http.client import HTTPConnection, HTTPException
 
-from tradewind import demo, dev_folder, processes
-from tradewind.cli.output import say, write_json
+from tradewind import demo, dev_folder, processes, settings
 from tradewind.dev_folder import Running, Secrets
 from tradewind.errors import CannotStart
 from tradewind.observability.logs import log
@@ -24,8 +23,8 @@ _STOP_SECONDS = 15
 _POLL_SECONDS = 0.05
 
 
-async def run(chosen: Settings, *, as_json: bool) -> None:
-    """Start everything, say how to use it, and keep it running until SIGINT or SIGTERM."""
+async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -> None:
+    """Start everything, `introduce` it, and keep it running until SIGINT or SIGTERM."""
     if chosen.production:
         raise CannotStart(
             "`tradewind dev` is for development; in production run `tradewind serve` and "
@@ -41,12 +40,15 @@ async def run(chosen: Settings, *, as_json: bool) -> None:
         server = await stack.enter_async_context(embedded.running(folder))
         secrets = dev_folder.secrets_of(folder)
         database_url = server.url()
-        url = f"http://{'[::1]' if chosen.host == '::1' else chosen.host}:{port}"
-        await _prepare(database_url, chosen, secrets)
-        environ = _environment(chosen, secrets, port, database_url, url)
+        url = f"http://{f'[{chosen.host}]' if ':' in chosen.host else chosen.host}:{port}"
+        masters = _masters(chosen, secrets)
+        await _prepare(database_url, masters, secrets)
+        environ = _environment(chosen, masters, port, database_url, url)
+        # A port for metrics that was set can only be one process's: the API's.
+        apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
         children = [
-            await _start(stack, name, environ, command)
-            for name, command in (("API", ["serve"]), ("worker", ["worker"]))
+            await _start(stack, "API", environ, ["serve"]),
+            await _start(stack, "worker", apart, ["worker"]),
         ]
         watch = [asyncio.create_task(_death(name, child)) for name, child in children]
         watch.append(asyncio.create_task(_asked_to(stop)))
@@ -58,34 +60,40 @@ async def run(chosen: Settings, *, as_json: bool) -> None:
             running = Running(os.getpid(), url, database_url, environ["TRADEWIND_SECRET_KEY"])
             dev_folder.announce(folder, running)
             stack.callback(dev_folder.retract, folder)
-            _introduce(running, secrets, as_json=as_json)
+            introduce(running, secrets)
             await _first(watch)
         log.info("dev.stopping")
 
 
-async def _prepare(database_url: str, chosen: Settings, secrets: Secrets) -> None:
+def _masters(chosen: Settings, secrets: Secrets) -> Sequence[bytes]:
+    """The master secrets that are set, or else the one that the data directory keeps."""
+    if tuple(chosen.secret_key) == (settings.DEVELOPMENT_SECRET,):
+        return [bytes.fromhex(secrets.secret_key)]
+    return chosen.secret_key
+
+
+async def _prepare(database_url: str, masters: Sequence[bytes], secrets: Secrets) -> None:
     db = Database(database_url, size=2, name="tradewind dev")
     await db.open()
     try:
         await migrate(db)
-        masters = chosen.secret_key if "TRADEWIND_SECRET_KEY" in os.environ else ()
-        await demo.prepare(db, Keyring(masters or [bytes.fromhex(secrets.secret_key)]), secrets)
+        await demo.prepare(db, Keyring(masters), secrets)
     finally:
         await db.close()
 
 
 def _environment(
-    chosen: Settings, secrets: Secrets, port: int, database_url: str, url: str
+    chosen: Settings, masters: Sequence[bytes], port: int, database_url: str, url: str
 ) -> dict[str, str]:
     """What the children get: our own environment, with the blanks filled in."""
     filled = {
-        "TRADEWIND_SECRET_KEY": secrets.secret_key,
         "TRADEWIND_PUBLIC_URL": url,
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
     }
     return {
         **filled,
         **os.environ,
+        "TRADEWIND_SECRET_KEY": ",".join(master.hex() for master in masters),
         "TRADEWIND_DATABASE_URL": database_url,
         "TRADEWIND_HOST": chosen.host,
         "TRADEWIND_PORT": str(port),
@@ -161,37 +169,3 @@ async def _first(tasks: Sequence[asyncio.Task[None]]) -> None:
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
-
-
-def _introduce(running: Running, secrets: Secrets, *, as_json: bool) -> None:
-    if as_json:
-        write_json(
-            {
-                "url": running.url,
-                "database_url": running.database_url,
-                "sandbox_url": None,
-                "buyer": secrets.buyer,
-                "operator": secrets.operator,
-            }
-        )
-        return
-    say(
-        f"""
-Tradewind is running.
-
-  API        {running.url}
-  reference  {running.url}/docs
-  database   {running.database_url}
-
-  buyer      {secrets.buyer.email}  password {secrets.buyer.password}
-             API key {secrets.buyer.api_key}
-  operator   {secrets.operator.email}  password {secrets.operator.password}
-             API key {secrets.operator.api_key}
-
-Try it:
-
-  curl -H "x-api-key: {secrets.buyer.api_key}" {running.url}/v1/me
-
-Ctrl-C stops everything and keeps the data.
-"""
-    )

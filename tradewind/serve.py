@@ -1,5 +1,6 @@
 """The API's parent process: checks, then runs and watches N processes of granian."""
 
+import multiprocessing
 import os
 import shutil
 import tempfile
@@ -37,6 +38,8 @@ def run(chosen: Settings, *, workers: int) -> None:
             host, wanted = chosen.metrics_listen
             bound = stack.enter_context(listener.serving(host, wanted, metrics.registry(figures)))
             log.info("metrics.listening", host=host, port=bound)
+        # Fresh children rather than copies of us: we have a thread, and they count into files.
+        multiprocessing.set_start_method("spawn", force=True)
         log.info("api.listening", host=chosen.host, port=port, workers=workers)
         Server(
             "tradewind.app:create",

@@ -65,7 +65,7 @@ class Setting:
 def _one_of(*words: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in words:
-            raise ValueError(f"is one of {', '.join(words)}")
+            raise ValueError(f"is one of {', '.join(filter(None, words))}")
         return text
 
     return read
@@ -130,6 +130,13 @@ def _listen(text: str) -> tuple[str, int] | None:
     return host.strip("[]"), int(port)
 
 
+def _host(text: str) -> str:
+    try:
+        return str(ip_address("127.0.0.1" if text == "localhost" else text)) if text else ""
+    except ValueError:
+        raise ValueError("is an IP address, such as 127.0.0.1 or ::1, or localhost") from None
+
+
 def _plans(text: str) -> Mapping[str, int]:
     found = {}
     for item in _items(text):
@@ -158,7 +165,7 @@ KNOWN = [
     Setting("secret_key", _secrets, "",
             "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
             "is used for new values. Required in production."),
-    Setting("host", str, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
+    Setting("host", _host, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
     Setting("port", _number(0, 65535), "8000", "The API's port."),
     Setting("dev_bind_any", _yes, "no",
             "`yes` lets a development server listen beyond loopback."),
@@ -185,7 +192,8 @@ KNOWN = [
 def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> Settings:
     """Read the environment and the TOML file in TRADEWIND_CONFIG, or say all that is wrong.
 
-    The environment wins over the file. `database` is whether a database URL is needed.
+    The environment wins over the file. `database` is whether a database URL is needed, which in
+    production it always is.
     """
     environ = os.environ if environ is None else environ
     wrong: list[str] = []
@@ -194,14 +202,21 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
     for setting in KNOWN:
         texts[setting.name] = environ.get(setting.variable, texts[setting.name]).strip()
     values: dict[str, Any] = {}
+    unreadable: set[str] = set()
     for setting in KNOWN:
         try:
             values[setting.name] = setting.read(texts[setting.name])
         except ValueError as error:
             wrong.append(f"{setting.variable} {error}")
-    if not wrong:
-        _complete(values)
-        wrong = _check(values, database=database)
+            unreadable.add(setting.variable)
+            values[setting.name] = setting.read(setting.default)
+    _complete(values)
+    if PREFIX + "ENV" not in unreadable:  # else nobody knows what to hold the others to
+        wrong += [
+            sentence
+            for sentence in _check(values, database=database)
+            if sentence.partition(" ")[0] not in unreadable
+        ]
     if wrong:
         raise CannotStart("These settings are wrong: " + "; ".join(wrong) + ".")
     return Settings(**values)
@@ -217,7 +232,7 @@ def _from_file(path: str, wrong: list[str]) -> dict[str, str]:
     if not path:
         return {}
     try:
-        content = tomllib.loads(Path(path).read_text())
+        content = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         wrong.append(f"{PREFIX}CONFIG names {path}, which cannot be read ({error})")
         return {}
@@ -244,9 +259,10 @@ def _complete(values: dict[str, Any]) -> None:
 
 def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
     wrong = []
-    if database and not values["database_url"]:
+    production = values["env"] == "production"
+    if (database or production) and not values["database_url"]:
         wrong.append("TRADEWIND_DATABASE_URL is missing")
-    if values["env"] != "production":
+    if not production:
         if not is_loopback(values["host"]) and not values["dev_bind_any"]:
             wrong.append(
                 f"TRADEWIND_HOST is {values['host']}, but a development server listens on loopback "
@@ -257,7 +273,7 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
     if not secrets:
         wrong.append("TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32)")
     if any(
-        secret == DEVELOPMENT_SECRET or len(set(secret)) < SECRET_BYTES // 4 for secret in secrets
+        secret == DEVELOPMENT_SECRET or len(set(secret)) < SECRET_BYTES // 2 for secret in secrets
     ):
         wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
     if not values["public_url"].startswith("https://"):
@@ -268,9 +284,4 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
 
 
 def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return ip_address(host).is_loopback

@@ -18,8 +18,8 @@ from uuid import UUID
 
 import asyncpg
 import httpx
-from kit.postgres import Postgres
 
+from kit.postgres import Postgres
 from tradewind import ids
 from tradewind.accounts.model import Plan, Role
 from tradewind.accounts.passwords import Passwords
@@ -121,9 +121,10 @@ class Workshop:
     def serving(
         self, *, workers: int = 2, settings: Mapping[str, str] | None = None
     ) -> Iterator[Server]:
-        with self.postgres.fresh_database() as url, self.serving_on(
-            url, workers=workers, settings=settings
-        ) as server:
+        with (
+            self.postgres.fresh_database() as url,
+            self.serving_on(url, workers=workers, settings=settings) as server,
+        ):
             yield server
 
     @contextmanager

@@ -78,7 +78,7 @@ async def create_account(
 @routes.get("/{account_id}", errors=(NoSuch,))
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
-    account = await sql.find_account(db, account_id)
+    account = await sql.find_account(db, account_id=account_id)
     if account is None:
         raise NoSuch(ids.ACCOUNT)
     return AdminAccountOut.of_account(account)

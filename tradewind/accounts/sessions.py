@@ -29,6 +29,7 @@ async def begin(
         tx,
         session_id,
         account_id,
+        made_with=keyring.current_id,
         lifetime=REFRESH_LIFETIME,
         address=address,
         user_agent=user_agent[:_USER_AGENT_LENGTH].replace("\0", ""),
@@ -57,12 +58,14 @@ async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tupl
             raise AccountLocked.by_operator()
         current: int = session["generation"]
         if claim.generation == current:
-            await sql.rotate_session(tx, claim.session_id, lifetime=REFRESH_LIFETIME)
+            await sql.rotate_session(
+                tx, claim.session_id, made_with=keyring.current_id, lifetime=REFRESH_LIFETIME
+            )
             current += 1
         elif claim.generation != current - 1 or not session["just_rotated"]:
             await _end_reused(tx, claim.session_id, session["account_id"], by)
             current = 0
-        account = await sql.find_account(tx, session["account_id"])
+        account = await sql.find_account(tx, account_id=session["account_id"])
     if not current or account is None:
         raise NotSignedIn
     return account, Tokens(

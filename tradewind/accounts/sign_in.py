@@ -71,7 +71,7 @@ async def sign_in(
         raise WrongCredentials
     tokens: Tokens | None = None
     async with transaction(db) as tx:
-        account = await sql.lock_account_with_password(tx, account_id, stored)
+        account = await sql.lock_account(tx, account_id, password_hash=stored)
         if account is None:  # the password was changed while we compared it
             raise WrongCredentials
         await sql.forget_login_failures(tx, email_hash)

@@ -25,11 +25,6 @@ def _account(row: asyncpg.Record) -> Account:
     )
 
 
-async def now(db: Database | Tx) -> datetime:
-    moment: datetime = await db.fetchval("SELECT tradewind_now()")
-    return moment
-
-
 async def insert_account(
     tx: Tx,
     account_id: UUID,
@@ -58,55 +53,35 @@ async def insert_account(
     return None if row is None else _account(row)
 
 
-async def find_account(db: Database | Tx, account_id: UUID) -> Account | None:
+async def find_account(
+    db: Database | Tx, *, account_id: UUID | None = None, email: str | None = None
+) -> Account | None:
+    """The account with this id, or with this e-mail."""
     row = await db.fetchrow(
         """
         SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
           FROM account
-         WHERE id = $1
+         WHERE id = $1 OR email = $2
         """,
         account_id,
-    )
-    return None if row is None else _account(row)
-
-
-async def find_account_by_email(db: Database | Tx, email: str) -> Account | None:
-    row = await db.fetchrow(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE email = $1
-        """,
         email,
     )
     return None if row is None else _account(row)
 
 
-async def lock_account(tx: Tx, account_id: UUID) -> Account | None:
-    """The account, held until the transaction ends."""
+async def lock_account(
+    tx: Tx, account_id: UUID, *, password_hash: str | None = None
+) -> Account | None:
+    """The account, held until the transaction ends; None also if its password is another now."""
     row = await tx.fetchrow(
         """
         SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
           FROM account
-         WHERE id = $1
+         WHERE id = $1 AND ($2::text IS NULL OR password_hash = $2)
            FOR NO KEY UPDATE
         """,
         account_id,
-    )
-    return None if row is None else _account(row)
-
-
-async def lock_account_with_password(tx: Tx, account_id: UUID, stored: str) -> Account | None:
-    """The account, held, if its password is still the one that was just compared."""
-    row = await tx.fetchrow(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE id = $1 AND password_hash = $2
-           FOR NO KEY UPDATE
-        """,
-        account_id,
-        stored,
+        password_hash,
     )
     return None if row is None else _account(row)
 
@@ -205,6 +180,7 @@ async def insert_session(
     session_id: UUID,
     account_id: UUID,
     *,
+    made_with: str,
     lifetime: timedelta,
     address: str,
     user_agent: str,
@@ -212,9 +188,9 @@ async def insert_session(
     """Open a session; the moment it was opened comes back."""
     opened: datetime = await tx.fetchval(
         """
-        INSERT INTO session (id, account_id, rotated_at, expires_at, created_at, last_used_at,
-                             address, user_agent)
-        SELECT $1, $2, moment, moment + $3::interval, moment, moment, $4, $5
+        INSERT INTO session (id, account_id, key_id, rotated_at, expires_at, created_at,
+                             last_used_at, address, user_agent)
+        SELECT $1, $2, $6, moment, moment + $3::interval, moment, moment, $4, $5
           FROM tradewind_now() moment
         RETURNING created_at
         """,
@@ -223,6 +199,7 @@ async def insert_session(
         lifetime,
         address,
         user_agent,
+        made_with,
     )
     return opened
 
@@ -246,11 +223,12 @@ async def lock_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
     )
 
 
-async def rotate_session(tx: Tx, session_id: UUID, *, lifetime: timedelta) -> None:
+async def rotate_session(tx: Tx, session_id: UUID, *, made_with: str, lifetime: timedelta) -> None:
     await tx.execute(
         """
         UPDATE session
            SET generation = generation + 1,
+               key_id = $3,
                rotated_at = tradewind_now(),
                expires_at = tradewind_now() + $2::interval,
                last_used_at = tradewind_now()
@@ -258,6 +236,7 @@ async def rotate_session(tx: Tx, session_id: UUID, *, lifetime: timedelta) -> No
         """,
         session_id,
         lifetime,
+        made_with,
     )
 
 
@@ -396,3 +375,16 @@ async def spend_password_link(tx: Tx, link_hashes: Sequence[bytes]) -> UUID | No
 
 async def delete_expired_password_links(db: Database) -> None:
     await db.execute("DELETE FROM password_link WHERE expires_at < tradewind_now()")
+
+
+async def count_sessions_by_master(db: Database) -> dict[str, int]:
+    """How many live sessions have tokens that were made with each master secret."""
+    rows = await db.fetch(
+        """
+        SELECT key_id, count(*) AS sessions
+          FROM session
+         WHERE ended_at IS NULL AND expires_at > tradewind_now()
+         GROUP BY key_id
+        """
+    )
+    return {row["key_id"]: row["sessions"] for row in rows}

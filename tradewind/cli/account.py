@@ -12,8 +12,9 @@ from tradewind.accounts import change, change_password, sql
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.accounts.passwords import MINIMUM
 from tradewind.accounts.register import register
-from tradewind.accounts.wire import AdminAccountOut, PasswordLinkOut
+from tradewind.accounts.wire import AdminAccountOut, LockIn, NewAccountIn, PasswordLinkOut
 from tradewind.audit.model import COMMAND_LINE
+from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import write_json, write_one, write_table
 from tradewind.errors import TradewindError
@@ -33,9 +34,9 @@ async def find(context: Context, who: str) -> Account:
     """The account with this e-mail or id."""
     account_id = ids.ACCOUNT.read(who)
     if account_id is not None:
-        account = await sql.find_account(context.db, account_id)
+        account = await sql.find_account(context.db, account_id=account_id)
     else:
-        account = await sql.find_account_by_email(context.db, who.strip().lower())
+        account = await sql.find_account(context.db, email=who.strip().lower())
     if account is None:
         raise NoSuch(ids.ACCOUNT)
     return account
@@ -57,17 +58,25 @@ def create(
     password = sys.stdin.readline().rstrip("\n") if password_stdin else None
     if password is not None and len(password) < MINIMUM:
         raise PasswordTooShort(f"A password has at least {MINIMUM} characters.")
+    new = checked(
+        NewAccountIn,
+        email=email,
+        name=name,
+        roles=role or [Role.BUYER],
+        plan=plan,
+        password=password,
+    )
 
     async def work(context: Context) -> dict[str, Any]:
         account = await register(
             context.db,
             context.passwords,
             COMMAND_LINE,
-            email=email,
-            name=name,
-            roles=role or [Role.BUYER],
-            plan=plan,
-            password=password,
+            email=new.email,
+            name=new.name,
+            roles=new.roles,
+            plan=new.plan,
+            password=new.password,
         )
         shown = _shown(account)
         if password is None:
@@ -113,7 +122,8 @@ def lock(
     as_json: Json = False,
 ) -> None:
     """Refuse every credential of an account from now on."""
-    _change(who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, reason), as_json=as_json)
+    why = checked(LockIn, reason=reason).reason
+    _change(who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, why), as_json=as_json)
 
 
 @app.command()

@@ -6,8 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import asyncpg
+
 from tradewind import dev_folder, settings
 from tradewind.accounts.passwords import Passwords
+from tradewind.errors import CannotStart
 from tradewind.observability import logs
 from tradewind.settings import Settings
 from tradewind.storage.keyring import Keyring
@@ -38,7 +41,7 @@ def load_settings() -> Settings:
         chosen,
         database_url=running.database_url,
         public_url=running.url,
-        secret_key=(bytes.fromhex(running.secret_key),),
+        secret_key=tuple(map(bytes.fromhex, running.secret_key.split(","))),
     )
 
 
@@ -53,6 +56,8 @@ def run(work: Callable[[Context], Awaitable[T]]) -> T:
         passwords = Passwords()
         try:
             return await work(Context(chosen, db, Keyring(chosen.secret_key), passwords))
+        except (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError):
+            raise CannotStart("The database lacks migrations; run `tradewind migrate`.") from None
         finally:
             passwords.close()
             await db.close()

@@ -8,11 +8,12 @@ import typer
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.cli.account import find
+from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_one, write_table
 from tradewind.keys import issue, revoke, sql
 from tradewind.keys.model import ApiKey
-from tradewind.keys.wire import KeyOut, NewKeyOut
+from tradewind.keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.web.problems import NoSuch
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
@@ -24,10 +25,13 @@ Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 @app.command()
 def create(who: Who, name: str, *, as_json: Json = False) -> None:
     """Make an API key; it is shown this once."""
+    new = checked(NewKeyIn, name=name)
 
     async def work(context: Context) -> dict[str, Any]:
         account = await find(context, who)
-        made, key = await issue.issue(context.db, context.keyring, COMMAND_LINE, account.id, name)
+        made, key = await issue.issue(
+            context.db, context.keyring, COMMAND_LINE, account.id, new.name
+        )
         shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(made, key))
         return shown
 

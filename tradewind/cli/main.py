@@ -9,11 +9,13 @@ import typer
 
 from tradewind import processes, settings
 from tradewind.cli import account, doctor, keys, secrets
+from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import complain, say, write_json
 from tradewind.errors import TradewindError
 from tradewind.observability import logs
 from tradewind.storage import migrate as migrations
+from tradewind.storage.pool import DatabaseAway
 
 app = typer.Typer(
     name="tradewind",
@@ -43,7 +45,8 @@ def dev(
     _override("PORT", port)
     chosen = settings.load(database=False)
     logs.configure(chosen.log_style, chosen.log_level)
-    asyncio.run(everything.run(chosen, as_json=as_json))
+    introduce = dev_output.introduce_as_json if as_json else dev_output.introduce
+    asyncio.run(everything.run(chosen, introduce))
 
 
 @app.command()
@@ -112,6 +115,12 @@ def main() -> None:
     processes.follow_parent()
     try:
         app()
+    except DatabaseAway as away:
+        complain(
+            f"The database cannot be reached ({away.__cause__}); check TRADEWIND_DATABASE_URL and "
+            "the server."
+        )
+        sys.exit(1)
     except TradewindError as error:
         complain(str(error))
         sys.exit(1)

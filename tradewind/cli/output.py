@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 _WIDE = 1000
 
@@ -26,7 +27,7 @@ def write_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
     for name in rows[0]:
         table.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
     # Into a pipe or a file, rows are never folded.
     console = Console(width=None if sys.stdout.isatty() else _WIDE)
     console.print(table)

@@ -1,12 +1,16 @@
-"""`tradewind secrets`: moves what is stored to the first master secret, and tells what is left."""
+"""`tradewind secrets`: tells what still uses an old master secret while one is being rotated."""
 
 from typing import Annotated, Any
 
 import typer
 
+from tradewind.accounts import sql as accounts
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
 from tradewind.keys import sql as keys
+
+# What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
+_MOVES = {"API keys": "when next used", "sessions": "when next refreshed"}
 
 app = typer.Typer(help="The master secret.", no_args_is_help=True)
 
@@ -20,25 +24,33 @@ def group() -> None:
 def rotate(
     *, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
 ) -> None:
-    """Re-seal what can be re-sealed, and report what still uses an old master secret.
+    """Report what still uses an old master secret, and when it moves to the first one.
 
     Put the new secret first in TRADEWIND_SECRET_KEY, restart every process, run this, and drop
     the old one once nothing uses it.
     """
 
     async def work(context: Context) -> dict[str, Any]:
-        by_master = await keys.count_keys_by_master(context.db)
-        current = context.keyring.current_id
-        in_force = set(context.keyring.ids)
+        current, in_force = context.keyring.current_id, context.keyring.ids
+        counts = {
+            "API keys": await keys.count_keys_by_master(context.db),
+            "sessions": await accounts.count_sessions_by_master(context.db),
+        }
         return {
             "current": current,
-            "resealed": 0,
             "still_old": [
-                {"what": "API keys (re-hashed when next used)", "key_id": key_id, "count": count,
-                 "readable": key_id in in_force}
-                for key_id, count in sorted(by_master.items()) if key_id != current
+                {
+                    "what": what,
+                    "count": count,
+                    "key_id": key_id,
+                    "works": key_id in in_force,
+                    "moves": _MOVES[what],
+                }
+                for what, by_master in counts.items()
+                for key_id, count in sorted(by_master.items())
+                if key_id != current
             ],
-        }  # fmt: skip
+        }
 
     report = run(work)
     if as_json:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from uuid import UUID
 
 import asyncpg
@@ -22,6 +23,7 @@ from tradewind.web.request import Request
 _LARGEST_BATCH = 500
 # While this many statements are under way, requests gather for the next one.
 _STATEMENTS = 2
+_REMEMBERED_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Authenticator:
         self._waiting: dict[_Ask, list[asyncio.Future[_Verdict | None]]] = {}
         self._under_way: set[asyncio.Task[None]] = set()
         self._scheduled = False
+        # Whether a token is genuine never changes; whether its session lives is asked every time.
+        self._genuine = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
     async def admit(self, request: Request) -> Caller:
         key = request.header(b"x-api-key")
@@ -94,8 +98,11 @@ class Authenticator:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise InvalidCredentials.malformed_header()
-        access = read_access(self._keyring, token.strip())
-        if access is None:
+        return self._genuine(token.strip())
+
+    def _verify(self, token: str) -> Access:
+        access = read_access(self._keyring, token)
+        if access is None:  # a refusal is not remembered: forgeries cannot crowd out real ones
             raise InvalidCredentials.token()
         return access
 

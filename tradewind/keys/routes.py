@@ -1,4 +1,4 @@
-"""API keys over HTTP."""
+"""API keys over HTTP: make, list, revoke."""
 
 from uuid import UUID
 

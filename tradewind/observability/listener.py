@@ -1,5 +1,6 @@
 """The listener of its own, apart from the public port: metrics and health of one process."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,8 +37,11 @@ def serving(host: str, port: int, figures: CollectorRegistry) -> Iterator[int]:
         def log_message(self, *_: Any) -> None:
             """Scrapes are not news."""
 
+    class Listener(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
     try:
-        server = ThreadingHTTPServer((host, port), Handler)
+        server = Listener((host, port), Handler)
     except OSError as error:
         raise CannotStart(
             f"The metrics listener cannot use {host}:{port} ({error.strerror}); "

@@ -67,7 +67,7 @@ class _ToStructlog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         log.log(
-            record.levelno,
+            min(record.levelno // 10 * 10, logging.CRITICAL),  # libraries make up levels between
             record.getMessage(),
             logger=record.name,
             exc_info=record.exc_info or None,

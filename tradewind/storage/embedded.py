@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,21 +118,29 @@ def _is_absent(cluster: Path) -> bool:
 
 async def _make_cluster(initdb: Sequence[str], folder: DataFolder) -> None:
     """Make it beside its place and rename it, so that half a cluster never looks finished."""
-    # A folder for each try: the initdb of a killed parent writes for a moment longer, and then
-    # removes what it wrote.
-    workshop = folder.path / "postgres.new"
-    shutil.rmtree(workshop, ignore_errors=True)
-    workshop.mkdir(mode=0o700, exist_ok=True)
-    made = tempfile.mkdtemp(dir=workshop)
-    process = _spawn([*initdb, "-D", made], folder.log)
+    with _workshop(folder.path / "postgres.new") as half_made:
+        process = _spawn([*initdb, "-D", str(half_made)], folder.log)
+        try:
+            await _ended(process, _INITDB_SECONDS)
+        finally:
+            _kill(process)
+        if process.returncode != 0:
+            raise _failure(process, "make its files in", folder)
+        half_made.rename(folder.cluster)
+
+
+@contextmanager
+def _workshop(path: Path) -> Iterator[Path]:
+    """A new folder in `path` for each try, and in the end nothing.
+
+    The initdb of a killed parent writes for a moment longer, and then removes what it wrote.
+    """
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(mode=0o700, exist_ok=True)
     try:
-        await _ended(process, _INITDB_SECONDS)
+        yield Path(tempfile.mkdtemp(dir=path))
     finally:
-        _kill(process)
-    if process.returncode != 0:
-        raise _failure(process, "make its files in", folder)
-    Path(made).rename(folder.cluster)
-    shutil.rmtree(workshop, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _check(cluster: Path) -> None:

@@ -14,6 +14,7 @@ from tradewind.storage import sql
 from tradewind.storage.pool import Database
 
 _LOCK_TRIES = 15
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def known() -> list[Migration]:
     for file in (files("tradewind.storage") / "migrations").iterdir():
         number, _, rest = file.name.partition("_")
         if file.name.endswith(".sql") and number.isdigit():
-            found.append(Migration(int(number), rest.removesuffix(".sql"), file.read_text()))
+            found.append(Migration(int(number), rest.removesuffix(".sql"), file.read_text("utf-8")))
     return sorted(found, key=lambda migration: migration.number)
 
 
@@ -72,7 +73,7 @@ async def migrate(db: Database) -> Sequence[Migration]:
     """
     connection = await db.connect()
     try:
-        await sql.take_migration_lock(connection)
+        await _take_turn(connection)
         await sql.make_migration_table(connection)
         todo = missing(known(), await sql.applied_migrations(connection))
         for migration in todo:
@@ -80,6 +81,16 @@ async def migrate(db: Database) -> Sequence[Migration]:
         return todo
     finally:
         await connection.close()
+
+
+async def _take_turn(connection: asyncpg.Connection) -> None:
+    """Wait until no other process migrates, for as long as its migrations take.
+
+    We ask again and again: one question that waits would end by the session's time limits, and
+    hold a snapshot for as long as it waits.
+    """
+    while not await sql.try_migration_lock(connection):  # noqa: ASYNC110 - no event reaches us
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:

@@ -1,8 +1,8 @@
 """The pool: connections to PostgreSQL, with time limits on everything that could hang."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
@@ -25,7 +25,7 @@ _SESSION_SETTINGS = {
     "jit": "off",
 }
 
-# What asyncpg raises when the server is away, going away or coming back.
+# What asyncpg raises when the server is away, going away, coming back, or lets us in no more.
 _AWAY = (
     OSError,
     TimeoutError,
@@ -34,6 +34,8 @@ _AWAY = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     asyncpg.QueryCanceledError,
@@ -88,21 +90,17 @@ class Database:
 
     async def connect(self) -> asyncpg.Connection:
         """A connection of one's own, outside the pool: for LISTEN and for migrations."""
-        return await asyncpg.connect(
-            self._url, timeout=_CONNECT_SECONDS, server_settings=self._settings
-        )
+        with _explained():
+            return await asyncpg.connect(
+                self._url, timeout=_CONNECT_SECONDS, server_settings=self._settings
+            )
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnectionProxy]:
         """Borrow a connection; an unreachable server becomes DatabaseAway."""
-        try:
+        with _explained():
             async with self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
                 yield connection
-        except _AWAY as error:
-            if isinstance(error, ValueError):  # an argument that asyncpg cannot encode: our mistake
-                raise
-            note(database_error=f"{type(error).__name__}: {error}")
-            raise DatabaseAway from error
 
     async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
         async with self.connection() as connection:
@@ -121,6 +119,17 @@ class Database:
         async with self.connection() as connection:
             status: str = await connection.execute(query, *args)
             return status
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except _AWAY as error:
+        if isinstance(error, ValueError):  # an argument that asyncpg cannot encode: our mistake
+            raise
+        note(database_error=f"{type(error).__name__}: {error}")
+        raise DatabaseAway from error
 
 
 async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:

@@ -37,7 +37,7 @@ def unseal(keyring: Keyring, sealed: bytes, place: str) -> bytes:
     nonce = sealed[_KEY_ID_BYTES : _KEY_ID_BYTES + _NONCE_BYTES]
     try:
         return AESGCM(key).decrypt(nonce, sealed[_KEY_ID_BYTES + _NONCE_BYTES :], place.encode())
-    except InvalidTag:
+    except (InvalidTag, ValueError):  # the latter when it was cut off within the nonce
         raise CannotUnseal(f"The value sealed for {place} was changed or moved.") from None
 
 

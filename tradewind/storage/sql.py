@@ -14,9 +14,10 @@ async def notify(db: asyncpg.Pool, topics: Sequence[str]) -> None:
     await db.execute("SELECT pg_notify($1, topic) FROM unnest($2::text[]) topic", CHANNEL, topics)
 
 
-async def take_migration_lock(db: asyncpg.Connection) -> None:
-    """Wait until no other process migrates; the lock ends with the connection."""
-    await db.execute("SELECT pg_advisory_lock($1)", _MIGRATION_LOCK)
+async def try_migration_lock(db: asyncpg.Connection) -> bool:
+    """Take the lock unless another process migrates; it ends with the connection."""
+    got: bool = await db.fetchval("SELECT pg_try_advisory_lock($1)", _MIGRATION_LOCK)
+    return got
 
 
 async def make_migration_table(db: asyncpg.Connection) -> None:

@@ -1,12 +1,14 @@
 """Inputs: reads body and query into typed values, and says which field is wrong."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from datetime import datetime
-from typing import Annotated, Any, get_origin
+from functools import cache
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import inspect
 
 from tradewind.web.problems import (
     BodyTooLarge,
@@ -24,7 +26,9 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 _JSON_TYPES = frozenset({"application/json"})
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded"})
 _AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<at>[^`]*)`)?$", re.DOTALL)
-_FIELD = re.compile(r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$")
+_FIELD = re.compile(
+    r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL
+)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 # U+0000 is valid in JSON and cannot be stored in PostgreSQL.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -64,12 +68,12 @@ async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> A
 async def read_form(request: Request, kind: type[Any]) -> Any:
     """A form's body as `kind`."""
     raw = await _read(request, _FORM_TYPES, "application/x-www-form-urlencoded")
-    return _convert(raw.decode("latin-1"), kind, "/")
+    return _convert(raw, kind, "/")
 
 
 def read_query(query_string: bytes, kind: type[Any]) -> Any:
     """The query string as `kind`; a field that is a list takes its values by comma."""
-    return _convert(query_string.decode("latin-1"), kind, "?")
+    return _convert(query_string, kind, "?")
 
 
 def refuse_query(query_string: bytes) -> None:
@@ -88,8 +92,9 @@ async def _read(request: Request, allowed: frozenset[str], expected: str) -> byt
     return raw
 
 
-def _convert(text: str, kind: type[Any], lead: str) -> Any:
+def _convert(raw: bytes, kind: type[Any], lead: str) -> Any:
     try:
+        text = raw.decode()
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
         raise ValidationFailed(lead, "This is not readable as UTF-8 parameters.") from None
@@ -107,23 +112,19 @@ def _convert(text: str, kind: type[Any], lead: str) -> Any:
         raise _explained(str(error), lead) from None
 
 
-def _list_fields(kind: type[Any]) -> frozenset[str]:
-    found = _LISTS.get(kind)
-    if found is None:
-        fields = msgspec.structs.fields(kind)
-        found = frozenset(
-            field.encode_name
-            for field in fields
-            if any(
-                get_origin(option) in (list, tuple) or option in (list, tuple)
-                for option in (field.type, *getattr(field.type, "__args__", ()))
-            )
-        )
-        _LISTS[kind] = found
-    return found
+@cache
+def _list_fields(kind: Hashable) -> frozenset[str]:
+    info = inspect.type_info(kind)
+    fields = info.fields if isinstance(info, inspect.StructType) else ()
+    return frozenset(field.encode_name for field in fields if _is_list(field.type))
 
 
-_LISTS: dict[type[Any], frozenset[str]] = {}
+def _is_list(info: inspect.Type) -> bool:
+    if isinstance(info, inspect.Metadata):
+        return _is_list(info.type)
+    if isinstance(info, inspect.UnionType):
+        return any(map(_is_list, info.types))
+    return isinstance(info, inspect.ListType | inspect.VarTupleType)
 
 
 def _explained(text: str, lead: str) -> ValidationFailed:
@@ -138,8 +139,6 @@ def _explained(text: str, lead: str) -> ValidationFailed:
         missing = field["what"] == "missing required"
         code = "missing" if missing else "unknown"
         message = "This field is required." if missing else "This field is not known here."
-    elif lead == "?" and code == "invalid":
-        message = message.replace("Expected `int`, got `str`", "Expected a whole number")
     else:
         message = f"{message}."
     pointer = lead + "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)

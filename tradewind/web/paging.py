@@ -56,7 +56,7 @@ def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
     try:
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
         listed, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
-    except (UnicodeEncodeError, binascii.Error, msgspec.MsgspecError):
+    except (UnicodeError, binascii.Error, msgspec.MsgspecError):
         raise MalformedCursor from None
     if listed != name:
         raise MalformedCursor

@@ -26,6 +26,8 @@ CREATE TABLE session (
     account_id   uuid NOT NULL REFERENCES account,
     -- Which refresh token is the current one: each use makes the next.
     generation   integer NOT NULL DEFAULT 1 CHECK (generation > 0),
+    -- Which master secret its tokens were made with.
+    key_id       text NOT NULL,
     rotated_at   timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL,
     ended_at     timestamptz,

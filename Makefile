@@ -1,0 +1,53 @@
+# The commands of this project; `make` alone lists them.
+
+PYTHON ?= python3
+VENV_PYTHON := .venv/bin/python
+LOCK := .venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 \
+	--no-header --no-annotate --no-emit-index-url --extra embedded --group build
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help setup run test check format map bench lock clean
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make .venv ready for development; does nothing when it is
+	@$(PYTHON) tools/setup.py dev
+
+run: ## Start everything on this machine; Ctrl-C stops it and keeps the data
+	@$(PYTHON) tools/setup.py run && exec .venv/bin/tradewind dev
+
+test: setup ## Everything that CI asks for: check, then all the tests
+	@$(PYTHON) tools/setup.py browser
+	@$(MAKE) check
+	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
+
+check: setup ## Formatter, linter, types, import contracts and the shape of the project
+	$(VENV_PYTHON) -m ruff format --check
+	$(VENV_PYTHON) -m ruff check
+	$(VENV_PYTHON) -m mypy
+	.venv/bin/lint-imports
+	$(VENV_PYTHON) -m pytest tests/shape -q
+
+format: setup ## Format the code, and mend what the linter can mend by itself
+	$(VENV_PYTHON) -m ruff format
+	$(VENV_PYTHON) -m ruff check --fix
+
+map: setup ## Print every file with its promise
+	@$(VENV_PYTHON) tools/map.py
+
+bench: setup ## Measure; prints ratios that were taken in one run
+	@$(PYTHON) tools/setup.py wrk
+	@$(VENV_PYTHON) -m bench
+
+lock: setup ## Write both locks anew from pyproject.toml
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) --group dev pyproject.toml -o requirements-dev.lock
+
+clean: ## Remove what these commands made; the data stays
+	rm -rf .venv .venv.new .venv.old build .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+		.import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,20 @@
+"""Runs every benchmark against an embedded PostgreSQL, and fails when a bar is missed."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import me
+from tradewind.storage import embedded
+
+
+async def main() -> bool:
+    with tempfile.TemporaryDirectory(prefix="tradewind-bench-") as folder:
+        async with embedded.running(Path(folder)) as server:
+            key, token = await me.prepare(server.url())
+            return await asyncio.to_thread(me.run, server.url(), key, token)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if asyncio.run(main()) else 1)

@@ -1,0 +1,72 @@
+"""`GET /v1/me` against a bare hello on the same server, and what each layer in between costs."""
+
+from contextlib import ExitStack
+from uuid import UUID
+
+from bench import servers
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.register import register
+from tradewind.accounts.sessions import begin
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.keys.issue import issue
+from tradewind.settings import DEVELOPMENT_SECRET
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.migrate import migrate
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+BAR = 0.1
+
+
+async def prepare(database_url: str) -> tuple[str, str]:
+    """An account with an API key and an access token."""
+    keyring = Keyring([DEVELOPMENT_SECRET])
+    db = Database(database_url, size=1, name="bench")
+    await db.open()
+    passwords = Passwords()
+    try:
+        await migrate(db)
+        account = await register(db, passwords, COMMAND_LINE, email="bench@bench.example")
+        _, key = await issue(db, keyring, COMMAND_LINE, account.id, "bench")
+        return key, await _token(db, keyring, account.id)
+    finally:
+        passwords.close()
+        await db.close()
+
+
+async def _token(db: Database, keyring: Keyring, account_id: UUID) -> str:
+    async with transaction(db) as tx:
+        tokens = await begin(tx, keyring, account_id, address="127.0.0.1", user_agent="bench")
+    return tokens.access
+
+
+def run(database_url: str, key: str, token: str) -> bool:
+    """Print the ratios; whether the bar holds."""
+    with ExitStack() as stack:
+        bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
+        kit = {
+            level: stack.enter_context(
+                servers.granian("bench.kit_only:create", {"BENCH_LOG_LEVEL": level}, path="/hello")
+            )
+            for level in ("warning", "info")
+        }
+        api = stack.enter_context(servers.tradewind(database_url))
+        rate, found = servers.ratios(
+            (bare, {}),
+            {
+                "the HTTP kit: routing, ids, headers, metrics, JSON": (kit["warning"], {}),
+                "the HTTP kit with its log line": (kit["info"], {}),
+                "GET /v1/me with an access token": (
+                    f"{api}/v1/me",
+                    {"authorization": f"Bearer {token}"},
+                ),
+                "GET /v1/me with an API key": (f"{api}/v1/me", {"x-api-key": key}),
+            },
+        )
+    print(f"\nRequests per second as a ratio to a bare ASGI hello ({rate:,.0f}/s in this run)")
+    for name, ratio in found.items():
+        print(f"  {ratio:5.2f}  {name}")
+    ratio = found["GET /v1/me with an API key"]
+    verdict = "holds" if ratio >= BAR else "IS MISSED"
+    print(f"  the bar of {BAR} for an API key {verdict}")
+    return ratio >= BAR

@@ -1,0 +1,112 @@
+"""What benchmarks run against: servers on loopback, and wrk to load them."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+from urllib.error import URLError
+from urllib.request import urlopen
+
+SECONDS = 3
+PAIRS = 5
+CONNECTIONS = 64
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def process(
+    command: Sequence[str], environ: Mapping[str, str], ready: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command until the block ends; it is up when `ready` answers."""
+    child = subprocess.Popen(
+        command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            if child.poll() is not None:
+                raise RuntimeError(f"{' '.join(command)} ended with status {child.returncode}")
+            try:
+                urlopen(ready, timeout=2).close()  # noqa: S310 - loopback
+                break
+            except (URLError, OSError):
+                time.sleep(0.05)
+        yield child
+    finally:
+        child.send_signal(signal.SIGTERM)
+        child.wait(timeout=30)
+
+
+@contextmanager
+def granian(target: str, environ: Mapping[str, str] | None = None, *, path: str) -> Iterator[str]:
+    """A bare granian with the same settings that `tradewind serve` uses; its URL."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop"),
+        *("--workers", "1", "--port", str(port), "--no-ws", "--backlog", "2048"),
+        *(("--factory",) if target.endswith(":create") else ()),
+        *("--log-level", "error", target),
+    ]
+    url = f"http://127.0.0.1:{port}{path}"
+    with process(command, environ or {}, url):
+        yield url
+
+
+@contextmanager
+def tradewind(database_url: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """`tradewind serve` with one process and the full stack on; its URL."""
+    port = free_port()
+    environ = {
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_PORT": str(port),
+        "TRADEWIND_LOG_STYLE": "json",
+        "TRADEWIND_PLANS": "pro=6000000",
+        **(settings or {}),
+    }
+    url = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "tradewind", "serve", "--workers", "1"]
+    with process(command, environ, f"{url}/readyz"):
+        yield url
+
+
+def requests_per_second(url: str, headers: Mapping[str, str]) -> float:
+    """What wrk measures; any answer but 2xx spoils the run."""
+    wrk = shutil.which("wrk")
+    if wrk is None:
+        raise RuntimeError("wrk is missing; `make bench` installs it where it may.")
+    command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}"]
+    for name, value in headers.items():
+        command += ["-H", f"{name}: {value}"]
+    run = subprocess.run([*command, url], capture_output=True, text=True, check=True)
+    if "Non-2xx" in run.stdout:
+        raise RuntimeError(f"{url} did not answer with 2xx:\n{run.stdout}")
+    found = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
+    if found is None:
+        raise RuntimeError(run.stdout)
+    return float(found[1])
+
+
+def ratios(
+    base: tuple[str, Mapping[str, str]], others: Mapping[str, tuple[str, Mapping[str, str]]]
+) -> tuple[float, dict[str, float]]:
+    """The base's rate, and each other's as a ratio to it: medians of interleaved runs."""
+    bases = []
+    found: dict[str, list[float]] = {name: [] for name in others}
+    for _ in range(PAIRS):
+        rate = requests_per_second(*base)
+        bases.append(rate)
+        for name, target in others.items():
+            found[name].append(requests_per_second(*target) / rate)
+    return median(bases), {name: median(values) for name, values in found.items()}

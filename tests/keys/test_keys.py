@@ -1,0 +1,116 @@
+"""API keys: made once, listed without themselves, revoked for good; nobody else's."""
+
+from datetime import datetime, timedelta
+
+from kit.server import Person, Server
+
+
+def make(api: Server, person: Person, name: str = "sync") -> dict[str, str]:
+    answer = api.call("POST", "/v1/api-keys", by=person, json={"name": name})
+    assert answer.status_code == 201
+    assert answer.headers["cache-control"] == "no-store"
+    made: dict[str, str] = answer.json()
+    api.workshop.secrets.add(made["key"])
+    return made
+
+
+def listed(api: Server, person: Person) -> list[dict[str, str]]:
+    items: list[dict[str, str]] = api.call("GET", "/v1/api-keys", by=person).json()["items"]
+    return items
+
+
+def test_a_key_is_shown_once_and_works(api: Server) -> None:
+    person = api.person()
+
+    made = make(api, person)
+
+    assert made["key"].startswith(made["prefix"])
+    assert len(made["key"]) == len("twk_") + 38
+    assert api.call("GET", "/v1/me", headers={"x-api-key": made["key"]}).json()["id"] == person.id
+    shown = listed(api, person)[0]
+    assert shown["id"] == made["id"]
+    assert "key" not in shown
+    assert set(shown) == {"id", "name", "prefix", "created_at", "last_used_at", "revoked_at"}
+
+
+def test_only_a_keyed_hash_is_stored(api: Server) -> None:
+    made = make(api, api.person())
+
+    row = api.fetch("SELECT * FROM api_key WHERE prefix = $1", made["prefix"])[0]
+
+    assert made["key"] not in str(dict(row))
+    assert len(row["hash"]) == 32
+
+
+def test_a_revoked_key_is_refused_and_stays_in_the_list(api: Server) -> None:
+    person = api.person()
+    made = make(api, person)
+
+    assert api.call("DELETE", f"/v1/api-keys/{made['id']}", by=person).status_code == 204
+    assert api.call("DELETE", f"/v1/api-keys/{made['id']}", by=person).status_code == 204, "again"
+
+    refused = api.call("GET", "/v1/me", headers={"x-api-key": made["key"]})
+    assert refused.status_code == 401
+    assert "revoked" in refused.json()["detail"]
+    assert listed(api, person)[0]["revoked_at"] is not None
+    actions = api.fetch("SELECT action FROM audit WHERE account_id = $1 ORDER BY id", person.uuid)
+    assert [row["action"] for row in actions][-2:] == ["api_key.created", "api_key.revoked"]
+
+
+def test_a_strangers_key_cannot_be_seen_or_revoked(api: Server) -> None:
+    person, stranger = api.person(), api.person()
+    made = make(api, person)
+
+    answer = api.call("DELETE", f"/v1/api-keys/{made['id']}", by=stranger)
+    missing = api.call("DELETE", "/v1/api-keys/key_00000000000000000000000000", by=stranger)
+
+    assert answer.status_code == missing.status_code == 404
+    assert answer.json()["detail"] == missing.json()["detail"]
+    assert made["id"] not in str(listed(api, stranger))
+    assert api.call("GET", "/v1/me", headers={"x-api-key": made["key"]}).status_code == 200
+
+
+def test_the_last_use_is_exact_to_a_minute_without_a_write_per_request(own_api: Server) -> None:
+    person = own_api.person()
+
+    def last_use() -> datetime:
+        moment: datetime = own_api.fetch("SELECT last_used_at FROM api_key")[0][0]
+        return moment
+
+    own_api.call("GET", "/v1/me", by=person)
+    first = last_use()
+    version = own_api.fetch("SELECT xmin FROM api_key")[0][0]
+    for _ in range(20):
+        own_api.call("GET", "/v1/me", by=person)
+    assert own_api.fetch("SELECT xmin FROM api_key")[0][0] == version, "no write within a minute"
+
+    own_api.move_clock(timedelta(seconds=61))
+    own_api.call("GET", "/v1/me", by=person)
+    assert last_use() - first >= timedelta(seconds=61)
+
+
+def test_names_are_checked(api: Server) -> None:
+    person = api.person()
+
+    for body in ({}, {"name": ""}, {"name": "x" * 101}, {"name": 1}, {"name": "ok", "extra": 1}):
+        answer = api.call("POST", "/v1/api-keys", by=person, json=body)
+        assert answer.status_code == 422, body
+    assert len(listed(api, person)) == 1
+
+
+def test_keys_are_listed_page_by_page(api: Server) -> None:
+    person = api.person()
+    made = [make(api, person, f"key {number}")["id"] for number in range(5)]
+
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        page = api.call("GET", f"/v1/api-keys?limit=2{cursor}", by=person).json()
+        seen += [item["id"] for item in page["items"]]
+        if not page["has_more"]:
+            assert page["next_cursor"] is None
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+
+    assert seen[:5] == list(reversed(made))
+    assert len(seen) == 6

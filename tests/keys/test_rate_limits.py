@@ -1,0 +1,87 @@
+"""Rate limits: one exact budget per account for all processes, told in headers."""
+
+import asyncio
+import time
+
+import httpx
+import pytest
+from kit.server import Server
+
+from tradewind.accounts.model import Plan
+
+
+async def burst(api: Server, headers: dict[str, str], count: int) -> list[httpx.Response]:
+    """Many requests at once, on many connections, so that both processes get some."""
+    limits = httpx.Limits(max_connections=20)
+    async with httpx.AsyncClient(base_url=api.url, limits=limits, timeout=20) as client:
+        return await asyncio.gather(*(client.get("/v1/me", headers=headers) for _ in range(count)))
+
+
+@pytest.mark.parametrize(
+    ("plan", "per_minute", "at_once"), [(Plan.FREE, 120, 20), (Plan.PRO, 1200, 120)]
+)
+async def test_all_processes_share_one_exact_budget(
+    api: Server, plan: Plan, per_minute: int, at_once: int
+) -> None:
+    person = api.person(plan=plan)
+    started = time.monotonic()
+
+    answers = await burst(api, person.headers, at_once + 60)
+
+    earned = (time.monotonic() - started) * per_minute / 60
+    granted = [answer for answer in answers if answer.status_code == 200]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert len(granted) + len(refused) == at_once + 60
+    assert at_once <= len(granted) <= at_once + earned + 1
+
+
+async def test_a_refusal_says_when_to_come_back(api: Server) -> None:
+    person = api.person(plan=Plan.FREE)
+
+    answers = await burst(api, person.headers, 40)
+
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    problem = refused.json()
+    assert problem["code"] == "rate_limited"
+    assert "120 requests a minute" in problem["detail"]
+    assert "upgrade" in problem["detail"]
+    assert int(refused.headers["retry-after"]) == problem["retry_after"] == 1
+    assert refused.headers["ratelimit-policy"] == '"default";q=120;w=60'
+    assert refused.headers["ratelimit"].startswith('"default";r=0;t=')
+
+    await asyncio.sleep(1)  # as the answer said
+    assert api.call("GET", "/v1/me", by=person).status_code == 200
+
+
+def test_every_authenticated_answer_tells_the_budget(api: Server) -> None:
+    person = api.person(plan=Plan.PRO)
+
+    for method, path, status in (
+        ("GET", "/v1/me", 200),
+        ("GET", "/v1/api-keys?limit=0", 422),
+        ("GET", "/v1/admin/accounts", 403),
+        ("DELETE", "/v1/api-keys/key_00000000000000000000000000", 404),
+        ("POST", "/v1/api-keys", 415),
+    ):
+        answer = api.call(method, path, by=person)
+        assert answer.status_code == status
+        assert answer.headers["ratelimit-policy"] == '"default";q=1200;w=60'
+        assert answer.headers["ratelimit"].startswith('"default";r=1')
+
+
+def test_what_is_not_authenticated_does_not_count(api: Server) -> None:
+    for path in ("/healthz", "/readyz", "/docs", "/openapi.json", "/problems/rate_limited"):
+        answer = api.call("GET", path)
+        assert answer.status_code == 200, path
+        assert "ratelimit" not in answer.headers
+    assert "ratelimit" not in api.call("GET", "/v1/me").headers
+
+
+async def test_keys_and_sessions_of_one_account_spend_the_same_budget(api: Server) -> None:
+    person = api.person(plan=Plan.FREE)
+    token = {"authorization": f"Bearer {api.login(person)['access_token']}"}
+
+    both = await asyncio.gather(burst(api, person.headers, 20), burst(api, token, 20))
+
+    granted = sum(answer.status_code == 200 for answers in both for answer in answers)
+    assert 20 <= granted <= 26

@@ -1,0 +1,257 @@
+"""Makes ready what the Makefile needs: the virtual environment, a browser with a font, wrk."""
+
+# It runs with the system's bare python3, so it has only the standard library, and no syntax that a
+# Python too old for us could not read: that one must get as far as the sentence that says so.
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+NEW = ROOT / ".venv.new"
+OLD = ROOT / ".venv.old"
+STAMP = "tradewind-setup.json"
+LOCKS = {"run": ROOT / "requirements.lock", "dev": ROOT / "requirements-dev.lock"}
+OLDEST_PYTHON = (3, 11)
+PYTHON = ".".join(map(str, sys.version_info[:3]))
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+class SetupError(Exception):
+    """Setup cannot go on; the sentence says why."""
+
+
+def main(mode: str) -> int:
+    if sys.version_info < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        say(f"Tradewind needs Python {oldest} or newer, and {sys.executable} is {PYTHON};")
+        say("name a newer one to make, for example: make run PYTHON=python3.12")
+        return 1
+    try:
+        return ensure(mode)
+    except SetupError as error:
+        say(str(error))
+        return 1
+    except OSError as error:
+        say(f"Setup cannot go on: {error.filename}: {error.strerror}.")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def ensure(mode: str) -> int:
+    if mode in LOCKS:
+        return ensure_environment(mode)
+    if mode == "browser":
+        return ensure_browser()
+    if mode == "wrk":
+        return ensure_wrk()
+    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | wrk")
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+# The virtual environment
+
+
+def ensure_environment(mode: str) -> int:
+    if not is_ready(mode):
+        with taking_turns():
+            if not is_ready(mode):  # whoever had the turn before us may have made it
+                ensure_venv_module()
+                build(mode)
+    return 0
+
+
+def is_ready(mode: str) -> bool:
+    """Whether what stands in .venv was made from the files as they are now.
+
+    Everything for `run` is in `dev` too, so a fresh environment for `dev` serves both.
+    """
+    try:
+        found = json.loads((VENV / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    made_for = found.get("mode")
+    needed = {mode, made_for} if made_for == "dev" else {mode}
+    now = stamp(made_for)
+    return (
+        made_for in (mode, "dev")
+        and all(found.get(name) == now[name] for name in {*now} - {*LOCKS} | needed)
+        and os.access(VENV / "bin" / "python", os.X_OK)
+    )
+
+
+def stamp(mode: str) -> dict[str, str]:
+    files = {**LOCKS, "pyproject": ROOT / "pyproject.toml"}
+    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    return {"mode": mode, "python": PYTHON, "path": str(VENV), **hashes}
+
+
+@contextmanager
+def taking_turns() -> Iterator[None]:
+    """One setup at a time; the lock is on this very file, so none is left lying about."""
+    with Path(__file__).open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Another setup is under way; waiting for it.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build(mode: str) -> None:
+    """Build beside .venv and rename at the end, so that half a setup never looks finished."""
+    lock = LOCKS[mode]
+    made_from = stamp(mode)  # a lock that changes meanwhile makes it stale, not wrongly fresh
+    remove(NEW)
+    remove(OLD)
+    say(f"Making .venv with Python {PYTHON}.")
+    run(sys.executable, "-I", "-m", "venv", "--prompt", "tradewind", str(NEW))
+    say(f"Installing the packages of {lock.name}.")
+    pip_install("--require-hashes", "-r", str(lock))
+    say("Installing Tradewind itself.")
+    pip_install("--no-deps", "--no-build-isolation", "-e", ".")
+    rename_inside()
+    (NEW / STAMP).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+    if VENV.exists() or VENV.is_symlink():
+        VENV.rename(OLD)
+    NEW.rename(VENV)
+    remove(OLD)
+
+
+def pip_install(*arguments: str) -> None:
+    run(str(NEW / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", *arguments)
+
+
+def run(*command: str) -> None:
+    quiet = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
+    done = subprocess.run(
+        command, check=False, cwd=ROOT, env={**os.environ, **quiet}, stdout=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        raise SetupError(f"Setup cannot go on, because this failed: {' '.join(command)}")
+
+
+def rename_inside() -> None:
+    """Let the scripts know where they will live: venv and pip wrote absolute paths into them."""
+    before, after = (os.fsencode(f"/{path.name}") for path in (NEW, VENV))
+    for path in (NEW / "pyvenv.cfg", *(NEW / "bin").iterdir()):
+        if path.is_symlink() or not path.is_file():
+            continue
+        text = path.read_bytes()
+        if before in text and b"\0" not in text:
+            path.write_bytes(text.replace(before, after))
+
+
+def remove(path: Path) -> None:
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def ensure_venv_module() -> None:
+    """Debian keeps a part of Python's own library in a package of its own."""
+
+    def missing() -> list[str]:
+        importlib.invalidate_caches()
+        if all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
+            return []
+        usual = Path("/usr/bin/python3").resolve() == Path(sys.executable).resolve()
+        return ["python3-venv" if usual else f"python3.{sys.version_info.minor}-venv"]
+
+    if packages := installed_or_missing(missing):
+        raise SetupError(f"Python's venv module is missing; run: {by_hand(packages)}")
+
+
+# Debian's packages
+
+
+def ensure_browser() -> int:
+    """For the browser tests. Without it they are skipped, so only CI insists."""
+
+    def missing() -> list[str]:
+        return [
+            *([] if any(map(shutil.which, BROWSERS)) else ["chromium"]),
+            *([] if has_cjk_font() else ["fonts-noto-cjk"]),
+        ]
+
+    packages = installed_or_missing(missing)
+    if not packages:
+        return 0
+    say(f"The browser tests need {' and '.join(packages)}; run: {by_hand(packages)}")
+    return 1 if os.environ.get("CI") == "true" else 0
+
+
+def has_cjk_font() -> bool:
+    if output("fc-list", ":lang=zh", "family"):
+        return True
+    return output("dpkg-query", "-W", "-f", "${db:Status-Status}", "fonts-noto-cjk") == "installed"
+
+
+def ensure_wrk() -> int:
+    packages = installed_or_missing(lambda: [] if shutil.which("wrk") else ["wrk"])
+    if packages:
+        raise SetupError(f"The benchmarks need the load tool wrk; run: {by_hand(packages)}")
+    return 0
+
+
+def installed_or_missing(missing: Callable[[], list[str]]) -> list[str]:
+    """The packages still missing after we installed what was, if we may."""
+    packages = missing()
+    if not packages or not (apt := apt_get()):
+        return packages
+    say(f"Installing {' and '.join(packages)} with apt-get.")
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+        done = subprocess.run([*apt, *command], check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            say(done.stderr.strip())
+    return missing()
+
+
+def apt_get() -> Sequence[str]:
+    """How we may call apt-get: as root, by a sudo that asks nothing, or (empty) not at all."""
+    apt, sudo = shutil.which("apt-get"), shutil.which("sudo")
+    if not apt:
+        return ()
+    quiet = ("env", "DEBIAN_FRONTEND=noninteractive", apt, "-qq", "-o", "DPkg::Lock::Timeout=300")
+    if os.geteuid() == 0:
+        return quiet
+    if not sudo:
+        return ()
+    asking = subprocess.run([sudo, "-n", "true"], check=False, capture_output=True)
+    return () if asking.returncode else (sudo, "-n", *quiet)
+
+
+def by_hand(packages: Sequence[str]) -> str:
+    return f"sudo apt-get install -y {' '.join(packages)}"
+
+
+def output(program: str, *arguments: str) -> str:
+    """What it prints; nothing when it fails or is not there."""
+    path = shutil.which(program)
+    if not path:
+        return ""
+    done = subprocess.run([path, *arguments], check=False, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(" ".join(sys.argv[1:])))
