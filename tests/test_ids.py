@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tradewind import ids
@@ -16,6 +16,7 @@ LARGEST = UUID(int=2**128 - 1)
 KINDS = [ids.ACCOUNT, ids.API_KEY, ids.AUDIT, ids.REQUEST, ids.SESSION]
 
 
+@settings(deadline=None)
 @given(st.uuids())
 def test_an_id_is_read_back_as_what_was_shown(value: UUID) -> None:
     shown = ids.ACCOUNT.show(value)
@@ -39,6 +40,7 @@ def test_the_spelling_is_crockfords_base_32(value: UUID, shown: str) -> None:
     assert ids.ACCOUNT.read(shown) == value
 
 
+@settings(deadline=None)
 @given(st.uuids(), st.uuids())
 def test_text_sorts_as_the_bits_do(one: UUID, other: UUID) -> None:
     assert (ids.AUDIT.show(one) < ids.AUDIT.show(other)) == (one < other)
@@ -101,6 +103,7 @@ def test_any_other_spelling_is_nobodys_id(text: str) -> None:
     assert not re.fullmatch(ids.ACCOUNT.pattern, text)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_the_pattern_of_the_reference_and_the_reader_agree(text: str) -> None:
     assert (ids.ACCOUNT.read(text) is not None) == bool(re.fullmatch(ids.ACCOUNT.pattern, text))

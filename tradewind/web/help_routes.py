@@ -1,4 +1,4 @@
-"""What explains the API: a page for each kind of problem, and the stylesheet of plain pages."""
+"""What explains the API: a page for each kind of problem, and what plain pages look like."""
 
 from tradewind.web import pages, problems
 from tradewind.web.answer import Answer
@@ -39,3 +39,10 @@ async def pages_style() -> Answer:
     return Answer(
         pages.STYLE, headers=[(b"cache-control", b"max-age=3600")], content_type=b"text/css"
     )
+
+
+@routes.get(pages.ICON_PATH, media_type="image/svg+xml")
+async def icon() -> Answer:
+    """The mark of this service."""
+    headers = [(b"cache-control", b"max-age=86400")]
+    return Answer(pages.ICON, headers=headers, content_type=b"image/svg+xml")

@@ -92,7 +92,7 @@ async def _read(request: Request, allowed: frozenset[str], expected: str) -> byt
     return raw
 
 
-def _convert(raw: bytes, kind: type[Any], lead: str) -> Any:
+def _convert(raw: bytes, kind: Any, lead: str) -> Any:
     try:
         text = raw.decode()
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)

@@ -24,12 +24,22 @@ button { font: inherit; font-weight: 600; padding: .55rem 1.1rem; border: 0; bor
 li { margin: 0 0 .3rem; }
 """
 
+# A sail in the wind.
+ICON = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect width="32" height="32" rx="7" fill="#0b5cad"/>
+<path d="M15 5c7 4 9 10 9 15l-9 1z" fill="#fff"/>
+<path d="M13 8c-2 4-4 8-6 13l6-.5z" fill="#cfe4fa"/>
+<path d="M5 24c4 2 7 2 11 0s7-2 11 0" fill="none" stroke="#fff" stroke-width="2.4"
+ stroke-linecap="round"/></svg>"""
+ICON_PATH = "/icon.svg"
+ICON_LINK = f'<link rel="icon" href="{ICON_PATH}" type="image/svg+xml">'
+
 STYLE_PATH = "/pages.css"
 STYLE = _STYLE.strip().encode()
 
 _CSP = (
-    b"default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-    b"base-uri 'none'"
+    b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    b"frame-ancestors 'none'; base-uri 'none'"
 )
 
 
@@ -39,7 +49,7 @@ def page(title: str, body: str, *, status: int = 200) -> Answer:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)} · Tradewind</title>"
-        f'<link rel="stylesheet" href="{STYLE_PATH}"></head>'
+        f'{ICON_LINK}<link rel="stylesheet" href="{STYLE_PATH}"></head>'
         f"<body><main><h1>{escape(title)}</h1>{body}</main></body></html>"
     )
     headers = [(b"content-security-policy", _CSP), (b"cache-control", b"no-store")]

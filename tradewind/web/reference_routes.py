@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tradewind.web.answer import HTML, JSON, Answer
 from tradewind.web.endpoint import Routes
+from tradewind.web.pages import ICON_LINK
 from tradewind.web.problems import RouteNotFound
 
 routes = Routes("", tag="Reference", hidden=True)
@@ -16,14 +17,14 @@ _CSP = (
     b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     b"img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 )
-_PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8">
+_PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference - Tradewind</title>
+<title>API reference · Tradewind</title>{ICON_LINK}
 <link rel="stylesheet" href="/docs/swagger-ui.css"></head>
 <body><div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/begin.js"></script>
 <noscript>The reference as JSON: <a href="/openapi.json">/openapi.json</a></noscript></body></html>
-"""
+""".encode()
 _BEGIN = b"""SwaggerUIBundle({
   url: "/openapi.json", dom_id: "#reference", deepLinking: true, docExpansion: "list",
   defaultModelsExpandDepth: -1, persistAuthorization: true, validatorUrl: null,

@@ -31,8 +31,7 @@ class Request:
         well_formed = sent is not None and _WELL_FORMED_ID.fullmatch(sent)
         self.id: str = sent if sent and well_formed else ids.REQUEST.show(ids.new())
         peer: str = (scope.get("client") or ("", 0))[0]
-        forwarded = self.header(b"x-forwarded-for") if proxies else None
-        self.address = client_address(peer, forwarded, proxies) if forwarded else peer
+        self.address = client_address(peer, _forwarded(scope), proxies) if proxies else peer
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
@@ -72,6 +71,12 @@ def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str
             break
         address = hop
     return address
+
+
+def _forwarded(scope: Scope) -> str:
+    """All of X-Forwarded-For: some proxies append to its line, others add a line of their own."""
+    lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    return b",".join(lines).decode("latin-1")
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,166 @@
+"""The transaction: all of it or nothing, and an unreachable server is told from our mistakes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tradewind.observability import logs
+from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.transaction import transaction
+
+
+@pytest.fixture
+async def notes(db: Database) -> Database:
+    await db.execute("CREATE TABLE note (id integer PRIMARY KEY)")
+    return db
+
+
+async def run(db: Database, *statements: str) -> None:
+    async with transaction(db) as tx:
+        for statement in statements:
+            await tx.execute(statement)
+
+
+async def kept(db: Database) -> list[int]:
+    return [row["id"] for row in await db.fetch("SELECT id FROM note ORDER BY id")]
+
+
+@pytest.fixture
+async def away(tmp_path: Path) -> AsyncIterator[Database]:
+    """A server that is not there: its socket's folder does not exist."""
+    database = Database(f"postgresql://nobody@/none?host={tmp_path}/none", size=2, name="away")
+    await database.open()
+    yield database
+    await database.close()
+
+
+async def test_what_happens_in_a_transaction_is_seen_when_it_ends(notes: Database) -> None:
+    async with transaction(notes) as tx:
+        await tx.execute("INSERT INTO note VALUES (1)")
+        assert await tx.fetchval("SELECT count(*) FROM note") == 1
+        assert await kept(notes) == []
+
+    assert await kept(notes) == [1]
+
+
+async def test_an_error_undoes_everything_and_passes_as_it_is(notes: Database) -> None:
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            raise ZeroDivisionError("ours")
+
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        await work()
+
+    assert await kept(notes) == []
+
+
+async def test_an_error_of_a_statement_undoes_the_ones_before_it(notes: Database) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await run(notes, "INSERT INTO note VALUES (1)", "INSERT INTO note VALUES (1)")
+
+    assert await kept(notes) == []
+
+
+async def test_a_cancelled_transaction_is_undone_and_gives_its_connection_back(
+    notes: Database,
+) -> None:
+    begun = asyncio.Event()
+
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            begun.set()
+            await asyncio.sleep(60)
+
+    for _ in range(10):  # twice as often as there are connections
+        begun.clear()
+        task = asyncio.create_task(work())
+        await asyncio.wait_for(begun.wait(), 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    assert await kept(notes) == []
+
+
+async def test_a_server_that_is_not_there_is_away(away: Database) -> None:
+    line = logs.begin()
+
+    with pytest.raises(DatabaseAway) as caught:
+        async with transaction(away):
+            pytest.fail("there is nothing to begin a transaction on")
+
+    assert caught.value.detail == "The database cannot be reached right now; try again."
+    assert caught.value.facts == {"retry_after": 2}
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+    assert line == {"database_error": "FileNotFoundError: [Errno 2] No such file or directory"}
+
+
+async def test_everything_that_needs_a_connection_says_so(away: Database) -> None:
+    for act in (away.fetch, away.fetchrow, away.fetchval, away.execute):
+        with pytest.raises(DatabaseAway):
+            await act("SELECT 1")
+    with pytest.raises(DatabaseAway):
+        await away.connect()
+
+
+async def test_a_database_that_does_not_exist_is_away(db: Database, database_url: str) -> None:
+    name = await db.fetchval("SELECT current_database()")
+    missing = Database(database_url.replace(name, "missing"), size=1, name="missing")
+    await missing.open()
+
+    with pytest.raises(DatabaseAway) as caught:
+        await missing.fetchval("SELECT 1")
+    await missing.close()
+
+    assert str(caught.value.__cause__) == 'database "missing" does not exist'
+
+
+async def test_a_connection_that_is_ended_in_the_middle_is_away_and_replaced(
+    notes: Database,
+) -> None:
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            pid = await tx.fetchval("SELECT pg_backend_pid()")
+            await notes.fetchval("SELECT pg_terminate_backend($1)", pid)
+            await tx.execute("INSERT INTO note VALUES (2)")
+
+    with pytest.raises(DatabaseAway):
+        await work()
+
+    assert await kept(notes) == []
+
+
+async def test_a_statement_that_takes_too_long_is_ended(notes: Database) -> None:
+    with pytest.raises(DatabaseAway) as caught:
+        await run(
+            notes,
+            "INSERT INTO note VALUES (1)",
+            "SET LOCAL statement_timeout = '50ms'",
+            "SELECT pg_sleep(5)",
+        )
+
+    assert isinstance(caught.value.__cause__, asyncpg.QueryCanceledError)
+    assert await kept(notes) == []
+
+
+@pytest.mark.parametrize("value", ["one", 2**40, b"1"])
+async def test_an_argument_that_cannot_be_encoded_is_our_mistake(
+    notes: Database, value: object
+) -> None:
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            await tx.execute("INSERT INTO note VALUES ($1)", value)
+
+    with pytest.raises(asyncpg.DataError):
+        await notes.execute("INSERT INTO note VALUES ($1)", value)
+    with pytest.raises(asyncpg.DataError):
+        await work()
+
+    assert await kept(notes) == []

@@ -1,0 +1,161 @@
+"""Wake-ups: heard by everybody soon after a commit, never after a rollback."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from tradewind.storage import sql
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+
+@pytest.fixture
+async def other(database_url: str) -> AsyncIterator[Database]:
+    """Another process, as far as the database can tell."""
+    opened = Database(database_url, size=2, name="other")
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@asynccontextmanager
+async def waiting(db: Database, topic: str) -> AsyncIterator[asyncio.Event]:
+    """Wait for a topic, from the moment on when the database knows that we listen."""
+    with db.wakeups.waiting(topic) as event:
+        await rung(event)  # whoever begins to listen is woken once: it may have missed something
+        yield event
+
+
+async def rung(event: asyncio.Event, within: float = 5.0) -> None:
+    await asyncio.wait_for(event.wait(), within)
+    event.clear()
+
+
+async def wake_and_fail(db: Database, topic: str) -> None:
+    async with transaction(db) as tx:
+        tx.wake(topic)
+        raise ZeroDivisionError
+
+
+async def listeners(db: Database) -> list[int]:
+    rows = await db.fetch(
+        """
+        SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND query ILIKE 'LISTEN%'
+        """
+    )
+    return [row["pid"] for row in rows]
+
+
+async def test_a_commit_wakes_another_process_within_a_second(
+    db: Database, other: Database
+) -> None:
+    async with waiting(other, "orders") as event:
+        async with transaction(db) as tx:
+            tx.wake("orders")
+            await asyncio.sleep(0.1)
+            assert not event.is_set()
+
+        await rung(event, within=1)
+
+
+async def test_a_waiter_of_the_same_process_is_woken_at_once(db: Database) -> None:
+    async with waiting(db, "orders") as event:
+        async with transaction(db) as tx:
+            tx.wake("orders")
+
+        assert event.is_set()
+
+
+async def test_only_those_who_wait_for_the_topic_are_woken(db: Database, other: Database) -> None:
+    async with waiting(other, "orders") as orders:
+        with other.wakeups.waiting("payments") as payments:
+            db.wakeups.announce("payments")
+
+            await rung(payments, within=1)
+
+        assert not orders.is_set()
+
+
+async def test_a_rollback_wakes_nobody(db: Database, other: Database) -> None:
+    async with waiting(other, "orders") as orders:
+        with other.wakeups.waiting("afterwards") as afterwards:
+            with pytest.raises(ZeroDivisionError):
+                await wake_and_fail(db, "orders")
+
+            # What is announced later is heard later: once this is heard, nothing else will be.
+            db.wakeups.announce("afterwards")
+            await rung(afterwards, within=1)
+
+        assert not orders.is_set()
+
+
+async def test_a_lost_connection_is_made_again_and_what_was_missed_is_made_good(
+    db: Database, other: Database
+) -> None:
+    async with waiting(other, "orders") as event:
+        [pid] = await listeners(db)
+
+        await db.fetchval("SELECT pg_terminate_backend($1)", pid)
+
+        await rung(event)  # at the loss,
+        await rung(event)  # and when it listens again
+        assert await listeners(db) != [pid]
+        db.wakeups.announce("orders")
+        await rung(event, within=1)
+
+
+async def test_many_announcements_are_sent_as_few(db: Database) -> None:
+    heard: list[str] = []
+    last = asyncio.Event()
+    connection = await db.connect()
+
+    def hear(*arguments: object) -> None:
+        heard.append(str(arguments[-1]))
+        if arguments[-1] == "over":
+            last.set()
+
+    try:
+        await connection.add_listener(sql.CHANNEL, hear)
+        started = monotonic()
+        for _ in range(2000):
+            db.wakeups.announce("orders")
+            await asyncio.sleep(0)
+        took = monotonic() - started
+        db.wakeups.announce("over")
+        await asyncio.wait_for(last.wait(), 5)
+    finally:
+        await connection.close()
+
+    assert heard.count("over") == 1
+    assert 1 <= heard.count("orders") <= took / 0.02 + 2
+
+
+async def test_an_announcement_that_cannot_be_sent_is_let_pass(tmp_path: Path) -> None:
+    away = Database(f"postgresql://nobody@/none?host={tmp_path}", size=1, name="away")
+    await away.open()
+
+    with away.wakeups.waiting("orders") as event:
+        away.wakeups.announce("orders")
+
+        assert event.is_set()
+        await asyncio.sleep(0.1)
+    await away.close()
+
+
+async def test_closing_ends_the_listening(db: Database, database_url: str) -> None:
+    closing = Database(database_url, size=1, name="closing")
+    await closing.open()
+    async with waiting(closing, "orders"):
+        assert len(await listeners(db)) == 1
+
+        await closing.close()
+
+    deadline = monotonic() + 5
+    while await listeners(db):
+        assert monotonic() < deadline, "the connection is still there"
+        await asyncio.sleep(0.01)

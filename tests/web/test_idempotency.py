@@ -1,0 +1,394 @@
+"""Idempotency keys: one effect, one answer, however often and however at once it is asked."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace as altered
+from datetime import timedelta
+from time import monotonic
+from uuid import UUID
+
+import httpx
+import pytest
+from kit.postgres import Postgres
+
+from tradewind import ids
+from tradewind.accounts.passwords import Passwords
+from tradewind.accounts.register import register
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.keys.authenticate import Authenticator
+from tradewind.keys.issue import issue
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx, transaction
+from tradewind.web import idempotency, sql
+from tradewind.web.answer import Answer
+from tradewind.web.application import Application
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.idempotency import (
+    IdempotencyKeyMalformed,
+    IdempotencyKeyMissing,
+    IdempotencyKeyReused,
+    Once,
+    Replay,
+    RequestInFlight,
+    fingerprint,
+    read_key,
+)
+from tradewind.web.inputs import Input
+from tradewind.web.limits import plan_rate
+
+ACCOUNT = ids.new()
+ONCE = Once(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))
+REPLAYED = (b"idempotent-replayed", b"true")
+JSON = {"content-type": "application/json"}
+
+
+class Order(Input):
+    """A body."""
+
+    sku: str
+    quantity: int = 1
+
+
+@pytest.fixture
+async def effects(db: Database) -> Database:
+    await db.execute("CREATE TABLE effect (key text NOT NULL, number serial)")
+    return db
+
+
+async def done(db: Database) -> list[str]:
+    return [row["key"] for row in await db.fetch("SELECT key FROM effect ORDER BY number")]
+
+
+async def stored(db: Database) -> int:
+    count: int = await db.fetchval("SELECT count(*) FROM idempotency_key")
+    return count
+
+
+async def effect(tx: Tx, once: Once | None) -> Answer:
+    number = await tx.fetchval(
+        "INSERT INTO effect (key) VALUES ($1) RETURNING number", once.key if once else "none"
+    )
+    return Answer({"number": number, "name": "żółw"}, 201, [(b"location", b"/v1/orders/1")])
+
+
+async def ask(db: Database, once: Once | None) -> Answer:
+    """What an endpoint does: claim, act, keep the answer, all in one transaction."""
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        return await idempotency.keep(tx, once, await effect(tx, once))
+
+
+async def replayed(db: Database, once: Once) -> Answer:
+    with pytest.raises(Replay) as caught:
+        await ask(db, once)
+    return caught.value.answer
+
+
+@asynccontextmanager
+async def in_flight(db: Database, once: Once) -> AsyncIterator[None]:
+    """A request that has done its work, and has not committed yet."""
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        await idempotency.keep(tx, once, await effect(tx, once))
+        yield
+
+
+async def test_a_repeat_has_no_effect_and_gets_the_same_bytes(effects: Database) -> None:
+    first = await ask(effects, ONCE)
+
+    again = await replayed(effects, ONCE)
+    once_more = await replayed(effects, ONCE)
+
+    assert first.encoded() == '{"number":1,"name":"żółw"}'.encode()
+    assert again.encoded() == once_more.encoded() == first.encoded()
+    assert again.status == first.status == 201
+    assert again.content_type == first.content_type
+    assert again.headers == [*first.headers, REPLAYED]
+    assert await done(effects) == ["key-1"]
+
+
+async def test_an_answer_without_a_body_is_replayed_as_such(db: Database) -> None:
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, ONCE)
+        await idempotency.keep(tx, ONCE, Answer(None, 204))
+
+    async with transaction(db) as tx:
+        with pytest.raises(Replay) as caught:
+            await idempotency.claim(tx, ONCE)
+
+    assert caught.value.answer.encoded() == b""
+    assert caught.value.answer.status == 204
+
+
+async def test_without_a_key_every_request_has_its_effect(effects: Database) -> None:
+    await ask(effects, None)
+    await ask(effects, None)
+
+    assert await done(effects) == ["none", "none"]
+    assert await stored(effects) == 0
+
+
+async def test_the_same_key_with_another_request_is_refused(effects: Database) -> None:
+    first = await ask(effects, ONCE)
+    other = altered(ONCE, fingerprint=fingerprint("/v1/orders", {"sku": "b"}))
+
+    with pytest.raises(IdempotencyKeyReused) as caught:
+        await ask(effects, other)
+
+    assert caught.value.detail == ("This Idempotency-Key was used before, for a different request.")
+    assert await done(effects) == ["key-1"]
+    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        altered(ONCE, account_id=ids.new()),
+        altered(ONCE, route="POST /v1/orders/{order_id}/refunds"),
+        altered(ONCE, key="key-2"),
+        altered(ONCE, key="KEY-1"),
+    ],
+)
+async def test_a_key_counts_for_one_account_and_one_route(effects: Database, other: Once) -> None:
+    await ask(effects, ONCE)
+
+    await ask(effects, other)
+
+    assert len(await done(effects)) == 2
+
+
+async def test_who_comes_while_the_first_is_at_work_is_told_to_come_back(
+    effects: Database,
+) -> None:
+    async with in_flight(effects, ONCE):
+        with pytest.raises(RequestInFlight) as caught:
+            await asyncio.wait_for(ask(effects, ONCE), 1)
+
+    assert caught.value.facts == {"retry_after": 1}
+    assert (await replayed(effects, ONCE)).status == 201
+    assert await done(effects) == ["key-1"]
+
+
+async def test_a_request_in_flight_is_in_nobody_elses_way(effects: Database) -> None:
+    async with in_flight(effects, ONCE):
+        await asyncio.wait_for(ask(effects, altered(ONCE, key="key-2")), 1)
+
+    assert sorted(await done(effects)) == ["key-1", "key-2"]
+
+
+async def test_a_request_that_is_undone_forgets_its_key(effects: Database) -> None:
+    async def fail() -> None:
+        async with in_flight(effects, ONCE):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert await stored(effects) == 0
+    assert await done(effects) == []
+
+    assert (await ask(effects, ONCE)).status == 201
+
+    assert await done(effects) == ["key-1"]
+
+
+async def test_a_later_answer_takes_the_place_of_the_first(effects: Database) -> None:
+    await ask(effects, ONCE)
+
+    fuller = Answer({"number": 1, "order_id": "7"}, 200, [(b"etag", b'"2"')])
+    assert await idempotency.replace(effects, ONCE, fuller) is fuller
+
+    again = await replayed(effects, ONCE)
+    assert again.encoded() == b'{"number":1,"order_id":"7"}'
+    assert (again.status, again.headers) == (200, [(b"etag", b'"2"'), REPLAYED])
+    assert await done(effects) == ["key-1"]
+
+
+async def test_only_the_request_itself_can_have_its_answer_replaced(effects: Database) -> None:
+    first = await ask(effects, ONCE)
+    stranger = altered(ONCE, fingerprint=b"another")
+
+    await idempotency.replace(effects, stranger, Answer({"stolen": True}, 200))
+    await idempotency.replace(effects, altered(ONCE, key="unknown"), Answer({}, 200))
+    await idempotency.replace(effects, None, Answer({}, 200))
+
+    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+    assert await stored(effects) == 1
+
+
+async def test_a_key_is_kept_for_seven_days(
+    effects: Database, postgres: Postgres, database_url: str
+) -> None:
+    await ask(effects, ONCE)
+
+    postgres.move_clock(database_url, timedelta(days=7, seconds=-5))
+    await sql.delete_old_answers(effects, days=idempotency.KEEP_DAYS)
+    assert await stored(effects) == 1
+
+    postgres.move_clock(database_url, timedelta(seconds=10))
+    await sql.delete_old_answers(effects, days=idempotency.KEEP_DAYS)
+    assert await stored(effects) == 0
+
+
+async def test_of_many_at_once_one_has_the_effect_for_each_key(
+    effects: Database, database_url: str
+) -> None:
+    keys = [f"key-{number:03}" for number in range(200)]
+    crowd = Database(database_url, size=20, name="crowd")
+    await crowd.open()
+
+    async def one(key: str) -> bytes | None:
+        """The answer, at first or by replay; None for who was told to come back."""
+        try:
+            return (await ask(crowd, altered(ONCE, key=key))).encoded()
+        except Replay as replay:
+            return replay.answer.encoded()
+        except RequestInFlight:
+            return None
+
+    started = monotonic()
+    answers = {key: await asyncio.gather(*(one(key) for _ in range(20))) for key in keys}
+    took = monotonic() - started
+    await crowd.close()
+
+    assert sorted(await done(effects)) == keys
+    for got in answers.values():
+        assert len(set(got) - {None}) == 1
+    assert took < 30
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        (lambda: fingerprint("/v1/orders", Order(sku="a")), True),
+        (lambda: fingerprint("/v1/orders", Order(sku="a", quantity=1)), True),
+        (lambda: fingerprint("/v1/orders", Order(quantity=1, sku="a")), True),
+        (lambda: fingerprint("/v1/orders", Order(sku="b")), False),
+        (lambda: fingerprint("/v1/orders", Order(sku="a", quantity=2)), False),
+        (lambda: fingerprint("/v1/orders/2/refunds", Order(sku="a")), False),
+        (lambda: fingerprint("/v1/orders", None), False),
+    ],
+)
+def test_a_request_is_the_same_by_its_path_and_values_not_its_spelling(
+    change: Callable[[], bytes], *, same: bool
+) -> None:
+    assert (change() == fingerprint("/v1/orders", Order(sku="a"))) is same
+
+
+@pytest.mark.parametrize("key", ["a", "x" * 255, "a b", "~!@#$%^&*()", '"quoted"'])
+def test_a_key_is_any_printable_text(key: str) -> None:
+    assert read_key(key, required=True) == key
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "a\n", "żółw", "a\x7f", "\0"])
+def test_any_other_key_is_malformed(key: str) -> None:
+    for required in (True, False):
+        with pytest.raises(IdempotencyKeyMalformed):
+            read_key(key, required=required)
+
+
+def test_a_key_may_be_left_out_only_where_it_is_not_required() -> None:
+    assert read_key(None, required=False) is None
+    with pytest.raises(IdempotencyKeyMissing):
+        read_key(None, required=True)
+
+
+def test_the_lock_of_a_request_is_its_own() -> None:
+    several = [
+        ONCE,
+        altered(ONCE, key="key-2"),
+        altered(ONCE, route="other"),
+        altered(ONCE, account_id=UUID(int=0)),
+    ]
+
+    locks = {once.lock for once in several}
+
+    assert len(locks) == 4
+    assert all(-(2**63) <= lock < 2**63 for lock in locks)
+    assert ONCE.lock == altered(ONCE, fingerprint=b"other").lock
+
+
+orders = Routes("/orders", tag="Orders")
+
+
+@orders.post()
+async def create_order(caller: Caller, body: Order, once: Once, db: Database) -> Answer:
+    """An endpoint that requires a key."""
+    assert caller.account_id == once.account_id
+    assert body.sku
+    return await ask(db, once)
+
+
+@pytest.fixture
+async def client(effects: Database, keyring: Keyring) -> AsyncIterator[httpx.AsyncClient]:
+    """Somebody with an API key, in front of an application with that endpoint."""
+    passwords = Passwords()
+    account = await register(effects, passwords, COMMAND_LINE, email="buyer@test.example")
+    passwords.close()
+    _, key = await issue(effects, keyring, COMMAND_LINE, account.id, "test")
+    application = Application(
+        orders.endpoints,
+        {Database: effects},
+        Authenticator(effects, keyring, {"pro": plan_rate(1200)}),
+        public_url="http://test.example",
+    )
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=application),  # type: ignore[arg-type]
+        base_url="http://test.example",
+        headers={"x-api-key": key, "idempotency-key": "key-1"},
+    ) as made:
+        yield made
+
+
+async def test_over_http_a_repeat_is_byte_equal_and_says_so(
+    client: httpx.AsyncClient, effects: Database
+) -> None:
+    first = await client.post("/orders", content=b'{"sku":"a"}', headers=JSON)
+    again = await client.post("/orders", content=b'{ "quantity": 1, "sku": "a" }', headers=JSON)
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.content == first.content
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["location"] == first.headers["location"]
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+    assert "ratelimit" in again.headers
+    assert await done(effects) == ["key-1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (b'{"sku":1}', {}, 422, "validation_failed"),
+        (b"{", {}, 400, "malformed_json"),
+        (b'{"sku":"a"}', {"x-api-key": "wrong"}, 401, "invalid_credentials"),
+        (b'{"sku":"a"}', {"idempotency-key": "x" * 256}, 400, "idempotency_key_malformed"),
+    ],
+)
+async def test_over_http_a_refusal_is_not_kept(
+    client: httpx.AsyncClient,
+    effects: Database,
+    body: bytes,
+    headers: dict[str, str],
+    status: int,
+    code: str,
+) -> None:
+    refused = await client.post("/orders", content=body, headers={**JSON, **headers})
+
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert (await stored(effects), await done(effects)) == (0, [])
+    accepted = await client.post("/orders", content=b'{"sku":"a"}', headers=JSON)
+    assert accepted.status_code == 201
+
+
+async def test_over_http_a_required_key_that_is_missing_is_asked_for(
+    client: httpx.AsyncClient, effects: Database
+) -> None:
+    del client.headers["idempotency-key"]
+
+    refused = await client.post("/orders", content=b'{"sku":"a"}', headers=JSON)
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "idempotency_key_missing")
+    assert await done(effects) == []

@@ -1,0 +1,146 @@
+"""A request: its id, and the address that it really came from."""
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import httpx
+import pytest
+from kit.server import Server, Workshop
+
+from tradewind import ids
+from tradewind.web.request import client_address
+
+PROXIES = tuple(map(ip_network, ("10.0.0.0/8", "2001:db8:1::/48")))
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        # A caller of ours directly: what it says about others is not believed.
+        ("198.51.100.1", "203.0.113.9", "198.51.100.1"),
+        ("198.51.100.1", "10.0.0.1", "198.51.100.1"),
+        # One proxy, then two.
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", " 203.0.113.9 ,10.0.0.2 ", "203.0.113.9"),
+        # What the client itself wrote stands further left than what our proxies saw.
+        ("10.0.0.1", "1.2.3.4, 203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "10.9.9.9, 203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", "127.0.0.1, nonsense, 203.0.113.9", "203.0.113.9"),
+        # Only proxies all the way: the furthest one is the client.
+        ("10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        # Garbage ends the trail at the last proxy that we know.
+        ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.9, nonsense", "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.9, nonsense, 10.0.0.2", "10.0.0.2"),
+        ("10.0.0.1", "203.0.113.9:4711", "10.0.0.1"),
+        ("10.0.0.1", "unknown, 10.0.0.2", "10.0.0.2"),
+        ("10.0.0.1", "203.0.113.9,", "10.0.0.1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.999", "10.0.0.1"),
+        ("10.0.0.1", "0xCB007109", "10.0.0.1"),
+        # IPv6, and IPv4 in the clothes of IPv6.
+        ("2001:db8:1::1", "2001:db8:2::9", "2001:db8:2::9"),
+        ("::ffff:10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "203.0.113.9, ::ffff:10.0.0.2", "203.0.113.9"),
+        ("::ffff:198.51.100.1", "203.0.113.9", "::ffff:198.51.100.1"),
+        # A peer without an address, such as a socket in the file system.
+        ("", "203.0.113.9", ""),
+    ],
+)
+def test_the_client_is_the_nearest_address_that_is_no_proxy_of_ours(
+    peer: str, forwarded: str, address: str
+) -> None:
+    assert client_address(peer, forwarded, PROXIES) == address
+
+
+def test_without_proxies_nobody_is_believed() -> None:
+    assert client_address("10.0.0.1", "203.0.113.9", ()) == "10.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def proxied(workshop: Workshop) -> Iterator[Server]:
+    settings = {"TRADEWIND_TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8"}
+    with workshop.serving(workers=1, settings=settings) as server:
+        yield server
+
+
+def noted_address(server: Server, *forwarded: str) -> str | None:
+    """What the audit log notes as the address of an operator who locks an account."""
+    operator, account = server.operator(), server.person()
+    lines = [("x-forwarded-for", line) for line in forwarded]
+    answer = httpx.post(
+        f"{server.url}/v1/admin/accounts/{account.id}/lock",
+        headers=[*operator.headers.items(), *lines],
+        json={"reason": "test"},
+    )
+    assert answer.status_code == 200, answer.text
+    audit = server.call("GET", f"/v1/admin/audit?account={account.id}", by=operator).json()
+    [address] = [item["address"] for item in audit["items"] if item["action"] == "account.locked"]
+    return None if address is None else str(address)
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [
+        (["203.0.113.9"], "203.0.113.9"),
+        (["1.2.3.4, 203.0.113.9, 10.0.0.7"], "203.0.113.9"),
+        (["1.2.3.4", "203.0.113.9", "10.0.0.7"], "203.0.113.9"),  # a line for each proxy
+        (["2001:db8::9"], "2001:db8::9"),
+        (["garbage"], "127.0.0.1"),
+        ([], "127.0.0.1"),
+    ],
+)
+def test_behind_a_trusted_proxy_the_forwarded_address_counts(
+    proxied: Server, lines: list[str], address: str
+) -> None:
+    assert noted_address(proxied, *lines) == address
+
+
+def test_without_trusted_proxies_the_forwarded_address_does_not_count(api: Server) -> None:
+    assert noted_address(api, "203.0.113.9") == "127.0.0.1"
+
+
+def test_the_limit_for_logins_is_by_the_address_behind_the_proxy(workshop: Workshop) -> None:
+    settings = {"TRADEWIND_TRUSTED_PROXIES": "127.0.0.0/8", "TRADEWIND_LOGIN_RATE": "2"}
+    wrong = {"email": "nobody@test.example", "password": "wrong"}
+
+    with workshop.serving(workers=1, settings=settings) as server:
+        statuses = [
+            server.call(
+                "POST", "/v1/auth/login", json=wrong, headers={"x-forwarded-for": address}
+            ).status_code
+            for address in (
+                *("203.0.113.1", "203.0.113.1", "203.0.113.1", "203.0.113.2"),
+                *("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"),
+                *("9.9.9.9, 203.0.113.1", "::ffff:203.0.113.1"),
+            )
+        ]
+
+    assert statuses == [401, 401, 429, 401, 401, 401, 429, 401, 429, 429]
+
+
+@pytest.mark.parametrize("sent", ["a", "7f3e.A_b:C-9", "x" * 128, "00-4bf92f3577b34da6-01"])
+def test_a_well_formed_request_id_is_kept(api: Server, sent: str) -> None:
+    answer = api.call("GET", "/v1/me", headers={"x-request-id": sent})
+
+    assert answer.headers["x-request-id"] == sent
+    assert answer.json()["request_id"] == sent
+
+
+@pytest.mark.parametrize(
+    "sent", ["", "x" * 129, "a b", "-a", "a\tb", 'a"b', "a{b}", "a,b", "ü".encode(), "<script>"]
+)
+def test_a_malformed_request_id_is_replaced(api: Server, sent: str | bytes) -> None:
+    answer = api.call("GET", "/v1/me", headers={"x-request-id": sent})
+
+    given = answer.headers["x-request-id"]
+    assert ids.REQUEST.read(given)
+    assert answer.json()["request_id"] == given
+
+
+def test_a_request_without_an_id_gets_a_new_one_each_time(api: Server) -> None:
+    given = {api.call("GET", "/healthz").headers["x-request-id"] for _ in range(3)}
+
+    assert len(given) == 3
+    assert all(map(ids.REQUEST.read, given))
