@@ -335,7 +335,7 @@ async def client(effects: Database, keyring: Keyring) -> AsyncIterator[httpx.Asy
         public_url="http://test.example",
     )
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=application),  # type: ignore[arg-type]
+        transport=httpx.ASGITransport(app=application),
         base_url="http://test.example",
         headers={"x-api-key": key, "idempotency-key": "key-1"},
     ) as made:

@@ -1,0 +1,102 @@
+"""The ticker: a chore is done when it is due, by one of several nodes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import pytest
+from kit.postgres import Postgres
+
+from tradewind.background.ticker import Chore, tick
+from tradewind.storage.pool import Database
+from tradewind.worker import housekeeping
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+async def nodes(database_url: str) -> AsyncIterator[list[Database]]:
+    async with AsyncExitStack() as stack:
+        made = [Database(database_url, size=1, name=f"node {number}") for number in range(8)]
+        for node in made:
+            await node.open()
+            stack.push_async_callback(node.close)
+        yield made
+
+
+def writing(name: str, book: list[str]) -> Callable[[], Awaitable[None]]:
+    async def work() -> None:
+        book.append(name)
+
+    return work
+
+
+async def test_a_chore_that_is_due_is_done_by_one_of_several_nodes(nodes: list[Database]) -> None:
+    book: list[str] = []
+    chores = [Chore(name, HOUR, writing(name, book)) for name in ("sweep", "dust")]
+
+    found = await asyncio.gather(*(tick(node, chores) for node in nodes))
+
+    assert sorted(book) == ["dust", "sweep"]
+    assert 1 <= found.count(True) <= 2
+
+
+async def test_a_chore_is_due_again_when_its_time_has_passed(
+    db: Database, postgres: Postgres, database_url: str
+) -> None:
+    book: list[str] = []
+    chores = [
+        Chore("hourly", HOUR, writing("hourly", book)),
+        Chore("daily", 24 * HOUR, writing("daily", book)),
+    ]
+
+    assert await tick(db, chores) is True
+    assert await tick(db, chores) is False
+    assert book == ["hourly", "daily"]
+
+    postgres.move_clock(database_url, HOUR - timedelta(seconds=30))
+    assert await tick(db, chores) is False
+
+    postgres.move_clock(database_url, timedelta(seconds=31))
+    assert await tick(db, chores) is True
+    assert book == ["hourly", "daily", "hourly"]
+
+
+async def test_a_chore_that_was_missed_for_days_is_done_once(
+    db: Database, postgres: Postgres, database_url: str
+) -> None:
+    book: list[str] = []
+    chores = [Chore("hourly", HOUR, writing("hourly", book))]
+    await tick(db, chores)
+
+    postgres.move_clock(database_url, timedelta(days=3))
+
+    assert [await tick(db, chores), await tick(db, chores)] == [True, False]
+    assert book == ["hourly", "hourly"]
+
+
+async def test_a_chore_that_fails_does_not_keep_the_others_from_their_turn(db: Database) -> None:
+    book: list[str] = []
+
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    chores = [Chore("broken", HOUR, fail), Chore("sweep", HOUR, writing("sweep", book))]
+
+    with pytest.raises(ZeroDivisionError):
+        await tick(db, chores)
+    assert book == []
+
+    assert await tick(db, chores) is True
+    assert book == ["sweep"]
+
+
+async def test_the_chores_of_the_worker_can_all_be_done(db: Database) -> None:
+    chores = housekeeping(db)
+
+    assert await tick(db, chores) is True
+
+    names = [row["name"] for row in await db.fetch("SELECT name FROM chore")]
+    assert sorted(names) == sorted(chore.name for chore in chores)
+    assert len(set(names)) == len(chores)

@@ -1,0 +1,198 @@
+"""Logs: one wide line for each request, with all that is known and nothing that is secret."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kit.server import Server, Workshop
+
+from tradewind import ids
+
+# A program that logs in every way that we and our libraries do.
+PROGRAM = """
+import logging, sys
+from tradewind.observability import logs
+from tradewind.observability.logs import log
+
+logs.configure(sys.argv[1], "info")
+log.debug("not written")
+log.info("order.created", order="ORD1", note="żółw", path=logging.Handler)
+logging.getLogger("library").info("not written")
+logging.getLogger("library").warning("%s is full", "disk")
+logging.getLogger("library").log(35, "between two levels")
+try:
+    password = "correct horse"
+    1 / 0
+except ZeroDivisionError:
+    log.exception("job.failed", job=7)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(workshop: Workshop) -> Iterator[Server]:
+    with workshop.serving(workers=2) as started:
+        yield started
+
+
+def lines(server: Server) -> list[dict[str, Any]]:
+    """Every line of the log, each of which is JSON; a line still being written is left out."""
+    text = server.log.read_text()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def line_of(server: Server, request_id: str) -> dict[str, Any]:
+    """The one line of a request; it is written just after the answer is sent."""
+    deadline = time.monotonic() + 5
+    while True:
+        found = [line for line in lines(server) if line.get("request_id") == request_id]
+        if found:
+            break
+        assert time.monotonic() < deadline, "the request was not logged"
+        time.sleep(0.01)
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_request_is_one_line_with_all_that_is_known(server: Server) -> None:
+    person = server.person()
+
+    answer = server.call(
+        "GET", "/v1/api-keys?limit=7", by=person, headers={"x-request-id": "wide-line"}
+    )
+
+    line = line_of(server, "wide-line")
+    took, at, credential = (line.pop(name) for name in ("took_ms", "timestamp", "credential"))
+    assert line == {
+        "event": "request",
+        "level": "info",
+        "request_id": "wide-line",
+        "method": "GET",
+        "route": "GET /v1/api-keys",
+        "status": 200,
+        "bytes": len(answer.content),
+        "address": "127.0.0.1",
+        "account": person.id,
+    }
+    assert 0 < took < 10_000
+    assert at.endswith("Z")
+    assert credential == answer.json()["items"][0]["id"]
+
+
+def test_the_line_of_a_refusal_says_which_it_was(server: Server) -> None:
+    server.call("GET", "/v1/me", headers={"x-request-id": "refused"})
+    server.call("GET", "/no/such/path", headers={"x-request-id": "unrouted"})
+
+    refused, unrouted = line_of(server, "refused"), line_of(server, "unrouted")
+
+    assert (refused["status"], refused["refused"]) == (401, "credentials_missing")
+    assert refused["route"] == "GET /v1/me"
+    assert "account" not in refused
+    assert (unrouted["status"], unrouted["refused"]) == (404, "route_not_found")
+    assert unrouted["route"] == "none"
+
+
+def test_no_query_string_no_path_and_no_secret_is_logged(server: Server) -> None:
+    person = server.person()
+    token = server.login(person)["access_token"]
+    server.call("GET", "/v1/me?from=elsewhere", by=person)
+    server.call("GET", "/v1/api-keys?cursor=inquisitive", by=person)
+    server.call("GET", "/password?token=twp_guessed")
+    server.call("DELETE", "/v1/api-keys/key_imaginary", by=person)
+    server.call("GET", "/v1/me", headers={"x-api-key": "twk_mistyped"})
+    server.call("GET", "/v1/me", headers={"authorization": "Bearer forged.by.somebody"})
+    login = {"email": person.email, "password": "mistaken guess"}
+    server.call("POST", "/v1/auth/login", json=login)
+    server.call("GET", "/v1/me", token=token, headers={"x-request-id": "the-last"})
+
+    line_of(server, "the-last")
+    text = server.log.read_text()
+
+    for word in (
+        *("elsewhere", "inquisitive", "twp_guessed", "key_imaginary", "twk_", "forged"),
+        *("mistaken", person.email, person.password, person.key, token),
+    ):
+        assert word not in text
+
+
+@pytest.mark.parametrize("sent", ["a b", "x" * 200, "-", '"}{"'])
+def test_a_malformed_id_is_not_logged_but_the_one_that_took_its_place(
+    server: Server, sent: str
+) -> None:
+    answer = server.call("GET", "/v1/me", headers={"x-request-id": sent})
+
+    given = answer.headers["x-request-id"]
+    assert ids.REQUEST.read(given)
+    assert line_of(server, given)["request_id"] == given
+
+
+def test_health_is_not_news_while_all_is_well(server: Server) -> None:
+    for path in ("/healthz", "/readyz"):
+        server.call("GET", path, headers={"x-request-id": "healthy"})
+    server.call("GET", "/v1/me", headers={"x-request-id": "after-health"})
+
+    line_of(server, "after-health")
+
+    assert [line for line in lines(server) if line.get("request_id") == "healthy"] == []
+
+
+def test_what_fails_on_our_side_is_logged_with_its_cause(own_api: Server) -> None:
+    person = own_api.person()
+    own_api.fetch("ALTER TABLE api_key RENAME COLUMN prefix TO moved")
+
+    answer = own_api.call("GET", "/v1/api-keys", by=person, headers={"x-request-id": "broken"})
+
+    assert answer.status_code == 500
+    assert answer.json()["code"] == "internal_error"
+    assert answer.json()["request_id"] == "broken"
+    assert "moved" not in answer.text
+    deadline = time.monotonic() + 5
+    while len(found := [x for x in lines(own_api) if x.get("request_id") == "broken"]) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    cause, line = found
+    assert (cause["event"], cause["level"]) == ("request.failed", "error")
+    assert 'column "prefix" does not exist' in cause["exception"]
+    assert (line["event"], line["level"], line["status"]) == ("request", "error", 500)
+
+
+def test_every_line_of_a_server_from_start_to_end_is_json(workshop: Workshop) -> None:
+    with workshop.serving(workers=2) as server:
+        server.call("GET", "/v1/me")
+
+    events = [line["event"] for line in lines(server)]
+    assert events == ["api.listening", "request", "api.stopped"]
+
+
+def written(style: str) -> list[str]:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, style],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    assert ended.stdout == ""
+    return ended.stderr.splitlines()
+
+
+def test_libraries_log_in_the_same_style_and_nothing_goes_to_stdout() -> None:
+    ours, theirs, between, failed = (json.loads(line) for line in written("json"))
+
+    assert (ours["event"], ours["order"], ours["note"]) == ("order.created", "ORD1", "żółw")
+    assert (theirs["event"], theirs["level"]) == ("disk is full", "warning")
+    assert theirs["logger"] == "library"
+    assert (between["event"], between["level"]) == ("between two levels", "warning")
+    assert failed["exception"].endswith("ZeroDivisionError: division by zero")
+
+
+def test_for_people_a_traceback_shows_no_values() -> None:
+    text = "\n".join(written("console"))
+
+    assert "order.created" in text
+    assert "ZeroDivisionError" in text
+    assert "correct horse" not in text
+    assert "not written" not in text

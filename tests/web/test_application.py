@@ -1,0 +1,236 @@
+"""The application with endpoints of the test's own: idempotent requests, bugs, odd answers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from uuid import UUID
+
+import httpx
+import pytest
+
+from tradewind import ids
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import idempotency
+from tradewind.web.answer import Answer
+from tradewind.web.application import Application
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.idempotency import Once
+from tradewind.web.inputs import Input, Output
+from tradewind.web.limits import Budget, plan_rate
+from tradewind.web.request import Request
+
+routes = Routes("/v1", tag="Test")
+
+
+class Counter:
+    """What the endpoints change, so that a test can count effects."""
+
+    def __init__(self) -> None:
+        self.effects = 0
+        self.entered = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+
+class ThingIn(Input):
+    """A thing to make."""
+
+    name: str
+    size: int = 1
+
+
+class ThingOut(Output):
+    """A thing that was made."""
+
+    number: int
+    name: str
+
+
+@routes.post("/things", status=201)
+async def make_thing(
+    caller: Caller, body: ThingIn, once: Once, db: Database, counter: Counter
+) -> Answer:
+    """Make a thing, once per Idempotency-Key."""
+    assert caller.email
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        counter.entered.set()
+        await counter.gate.wait()
+        counter.effects += 1
+        made = ThingOut(number=counter.effects, name=body.name)
+        answer = await idempotency.keep(tx, once, Answer(made, 201, [(b"etag", b'"1"')]))
+    if body.name == "later":
+        fuller = Answer(ThingOut(number=made.number, name="fuller"), 201)
+        return await idempotency.replace(db, once, fuller)
+    if body.name == "crash":
+        raise RuntimeError("between commit and answer")
+    return answer
+
+
+@routes.post("/things/{thing}/polish")
+async def polish_thing(thing: str, caller: Caller, once: Once | None, db: Database) -> ThingOut:
+    """Polish a thing; the key is optional here."""
+    assert caller.email
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        made = ThingOut(number=0, name=thing)
+        await idempotency.keep(tx, once, Answer(made, 200))
+    return made
+
+
+@routes.get("/bug")
+async def bug() -> None:
+    """Fail in a way that nobody foresaw."""
+    raise RuntimeError("the secret is 1234")
+
+
+class OpenGate:
+    """Lets everybody in as whom they say they are."""
+
+    async def admit(self, request: Request) -> Caller:
+        return Caller(
+            account_id=UUID(request.header(b"x-account") or str(UUID(int=1))),
+            email="caller@test.example",
+            name="",
+            roles=frozenset(),
+            plan="pro",
+            created_at=datetime.now(UTC),
+            key_id=None,
+            session_id=ids.new(),
+            budget=Budget(plan_rate(1200), 0),
+        )
+
+
+@pytest.fixture
+def counter() -> Counter:
+    return Counter()
+
+
+@pytest.fixture
+async def client(db: Database, counter: Counter) -> AsyncIterator[httpx.AsyncClient]:
+    parts = {Database: db, Counter: counter}
+    app = Application(routes.endpoints, parts, OpenGate(), public_url="http://test")
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as made:
+        yield made
+
+
+def key(text: str) -> dict[str, str]:
+    return {"idempotency-key": text}
+
+
+async def test_a_repeated_request_gets_the_same_bytes_and_has_one_effect(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    first = await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
+    again = await client.post(
+        "/v1/things",
+        content=b'{ "size": 1, "name": "a" }',
+        headers={**key("k"), "content-type": "application/json"},
+    )
+
+    assert first.status_code == again.status_code == 201
+    assert first.content == again.content
+    assert again.headers["etag"] == first.headers["etag"] == '"1"'
+    assert again.headers["content-type"] == "application/json"
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert counter.effects == 1
+
+
+async def test_a_key_is_needed_and_must_be_readable(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    for headers, code in (
+        ({}, "idempotency_key_missing"),
+        (key(""), "idempotency_key_malformed"),
+        (key("x" * 256), "idempotency_key_malformed"),
+        ({"idempotency-key": "\u00e4".encode("latin-1")}, "idempotency_key_malformed"),
+    ):
+        answer = await client.post("/v1/things", json={"name": "a"}, headers=headers)  # type: ignore[arg-type]
+        assert answer.status_code == 400
+        assert answer.json()["code"] == code
+    assert counter.effects == 0
+
+
+async def test_a_key_used_for_another_body_or_path_is_refused(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
+    other = await client.post("/v1/things", json={"name": "b"}, headers=key("k"))
+    await client.post("/v1/things/a/polish", headers=key("p"))
+    elsewhere = await client.post("/v1/things/b/polish", headers=key("p"))
+
+    assert other.status_code == elsewhere.status_code == 422
+    assert other.json()["code"] == elsewhere.json()["code"] == "idempotency_key_reused"
+    assert counter.effects == 1
+
+
+async def test_keys_belong_to_an_account_and_a_route(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    stranger = {**key("k"), "x-account": str(UUID(int=2))}
+    await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
+
+    theirs = await client.post("/v1/things", json={"name": "b"}, headers=stranger)
+    other_route = await client.post("/v1/things/a/polish", headers=key("k"))
+
+    assert theirs.status_code == 201
+    assert theirs.json()["name"] == "b"
+    assert other_route.status_code == 200
+    assert counter.effects == 2
+
+
+async def test_a_request_under_way_is_not_waited_for(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    counter.gate.clear()
+    first = asyncio.create_task(client.post("/v1/things", json={"name": "a"}, headers=key("k")))
+    await counter.entered.wait()
+
+    meanwhile = await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
+    counter.gate.set()
+
+    assert meanwhile.status_code == 409
+    assert meanwhile.json()["code"] == "request_in_flight"
+    assert (await first).status_code == 201
+    assert counter.effects == 1
+
+
+async def test_what_was_refused_as_invalid_is_not_remembered(client: httpx.AsyncClient) -> None:
+    wrong = await client.post("/v1/things", json={"nmae": "a"}, headers=key("k"))
+    right = await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
+
+    assert wrong.status_code == 422
+    assert right.status_code == 201
+
+
+async def test_the_fuller_answer_is_the_one_that_is_repeated(client: httpx.AsyncClient) -> None:
+    first = await client.post("/v1/things", json={"name": "later"}, headers=key("k"))
+    again = await client.post("/v1/things", json={"name": "later"}, headers=key("k"))
+
+    assert first.json()["name"] == again.json()["name"] == "fuller"
+    assert first.content == again.content
+
+
+async def test_after_a_crash_the_answer_as_of_the_commit_is_repeated(
+    client: httpx.AsyncClient, counter: Counter
+) -> None:
+    crashed = await client.post("/v1/things", json={"name": "crash"}, headers=key("k"))
+    again = await client.post("/v1/things", json={"name": "crash"}, headers=key("k"))
+
+    assert crashed.status_code == 500
+    assert again.status_code == 201
+    assert again.json() == {"number": 1, "name": "crash"}
+    assert counter.effects == 1
+
+
+async def test_a_bug_is_a_problem_that_tells_nothing(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/v1/bug")
+
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "internal_error"
+    assert "1234" not in answer.text
