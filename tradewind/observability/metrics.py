@@ -30,6 +30,18 @@ RATE_LIMITED = Counter(
     "tradewind_rate_limited", "Requests refused for their rate, by plan.", ["plan"]
 )
 
+PLATFORM_CALLS = Counter(
+    "tradewind_platform_calls",
+    "Calls to marketplaces by operation and result.",
+    ["platform", "operation", "result"],
+)
+PLATFORM_SECONDS = Histogram(
+    "tradewind_platform_call_seconds",
+    "Time that calls to marketplaces took.",
+    ["platform", "operation"],
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
 
 def request_observer(route: str, status: int) -> Observe:
     """What counts one answer of `route` with `status`; made once, then called per request."""

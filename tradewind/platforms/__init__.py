@@ -1,0 +1,1 @@
+"""Marketplaces behind one contract: what each offers, and how it is reached."""

@@ -1,0 +1,29 @@
+"""What a connector signs its requests with; tokens are kept fresh behind it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An application at a marketplace, and the token that lets it act for our buyer there."""
+
+    app_key: str
+    app_secret: str
+    access_token: str
+
+
+# Hands out a token that is valid now. With the token that was just refused as an argument, it
+# refreshes first, unless another process has done so meanwhile.
+GetAccess = Callable[[str | None], Awaitable[Access]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a marketplace hands out for a code or a refresh token; lifetimes in seconds."""
+
+    access_token: str
+    expires_in: int
+    refresh_token: str
+    refresh_expires_in: int | None
+    owner: str | None

@@ -1,0 +1,61 @@
+"""How a call to a marketplace can fail: try again later, never, or find out."""
+
+from enum import StrEnum
+
+from tradewind.errors import TradewindError
+
+
+class Reason(StrEnum):
+    """Why a marketplace will never do what it was asked, in our words."""
+
+    OUT_OF_STOCK = "out_of_stock"
+    BELOW_MINIMUM = "below_minimum"
+    MIXED_BATCH = "mixed_batch"
+    NOT_FOR_SALE = "not_for_sale"
+    SEVERAL_SELLERS = "several_sellers"
+    PRICE_CHANGED = "price_changed"
+    BAD_ADDRESS = "bad_address"
+    NOT_FOUND = "not_found"
+    WRONG_STATE = "wrong_state"
+    NO_FUNDS = "no_funds"
+    ACCOUNT_FROZEN = "account_frozen"
+    ALREADY_PAID = "already_paid"
+    REFUND_TOO_LARGE = "refund_too_large"
+    NOT_SUPPORTED = "not_supported"
+    OTHER = "other"
+
+
+class PlatformFailure(TradewindError):
+    """A marketplace did not do what it was asked. `code` and `message` are its own words."""
+
+    def __init__(self, platform: str, code: str, message: str) -> None:
+        super().__init__(f"{platform}: {message} ({code})")
+        self.platform = platform
+        self.code = code
+        self.message = message
+
+
+class TryLater(PlatformFailure):
+    """Nothing was done, and the same call may succeed after `retry_after` seconds."""
+
+    def __init__(self, platform: str, code: str, message: str, *, retry_after: float = 5) -> None:
+        super().__init__(platform, code, message)
+        self.retry_after = retry_after
+
+
+class NotAuthorised(TryLater):
+    """Our authorisation at the marketplace is missing, expired or revoked: an operator must act."""
+
+
+class Never(PlatformFailure):
+    """The marketplace refused for good: the same call will always be refused."""
+
+    def __init__(
+        self, platform: str, code: str, message: str, *, reason: Reason = Reason.OTHER
+    ) -> None:
+        super().__init__(platform, code, message)
+        self.reason = reason
+
+
+class FindOut(PlatformFailure):
+    """Whether it was done is not known. Look it up by our reference before anything is repeated."""

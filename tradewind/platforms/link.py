@@ -1,0 +1,100 @@
+"""The way to one marketplace: paced, limited in time, and honest about what is not known."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+
+from tradewind.egress.client import CallFailed, Client, Reply
+from tradewind.observability.logs import log
+from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
+from tradewind.platforms.failures import FindOut, TryLater
+
+# A call that changes nothing is tried again, this often, with a pause that doubles.
+_SAFE_TRIES = 3
+_FIRST_PAUSE = 0.2
+_SERVER_ERROR = 500
+
+Pace = Callable[[float], Awaitable[None]]
+
+
+class Link:
+    """Sends a connector's requests.
+
+    `pace` waits for the platform's budget, which all processes share, at most as many seconds
+    as it is given, and raises TryLater when that is not enough.
+    """
+
+    def __init__(self, platform: str, base_url: str, client: Client, pace: Pace) -> None:
+        self.platform = platform
+        self.base_url = base_url
+        self._client = client
+        self._pace = pace
+
+    async def post(
+        self,
+        operation: str,
+        path: str,
+        prepare: Callable[[], tuple[bytes, Sequence[str]]],
+        *,
+        safe: bool,
+        seconds: float = 10.0,
+    ) -> Reply:
+        """Send what `prepare` makes (anew for each try: a signature has a time in it).
+
+        `safe` is whether the operation may be repeated. If not, a request that may have arrived
+        without an answer becomes FindOut; everything else that went wrong becomes TryLater.
+        """
+        deadline = perf_counter() + seconds
+        for attempt in range(1, _SAFE_TRIES + 1):
+            try:
+                return await self._once(operation, path, prepare, safe=safe, deadline=deadline)
+            except TryLater as failure:
+                pause = _FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - a jitter
+                left = deadline - perf_counter()
+                if not safe or attempt == _SAFE_TRIES or failure.retry_after > left or pause > left:
+                    raise
+                await asyncio.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(
+        self,
+        operation: str,
+        path: str,
+        prepare: Callable[[], tuple[bytes, Sequence[str]]],
+        *,
+        safe: bool,
+        deadline: float,
+    ) -> Reply:
+        await self._pace(deadline - perf_counter())
+        body, headers = prepare()
+        started = perf_counter()
+        result = "failed"
+        try:
+            reply = await self._client.post(
+                self.base_url + path, body, headers, seconds=deadline - started
+            )
+            result = str(reply.status)
+        except CallFailed as failure:
+            raise self._failure(
+                "no_answer", str(failure), unknown=failure.sent and not safe
+            ) from None
+        finally:
+            took = perf_counter() - started
+            PLATFORM_CALLS.labels(self.platform, operation, result).inc()
+            PLATFORM_SECONDS.labels(self.platform, operation).observe(took)
+            log.info(
+                "platform.called",
+                platform=self.platform,
+                operation=operation,
+                result=result,
+                took_ms=round(took * 1000, 1),
+            )
+        if reply.status >= _SERVER_ERROR:
+            raise self._failure(f"http_{reply.status}", "The server failed.", unknown=not safe)
+        return reply
+
+    def _failure(self, code: str, message: str, *, unknown: bool) -> TryLater | FindOut:
+        if unknown:
+            return FindOut(self.platform, code, message)
+        return TryLater(self.platform, code, message, retry_after=_FIRST_PAUSE)

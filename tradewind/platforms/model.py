@@ -1,0 +1,319 @@
+"""The values that are spoken with marketplaces, the same for all of them. Money is in fen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from tradewind.platforms.failures import Reason
+
+
+class Sort(StrEnum):
+    """The order of a search's results."""
+
+    RELEVANCE = "relevance"
+    PRICE_ASC = "price_asc"
+    PRICE_DESC = "price_desc"
+    SALES_DESC = "sales_desc"
+
+
+class Status(StrEnum):
+    """Where an order stands on its marketplace, in words that all of them share."""
+
+    CREATING = "creating"
+    PENDING_PAYMENT = "pending_payment"
+    PAID = "paid"
+    PARTIALLY_SHIPPED = "partially_shipped"
+    SHIPPED = "shipped"
+    RECEIVED = "received"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    CLOSED = "closed"
+    UNKNOWN = "unknown"
+
+
+class PaymentState(StrEnum):
+    """What a marketplace says about an order's money."""
+
+    UNPAID = "unpaid"
+    PROCESSING = "processing"
+    PAID = "paid"
+    PARTIALLY_PAID = "partially_paid"
+    FAILED = "failed"
+    PARTIALLY_REFUNDED = "partially_refunded"
+    REFUNDED = "refunded"
+    CLOSED = "closed"
+    UNKNOWN = "unknown"
+
+
+class CloseReason(StrEnum):
+    """Who or what closed an order."""
+
+    BUYER = "buyer"
+    SELLER = "seller"
+    TIMEOUT = "timeout"
+    PLATFORM = "platform"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search. `page` counts from 1."""
+
+    text: str
+    page: int = 1
+    size: int = 20
+    sort: Sort = Sort.RELEVANCE
+    min_price_fen: int | None = None
+    max_price_fen: int | None = None
+    lang: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A product as a search finds it; None where the marketplace does not say."""
+
+    id: str
+    title: str
+    title_translated: str | None
+    url: str | None
+    image_url: str | None
+    price_fen: int | None
+    price_max_fen: int | None
+    min_order_quantity: int | None
+    sold: int | None
+    repurchase_rate: float | None
+    seller_id: str | None
+    seller_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of a search."""
+
+    offers: Sequence[Offer]
+    total: int
+    page: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """One variant of a product. `id` is what an order names it by."""
+
+    id: str
+    attributes: Mapping[str, str]
+    price_fen: int | None
+    stock: int | None
+    image_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRange:
+    """The unit price from a quantity on."""
+
+    min_quantity: int
+    price_fen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Everything about a product."""
+
+    offer: Offer
+    images: Sequence[str]
+    description: str | None
+    skus: Sequence[Sku]
+    price_ranges: Sequence[PriceRange]
+    stock: int | None
+    shipping: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What to buy, and how many."""
+
+    product_id: str
+    sku_id: str | None
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to ship to, in China."""
+
+    name: str
+    phone: str
+    province: str
+    city: str
+    district: str
+    detail: str
+    postal_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An order to be placed. `reference` is ours, unique, and what it is found again by."""
+
+    reference: str
+    lines: Sequence[Line]
+    address: Address
+    remark: str | None = None
+    # What the last preview said; a marketplace with a price guard refuses to create above it.
+    expected_total_fen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SellerPreview:
+    """What one seller's part of an order would cost: goods + freight - discount = total."""
+
+    seller_id: str
+    lines: Sequence[Line]
+    goods_fen: int
+    freight_fen: int
+    discount_fen: int
+    total_fen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A line that cannot be bought, and why."""
+
+    product_id: str
+    sku_id: str | None
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an order would cost now."""
+
+    sellers: Sequence[SellerPreview]
+    total_fen: int
+    unavailable: Sequence[Unavailable] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An order was created; the marketplace may have split it into several."""
+
+    order_ids: Sequence[str]
+    total_fen: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of an order on the marketplace."""
+
+    id: str
+    product_id: str | None
+    sku_id: str | None
+    quantity: int
+    amount_fen: int
+    shipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment:
+    """A parcel. `item_ids` are ids of Items; empty when the marketplace does not say."""
+
+    carrier: str | None
+    tracking_number: str | None
+    shipped_at: datetime | None
+    item_ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformOrder:
+    """An order as its marketplace shows it now.
+
+    A `status` of None means a raw value that we do not know: whoever keeps the order keeps its
+    last status. The amounts are what the marketplace says, discounts and refunds not deducted
+    twice: goods + freight - discount = total.
+    """
+
+    id: str
+    reference: str | None
+    status: Status | None
+    raw_status: str
+    payment: PaymentState
+    total_fen: int
+    goods_fen: int
+    freight_fen: int
+    discount_fen: int
+    refunded_fen: int
+    items: Sequence[Item]
+    shipments: Sequence[Shipment]
+    close_reason: CloseReason | None
+    pay_before: datetime | None
+    created_at: datetime | None
+    paid_at: datetime | None
+    modified_at: datetime | None
+    dispute: bool = False
+    cancel_requested: bool = False
+
+
+class CancelState(StrEnum):
+    """What came of asking to cancel."""
+
+    DONE = "done"
+    REQUESTED = "requested"
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What came of a payment: `paid`, `processing` (the order will tell), or `failed`."""
+
+    state: PaymentState
+    code: str | None = None
+    message: str | None = None
+
+
+class RefundKind(StrEnum):
+    """Money back, with or without the goods going back."""
+
+    REFUND_ONLY = "refund_only"
+    RETURN_AND_REFUND = "return_and_refund"
+
+
+class RefundState(StrEnum):
+    """Where a refund stands."""
+
+    REQUESTED = "requested"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    SUCCEEDED = "succeeded"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class RefundRequest:
+    """Money to ask back from the seller; freight is named apart and counts on top."""
+
+    order_id: str
+    kind: RefundKind
+    goods_fen: int
+    freight_fen: int
+    reason: str
+    note: str | None
+    item_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """A refund as the marketplace shows it now."""
+
+    id: str
+    order_id: str
+    state: RefundState
+    amount_fen: int
+    raw_status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A push from a marketplace: a hint to read these orders again, never a fact."""
+
+    id: str
+    kind: str
+    order_ids: Sequence[str]
