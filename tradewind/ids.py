@@ -52,6 +52,7 @@ def new() -> UUID:
 ACCOUNT = Kind("acc_", "account")
 API_KEY = Kind("key_", "API key")
 AUDIT = Kind("aud_", "audit entry")
+PRODUCT = Kind("", "product")  # named by the marketplace, not by us
 REQUEST = Kind("req_", "request")
 SESSION = Kind("ses_", "session")
 

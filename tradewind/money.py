@@ -1,0 +1,36 @@
+"""Money: whole fen inside, a JSON number of yuan with at most two decimals on the wire."""
+
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Annotated
+
+from msgspec import Meta
+
+LARGEST_CNY = 1_000_000_000
+
+# An amount that callers send. It comes through a float, which is exact enough below this bound.
+CnyIn = Annotated[float, Meta(ge=0, le=LARGEST_CNY, examples=[128.5])]
+Cny = Annotated[float, Meta(description="In CNY, at most two decimals.", examples=[128.5])]
+
+
+def show(fen: int) -> float:
+    """Fen as the number of yuan that every answer and event has."""
+    return fen / 100
+
+
+def show_or_none(fen: int | None) -> float | None:
+    return None if fen is None else show(fen)
+
+
+def read(cny: float) -> int | None:
+    """Yuan as fen; None when there are more than two decimals: an amount is never rounded."""
+    fen = Decimal(repr(cny)) * 100
+    return int(fen) if fen == fen.to_integral_value() else None
+
+
+def from_yuan(text: str) -> int | None:
+    """A marketplace's decimal text of yuan as fen, rounded half up; None when it is no amount."""
+    try:
+        fen = Decimal(text) * 100
+    except InvalidOperation:
+        return None
+    return int(fen.quantize(Decimal(1), ROUND_HALF_UP)) if fen.is_finite() else None

@@ -1,0 +1,124 @@
+"""Connects a marketplace: an operator sets the application, authorises it, or disconnects it."""
+
+from dataclasses import dataclass
+
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.errors import Conflict
+from tradewind.platforms import sql
+from tradewind.platforms.access import Tokens
+from tradewind.platforms.connection import Connection
+from tradewind.platforms.errors import PlatformNotConfigured, refusal
+from tradewind.platforms.failures import Never, PlatformFailure
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web.problems import ValidationFailed
+
+# A token that somebody typed in says nothing of its end: it is refreshed when it is refused.
+_UNKNOWN_LIFETIME = 10 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What an operator may set; None leaves it as it is."""
+
+    app_key: str | None = None
+    app_secret: str | None = None
+    code: str | None = None
+    redirect_uri: str | None = None
+    access_token: str | None = None
+    refresh_token: str | None = None
+
+
+class NotReachable(Conflict):
+    """The marketplace has no address here: set its URL first, then connect it."""
+
+    code = "platform_has_no_url"
+    title = "The marketplace has no address"
+
+    def __init__(self, platform: str) -> None:
+        super().__init__(
+            f"{platform} has no address here; set TRADEWIND_PLATFORM_{platform.upper()}_URL, or "
+            "TRADEWIND_SANDBOX_URL for the sandbox."
+        )
+
+
+async def connect(
+    db: Database, platforms: Platforms, by: Actor, name: str, given: Credentials
+) -> Connection:
+    """Set the application, and authorise it by a code or by tokens; what is given counts.
+
+    A code is exchanged before anything is stored: a wrong one changes nothing.
+    """
+    platform = platforms.named(name)
+    if platform not in platforms.links:
+        raise NotReachable(platform)
+    known = await platforms.connections.find(platform)
+    app_key = given.app_key or (known.app_key if known else None)
+    app_secret = given.app_secret or (known.app_secret if known else None)
+    if app_key is None or app_secret is None:
+        missing = "/app_key" if app_key is None else "/app_secret"
+        raise ValidationFailed(missing, "Set the application's key and secret first.", "missing")
+    tokens = await _tokens(platforms, platform, app_key, app_secret, given)
+    async with transaction(db) as tx:
+        await platforms.connections.keep_app(tx, platform, app_key, app_secret)
+        if tokens is not None:
+            await platforms.connections.keep(tx, platform, tokens)
+        await record(
+            tx,
+            by,
+            "platform.connected",
+            account_id=None,
+            subject=platform,
+            app_key=app_key,
+            authorised=tokens is not None,
+        )
+    platforms.connections.forget(platform)
+    connected = await platforms.connections.find(platform)
+    if connected is None:
+        raise PlatformNotConfigured(platform)
+    return connected
+
+
+async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -> None:
+    """Forget the credentials; orders that are under way there are no longer followed."""
+    platform = platforms.named(name)
+    async with transaction(db) as tx:
+        if not await sql.delete_connection(tx, platform):
+            raise PlatformNotConfigured(platform)
+        await record(tx, by, "platform.disconnected", account_id=None, subject=platform)
+    platforms.connections.forget(platform)
+
+
+async def _tokens(
+    platforms: Platforms, platform: str, app_key: str, app_secret: str, given: Credentials
+) -> Tokens | None:
+    if given.access_token is not None:
+        return Tokens(
+            access_token=given.access_token,
+            expires_in=_UNKNOWN_LIFETIME,
+            refresh_token=given.refresh_token or "",
+            refresh_expires_in=None,
+            owner=None,
+        )
+    if given.code is None:
+        return None
+    try:
+        return await platforms.marketplace(platform).oauth.exchange(
+            platforms.links[platform], app_key, app_secret, given.code, given.redirect_uri or ""
+        )
+    except Never as failure:
+        raise ValidationFailed(
+            "/code", f"{platform} does not take this code: {failure.message}", "refused"
+        ) from None
+    except PlatformFailure as failure:
+        raise refusal(failure) from None
+
+
+def authorize_url(
+    platforms: Platforms, platform: str, connection: Connection, public_url: str
+) -> str:
+    """Where an operator says yes; they come back to us with a code in the address."""
+    oauth = platforms.marketplace(platform).oauth
+    return oauth.authorize_url(connection.app_key, f"{public_url}/", platform)

@@ -1,0 +1,195 @@
+"""Our connection to a marketplace: credentials sealed, tokens fresh, one refresh at a time."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, Literal
+
+from tradewind.observability.logs import log
+from tradewind.platforms import sql
+from tradewind.platforms.access import Access, Tokens
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, TryLater
+from tradewind.platforms.link import Link
+from tradewind.platforms.marketplace import Marketplace
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.sealing import seal, unseal
+from tradewind.storage.transaction import Tx
+
+State = Literal["connected", "expiring", "expired", "none"]
+
+# A token that ends within this time counts as ended: a call may take that long.
+_MARGIN = timedelta(seconds=60)
+_EXPIRING = timedelta(days=7)
+_LEASE = timedelta(seconds=30)
+_PATIENCE_SECONDS = 10.0
+_POLL_SECONDS = 0.1
+# How long a process believes its own copy: a platform's refusal ends it at once.
+_REMEMBER_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A connection with its secrets open."""
+
+    access: Access | None
+    app_key: str
+    app_secret: str
+    refresh_token: str | None
+    access_expires_at: datetime | None
+    refresh_expires_at: datetime | None
+    owner: str | None
+    failure: str | None
+    version: int
+    now: datetime
+
+    @property
+    def state(self) -> State:
+        if self.access is None or self.access_expires_at is None:
+            return "none"
+        ends = self.refresh_expires_at if self.refresh_token else self.access_expires_at
+        if ends is not None and ends <= self.now:
+            return "expired"
+        if ends is not None and ends <= self.now + _EXPIRING:
+            return "expiring"
+        return "connected"
+
+    @property
+    def usable(self) -> Access | None:
+        """What to sign with, if it lasts long enough for a call."""
+        fresh = self.access_expires_at is not None and self.access_expires_at > self.now + _MARGIN
+        return self.access if fresh else None
+
+
+class Connections:
+    """Hands out what is needed to sign, and refreshes it when it is about to end."""
+
+    def __init__(
+        self,
+        db: Database,
+        keyring: Keyring,
+        marketplaces: Mapping[str, Marketplace],
+        links: Mapping[str, Link],
+    ) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._marketplaces = marketplaces
+        self._links = links
+        self._remembered: dict[str, tuple[float, Access]] = {}
+
+    async def access(self, platform: str, refused: str | None = None) -> Access:
+        """What to sign with now. `refused` is a token that the platform just turned down."""
+        at, access = self._remembered.get(platform, (float("-inf"), None))
+        if access and monotonic() - at < _REMEMBER_SECONDS and access.access_token != refused:
+            return access
+        connection = await self.find(platform)
+        if connection is None or connection.access is None:
+            raise NotAuthorised(platform, "not_connected", "No account is connected.")
+        access = connection.usable
+        if access is None or access.access_token == refused:
+            access = await self._refreshed(platform, connection)
+        self._remembered[platform] = (monotonic(), access)
+        return access
+
+    async def find(self, platform: str) -> Connection | None:
+        row = await sql.find_connection(self._db, platform)
+        return None if row is None else self._opened(row)
+
+    async def refresh_expiring(self, within: timedelta) -> None:
+        """Renew ahead of time what ends soon; a failure is noted, and tried again next time."""
+        for platform in await sql.list_expiring(self._db, within=within):
+            connection = await self.find(platform)
+            if connection is not None and platform in self._links:
+                try:
+                    await self._refreshed(platform, connection)
+                except PlatformFailure as failure:
+                    log.warning("platform.not_refreshed", platform=platform, error=str(failure))
+
+    async def keep(self, tx: Database | Tx, platform: str, tokens: Tokens) -> bool:
+        """Store tokens, sealed; False when the platform has no application set."""
+        refresh = tokens.refresh_token
+        lasts = tokens.refresh_expires_in
+        return await sql.save_tokens(
+            tx,
+            platform,
+            access_token=self._seal(tokens.access_token, platform, "access_token"),
+            expires_in=timedelta(seconds=tokens.expires_in),
+            refresh_token=self._seal(refresh, platform, "refresh_token") if refresh else None,
+            refresh_expires_in=None if lasts is None else timedelta(seconds=lasts),
+            owner=tokens.owner,
+        )
+
+    async def keep_app(self, tx: Tx, platform: str, app_key: str, app_secret: str) -> None:
+        sealed = self._seal(app_secret, platform, "app_secret")
+        await sql.save_app(tx, platform, app_key=app_key, app_secret=sealed)
+
+    def remembers(self, platform: str) -> bool:
+        """Whether this process signed for the platform just now, so that it must be set up."""
+        at, _ = self._remembered.get(platform, (float("-inf"), None))
+        return monotonic() - at < _REMEMBER_SECONDS
+
+    def forget(self, platform: str) -> None:
+        """Believe the database again, not our own copy."""
+        self._remembered.pop(platform, None)
+
+    async def _refreshed(self, platform: str, seen: Connection) -> Access:
+        """The successor of what was seen: made by us, or by whoever has the turn."""
+        deadline = monotonic() + _PATIENCE_SECONDS
+        while True:
+            if seen.refresh_token is None:
+                raise NotAuthorised(platform, "token_expired", "The token ended; connect again.")
+            if await sql.take_turn_to_refresh(
+                self._db, platform, version=seen.version, lease=_LEASE
+            ):
+                return await self._refresh(platform, seen)
+            await asyncio.sleep(_POLL_SECONDS)
+            found = await self.find(platform)
+            if found is not None and found.version != seen.version and found.usable is not None:
+                return found.usable
+            if found is None or monotonic() > deadline:
+                raise TryLater(platform, "refreshing", "The token is being renewed.", retry_after=1)
+
+    async def _refresh(self, platform: str, seen: Connection) -> Access:
+        market, link = self._marketplaces[platform], self._links[platform]
+        try:
+            tokens = await market.oauth.refresh(
+                link, seen.app_key, seen.app_secret, seen.refresh_token or ""
+            )
+        except PlatformFailure as failure:
+            await sql.note_failed_refresh(
+                self._db, platform, version=seen.version, failure=str(failure)
+            )
+            raise
+        await self.keep(self._db, platform, tokens)
+        log.info("platform.refreshed", platform=platform, expires_in=tokens.expires_in)
+        return Access(seen.app_key, seen.app_secret, tokens.access_token)
+
+    def _opened(self, row: Any) -> Connection:
+        def opened(column: str) -> str | None:
+            sealed = row[column]
+            place = _place(row["platform"], column)
+            return None if sealed is None else unseal(self._keyring, sealed, place).decode()
+
+        secret = opened("app_secret") or ""
+        token = opened("access_token")
+        return Connection(
+            access=Access(row["app_key"], secret, token) if token else None,
+            app_key=row["app_key"],
+            app_secret=secret,
+            refresh_token=opened("refresh_token"),
+            access_expires_at=row["access_expires_at"],
+            refresh_expires_at=row["refresh_expires_at"],
+            owner=row["owner"],
+            failure=row["failure"],
+            version=row["version"],
+            now=row["now"],
+        )
+
+    def _seal(self, value: str, platform: str, column: str) -> bytes:
+        return seal(self._keyring, value.encode(), _place(platform, column))
+
+
+def _place(platform: str, column: str) -> str:
+    return f"platform_connection/{platform}/{column}"

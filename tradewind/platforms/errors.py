@@ -1,0 +1,103 @@
+"""What callers are told when a marketplace is unknown, not set up, or failed."""
+
+from tradewind.errors import Invalid, Unavailable, UpstreamFailed
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, TryLater
+
+
+class UnsupportedPlatform(Invalid):
+    """There is no marketplace of this name. `GET /v1/platforms` lists them."""
+
+    code = "unsupported_platform"
+    title = "No such marketplace"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no marketplace called {name!r}; GET /v1/platforms lists them.")
+
+
+class PlatformNotConfigured(Invalid):
+    """The marketplace exists, but this installation has no credentials for it.
+
+    An operator sets them with `tradewind platforms connect`, or under `/v1/admin/platforms`.
+    """
+
+    code = "platform_not_configured"
+    title = "The marketplace is not set up"
+
+    def __init__(self, platform: str) -> None:
+        super().__init__(f"{platform} is not set up here; an operator can connect it.")
+
+
+class CapabilityNotSupported(Invalid):
+    """This marketplace cannot do that. `GET /v1/platforms` lists what each can."""
+
+    code = "capability_not_supported"
+    title = "The marketplace cannot do this"
+
+    def __init__(self, platform: str, capability: str) -> None:
+        super().__init__(f"{platform} does not offer {capability}.")
+
+
+class PlatformFailed(UpstreamFailed):
+    """The marketplace failed or gave an answer that nobody can read; nothing stored can answer.
+
+    `upstream` has its own words. Try again after the seconds in `Retry-After`.
+    """
+
+    code = "platform_failed"
+    title = "The marketplace failed"
+
+    def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
+        super().__init__(
+            f"{failure.platform} did not give a usable answer; try again.",
+            upstream=_upstream(failure),
+            retry_after=retry_after,
+        )
+
+
+class PlatformBusy(Unavailable):
+    """The marketplace, or our budget for calling it, is used up for the moment."""
+
+    code = "platform_busy"
+    title = "The marketplace takes no more calls for now"
+
+    def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
+        super().__init__(
+            f"{failure.platform} takes no more calls for the moment; try again.",
+            upstream=_upstream(failure),
+            retry_after=retry_after,
+        )
+
+
+class PlatformAuthExpired(Unavailable):
+    """Our authorisation at the marketplace has expired or was revoked.
+
+    An operator must connect it again: `tradewind platforms connect`.
+    """
+
+    code = "platform_auth_expired"
+    title = "The marketplace must be connected again"
+
+    def __init__(self, failure: PlatformFailure) -> None:
+        super().__init__(
+            f"Our authorisation at {failure.platform} has ended; an operator must renew it.",
+            upstream=_upstream(failure),
+            retry_after=60,
+        )
+
+
+# The codes with which a marketplace, or our own pacing, says "not so fast".
+_BUSY = frozenset({"paced", "gw.QosAppFrequencyLimit", "ApiCallLimit", "AppCallLimit"})
+
+
+def refusal(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | PlatformAuthExpired:
+    """What a caller is told when a marketplace failed and there is nothing else to answer with."""
+    if isinstance(failure, NotAuthorised):
+        return PlatformAuthExpired(failure)
+    retry_after = max(1, round(failure.retry_after)) if isinstance(failure, TryLater) else 5
+    if failure.code in _BUSY:
+        return PlatformBusy(failure, retry_after)
+    return PlatformFailed(failure, retry_after)
+
+
+def _upstream(failure: PlatformFailure) -> dict[str, str]:
+    return {"platform": failure.platform, "code": failure.code, "message": failure.message}

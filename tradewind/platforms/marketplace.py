@@ -1,0 +1,43 @@
+"""A marketplace as the registry lists it: what it is like, and how to connect to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tradewind.platforms.access import Access, GetAccess, Tokens
+from tradewind.platforms.contract import Connector, Traits
+from tradewind.platforms.link import Link
+
+
+class OAuth(Protocol):
+    """How our operator lets us act for the buyer's account at a marketplace."""
+
+    def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
+        """Where the operator says yes, in a browser."""
+        ...
+
+    async def exchange(
+        self, link: Link, app_key: str, app_secret: str, code: str, redirect_uri: str
+    ) -> Tokens:
+        """Tokens for the code that the operator came back with."""
+        ...
+
+    async def refresh(
+        self, link: Link, app_key: str, app_secret: str, refresh_token: str
+    ) -> Tokens:
+        """New tokens for a refresh token."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Marketplace:
+    """One line of the registry."""
+
+    traits: Traits
+    # Where it is when no setting says otherwise; None: it is off until one does.
+    default_url: str | None
+    connect: Callable[[Link, GetAccess], Connector]
+    oauth: OAuth
+    # Credentials that need not be secret, because whatever they open is simulated.
+    demo: Access | None = None
+    demo_refresh_token: str | None = None

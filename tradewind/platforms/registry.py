@@ -1,0 +1,110 @@
+"""The registry: every marketplace we know, and those that are set up here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from tradewind.egress.client import Client
+from tradewind.platforms.alibaba.marketplace import ALIBABA
+from tradewind.platforms.connection import Connection, Connections
+from tradewind.platforms.contract import Connector, Traits
+from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatform
+from tradewind.platforms.link import Link
+from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.pacing import paced
+from tradewind.platforms.sandbox.marketplace import SANDBOX
+from tradewind.platforms.taobao.marketplace import TAOBAO
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.limits import Rate
+
+MARKETPLACES: Mapping[str, Marketplace] = {
+    market.traits.platform: market
+    for market in (
+        SANDBOX,
+        ALIBABA,
+        TAOBAO,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a marketplace is, how often it may be called, and whether it is a simulation."""
+
+    url: str
+    rate: Rate
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A marketplace as callers see it: what it can, and whether it can be used here."""
+
+    traits: Traits
+    simulated: bool
+    connection: Connection | None
+
+
+class Platforms:
+    """The marketplaces of this installation, by name."""
+
+    def __init__(
+        self,
+        db: Database,
+        keyring: Keyring,
+        client: Client,
+        places: Mapping[str, Place],
+        marketplaces: Mapping[str, Marketplace] = MARKETPLACES,
+    ) -> None:
+        self._marketplaces = marketplaces
+        self._places = places
+        self._names = {
+            name: platform
+            for platform, market in marketplaces.items()
+            for name in (platform, *market.traits.aliases)
+        }
+        self.links = {
+            platform: Link(platform, place.url, client, paced(db, platform, place.rate))
+            for platform, place in places.items()
+        }
+        self.connections = Connections(db, keyring, marketplaces, self.links)
+        self._connectors: dict[str, Connector] = {
+            platform: marketplaces[platform].connect(
+                link, partial(self.connections.access, platform)
+            )
+            for platform, link in self.links.items()
+        }
+
+    def named(self, name: str) -> str:
+        """The platform behind a name or an alias."""
+        platform = self._names.get(name)
+        if platform is None:
+            raise UnsupportedPlatform(name)
+        return platform
+
+    def marketplace(self, platform: str) -> Marketplace:
+        return self._marketplaces[platform]
+
+    async def connector(self, name: str) -> Connector:
+        """The connector of a marketplace that is set up here; else the refusal says why."""
+        platform = self.named(name)
+        connector = self._connectors.get(platform)
+        if connector is None or not await self._is_configured(platform):
+            raise PlatformNotConfigured(platform)
+        return connector
+
+    async def listed(self) -> list[Listing]:
+        return [
+            Listing(
+                market.traits,
+                platform in self._places and self._places[platform].simulated,
+                await self.connections.find(platform) if platform in self._places else None,
+            )
+            for platform, market in self._marketplaces.items()
+        ]
+
+    async def _is_configured(self, platform: str) -> bool:
+        return self.connections.remembers(platform) or (
+            await self.connections.find(platform) is not None
+        )

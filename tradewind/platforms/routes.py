@@ -1,0 +1,94 @@
+"""Marketplaces over HTTP: what there is, and for operators the credentials."""
+
+from tradewind.accounts.model import Operator
+from tradewind.audit.model import Actor
+from tradewind.platforms import connect as connecting
+from tradewind.platforms.connect import Credentials, NotReachable
+from tradewind.platforms.errors import (
+    PlatformAuthExpired,
+    PlatformBusy,
+    PlatformFailed,
+    PlatformNotConfigured,
+    UnsupportedPlatform,
+)
+from tradewind.platforms.registry import Platforms
+from tradewind.platforms.wire import ConnectionOut, CredentialsIn, PlatformOut
+from tradewind.storage.pool import Database
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.paging import Page
+from tradewind.web.request import Request
+from tradewind.web.urls import PublicUrl
+
+routes = Routes("/v1/platforms", tag="Marketplaces")
+admin = Routes("/v1/admin/platforms", tag="Marketplaces (operators)")
+
+
+@routes.get()
+async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformOut]:
+    """List the marketplaces, what each can do, and whether it is set up here."""
+    return Page(
+        items=[PlatformOut.of(listing) for listing in await platforms.listed()],
+        has_more=False,
+        next_cursor=None,
+    )
+
+
+@admin.get("/{platform}", errors=(UnsupportedPlatform, PlatformNotConfigured))
+async def get_platform_connection(
+    platform: str, caller: Operator, platforms: Platforms, public_url: PublicUrl
+) -> ConnectionOut:
+    """Our connection to a marketplace. Secrets and tokens are never shown."""
+    name = platforms.named(platform)
+    connection = await platforms.connections.find(name)
+    if connection is None:
+        raise PlatformNotConfigured(name)
+    return ConnectionOut.of(
+        name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
+    )
+
+
+@admin.post(
+    "/{platform}",
+    errors=(
+        UnsupportedPlatform,
+        NotReachable,
+        PlatformFailed,
+        PlatformBusy,
+        PlatformAuthExpired,
+    ),
+)
+async def connect_platform(
+    platform: str,
+    request: Request,
+    caller: Operator,
+    body: CredentialsIn,
+    db: Database,
+    platforms: Platforms,
+    public_url: PublicUrl,
+) -> ConnectionOut:
+    """Set a marketplace's application, and authorise it by a code or by tokens.
+
+    What is given is set, the rest stays. Values are sealed at rest and never shown again.
+    """
+    given = Credentials(
+        app_key=body.app_key,
+        app_secret=body.app_secret,
+        code=body.code,
+        redirect_uri=body.redirect_uri,
+        access_token=body.access_token,
+        refresh_token=body.refresh_token,
+    )
+    name = platforms.named(platform)
+    connection = await connecting.connect(db, platforms, Actor.of(caller, request), name, given)
+    return ConnectionOut.of(
+        name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
+    )
+
+
+@admin.delete("/{platform}", status=204, errors=(UnsupportedPlatform, PlatformNotConfigured))
+async def disconnect_platform(
+    platform: str, request: Request, caller: Operator, db: Database, platforms: Platforms
+) -> None:
+    """Forget a marketplace's credentials."""
+    await connecting.disconnect(db, platforms, Actor.of(caller, request), platform)

@@ -1,0 +1,104 @@
+"""Marketplaces and our connections to them as JSON."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from tradewind import clock
+from tradewind.platforms.connection import Connection, State
+from tradewind.platforms.contract import Capability
+from tradewind.platforms.registry import Listing
+from tradewind.web.inputs import Input, Output
+
+PlatformName = Annotated[
+    str,
+    Meta(
+        max_length=50,
+        description="`sandbox`, `alibaba` (or `1688`), `taobao`.",
+        examples=["sandbox"],
+    ),
+]
+_Secret = Annotated[str, Meta(min_length=1, max_length=2000, examples=["…"])]
+_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+
+
+class PlatformOut(Output):
+    """A marketplace: what it can be asked to do, and whether it is set up here."""
+
+    platform: PlatformName
+    name: Annotated[str, Meta(examples=["Sandbox"])]
+    capabilities: Annotated[list[Capability], Meta(examples=[["search", "detail"]])]
+    configured: Annotated[bool, Meta(description="Whether it has credentials.", examples=[True])]
+    connection: Annotated[
+        State,
+        Meta(
+            description="`expiring`: the authorisation ends within a week. `none`: there is none.",
+            examples=["connected"],
+        ),
+    ]
+    simulated: Annotated[bool, Meta(description="No real money, no real goods.", examples=[True])]
+    currency: Annotated[str, Meta(examples=["CNY"])]
+    max_lines: Annotated[int, Meta(description="Lines in one order.", examples=[50])]
+    single_seller: Annotated[
+        bool, Meta(description="Whether an order's lines must be of one seller.", examples=[True])
+    ]
+
+    @staticmethod
+    def of(listing: Listing) -> "PlatformOut":
+        traits = listing.traits
+        return PlatformOut(
+            platform=traits.platform,
+            name=traits.name,
+            capabilities=[one for one in Capability if one in traits.capabilities],
+            configured=listing.connection is not None,
+            connection=listing.connection.state if listing.connection else "none",
+            simulated=listing.simulated,
+            currency="CNY",
+            max_lines=traits.max_lines,
+            single_seller=traits.single_seller,
+        )
+
+
+class CredentialsIn(Input):
+    """What to set. Send the application once, then `code` from the authorize page, or tokens."""
+
+    app_key: Annotated[str, Meta(min_length=1, max_length=200, examples=["1000001"])] | None = None
+    app_secret: _Secret | None = None
+    code: _Secret | None = None
+    redirect_uri: Annotated[str, Meta(max_length=2000)] | None = None
+    access_token: _Secret | None = None
+    refresh_token: _Secret | None = None
+
+
+class ConnectionOut(Output):
+    """Our connection to a marketplace, as operators see it; secrets are never shown."""
+
+    platform: PlatformName
+    app_key: Annotated[str, Meta(examples=["1000001"])]
+    connection: Annotated[State, Meta(examples=["connected"])]
+    owner: Annotated[str | None, Meta(description="Whose account there.", examples=["demo-buyer"])]
+    access_expires_at: _Time | None
+    refresh_expires_at: _Time | None
+    failure: Annotated[
+        str | None, Meta(description="What the last refresh failed with.", examples=[None])
+    ]
+    authorize_url: Annotated[
+        str,
+        Meta(
+            description="Open it, say yes, and send the `code` that comes back.",
+            examples=["https://auth.1688.com/oauth/authorize?client_id=…"],
+        ),
+    ]
+
+    @staticmethod
+    def of(platform: str, connection: Connection, authorize_url: str) -> "ConnectionOut":
+        return ConnectionOut(
+            platform=platform,
+            app_key=connection.app_key,
+            connection=connection.state,
+            owner=connection.owner,
+            access_expires_at=clock.show_or_none(connection.access_expires_at),
+            refresh_expires_at=clock.show_or_none(connection.refresh_expires_at),
+            failure=connection.failure,
+            authorize_url=authorize_url,
+        )

@@ -1,0 +1,1 @@
+"""Products on marketplaces: search, and everything about one."""

@@ -1,0 +1,79 @@
+"""Products over HTTP: search, and everything about one."""
+
+from tradewind import ids
+from tradewind.errors import Refusal
+from tradewind.platforms.contract import Capability, Connector
+from tradewind.platforms.errors import (
+    CapabilityNotSupported,
+    PlatformAuthExpired,
+    PlatformBusy,
+    PlatformFailed,
+    PlatformNotConfigured,
+    UnsupportedPlatform,
+    refusal,
+)
+from tradewind.platforms.failures import Never, PlatformFailure, Reason
+from tradewind.platforms.registry import Platforms
+from tradewind.products.search import Searches
+from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
+from tradewind.web.answer import Answer
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.problems import NoSuch
+
+routes = Routes("/v1/products", tag="Products")
+
+_UPSTREAM: tuple[type[Refusal], ...] = (
+    UnsupportedPlatform,
+    PlatformNotConfigured,
+    CapabilityNotSupported,
+    PlatformFailed,
+    PlatformBusy,
+    PlatformAuthExpired,
+)
+
+
+@routes.post(
+    "/search",
+    answers=SearchOut,
+    errors=_UPSTREAM,
+    headers={"Age": "How many seconds ago the marketplace gave this answer."},
+)
+async def search_products(
+    caller: Caller, body: SearchIn, platforms: Platforms, searches: Searches
+) -> Answer:
+    """Search products on a marketplace, in any language.
+
+    The same search within a minute may be answered from memory; `Age` tells how old it is.
+    """
+    query = body.query()
+    connector = await _able(platforms, body.platform, Capability.SEARCH)
+    try:
+        found, age = await searches.answer(connector, query)
+    except PlatformFailure as failure:
+        raise refusal(failure) from failure
+    return Answer(found, headers=[(b"age", str(age).encode())])
+
+
+@routes.get("/{platform}/{product_id}", errors=(*_UPSTREAM, NoSuch))
+async def get_product(
+    platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
+) -> ProductOut:
+    """Everything about a product: variants with stock, price ranges, pictures, shipping."""
+    connector = await _able(platforms, platform, Capability.DETAIL)
+    try:
+        product = await connector.detail(product_id, query.lang)
+    except Never as failure:
+        if failure.reason is Reason.NOT_FOUND:
+            raise NoSuch(ids.PRODUCT) from None
+        raise refusal(failure) from failure
+    except PlatformFailure as failure:
+        raise refusal(failure) from failure
+    return ProductOut.of_product(connector.traits.platform, product)
+
+
+async def _able(platforms: Platforms, name: str, capability: Capability) -> Connector:
+    connector = await platforms.connector(name)
+    if capability not in connector.traits.capabilities:
+        raise CapabilityNotSupported(connector.traits.platform, capability)
+    return connector
