@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,17 @@ _LARGEST_PLAN = 6_000_000
 
 # What a development server uses when nobody set a secret; production refuses it by name.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSettings:
+    """What can be set about one marketplace; None where it is not."""
+
+    url: str | None = None
+    app_key: str | None = None
+    app_secret: str | None = None
+    refresh_token: str | None = None
+    rate: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,9 @@ class Settings:
     login_rate: int
     log_level: str
     log_style: Literal["json", "console"]
+    sandbox_url: str
+    search_cache_seconds: int
+    platforms: Mapping[str, PlatformSettings]
 
     @property
     def production(self) -> bool:
@@ -186,7 +201,21 @@ KNOWN = [
             "The least important log lines to write."),
     Setting("log_style", _one_of("", "json", "console"), "",
             "`json` or `console`; by default `json` in production."),
+    Setting("sandbox_url", _url("http", "https"), "",
+            "Where the simulated marketplace is; the platform `sandbox` is on when it is set."),
+    Setting("search_cache_seconds", _number(0, 3600), "60",
+            "How long the answer to a product search is kept; 0 keeps none."),
 ]  # fmt: skip
+
+# TRADEWIND_PLATFORM_ALIBABA_URL and so on, for whatever marketplace there is.
+PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "url": (_url("http", "https"), "Where its gateway is, if not at its usual address."),
+    "app_key": (str, "The application's key; an operator can set it as well."),
+    "app_secret": (str, "The application's secret."),
+    "refresh_token": (str, "A refresh token to begin with; later ones are kept in the database."),
+    "rate": (_number(1, 6_000_000), "Calls a minute that all processes make together."),
+}
+_PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
 
 
 def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> Settings:
@@ -225,7 +254,29 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """Variables that look like ours but are none: most likely typing errors."""
     known = {setting.variable for setting in KNOWN} | {PREFIX + "CONFIG"}
-    return sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+    return sorted(
+        name
+        for name in environ
+        if name.startswith(PREFIX) and name not in known and not _PLATFORM.fullmatch(name)
+    )
+
+
+def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, PlatformSettings]:
+    found: dict[str, dict[str, Any]] = {}
+    for variable, text in environ.items():
+        match = _PLATFORM.fullmatch(variable)
+        if match is None:
+            continue
+        name, field = match[1].lower(), match[2].lower()
+        if field not in PLATFORM_FIELDS:
+            wrong.append(f"{variable} is not a setting of a marketplace")
+            continue
+        read, _ = PLATFORM_FIELDS[field]
+        try:
+            found.setdefault(name, {})[field] = read(text.strip())
+        except ValueError as error:
+            wrong.append(f"{variable} {error}")
+    return {name: PlatformSettings(**fields) for name, fields in found.items()}
 
 
 def _from_file(path: str, wrong: list[str]) -> dict[str, str]:

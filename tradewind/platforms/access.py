@@ -27,3 +27,13 @@ class Tokens:
     refresh_token: str
     refresh_expires_in: int | None
     owner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An application and, perhaps, tokens to begin with, as settings give them."""
+
+    app_key: str
+    app_secret: str
+    access_token: str | None = None
+    refresh_token: str | None = None

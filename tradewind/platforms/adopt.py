@@ -1,22 +1,11 @@
 """Adopts the credentials that settings give, where no operator has set others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from tradewind.platforms.access import Tokens
+from tradewind.platforms.access import Given, Tokens
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An application and, perhaps, tokens to begin with."""
-
-    app_key: str
-    app_secret: str
-    access_token: str | None = None
-    refresh_token: str | None = None
 
 
 async def adopt(db: Database, platforms: Platforms, given: Mapping[str, Given]) -> None:

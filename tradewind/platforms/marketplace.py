@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tradewind.platforms.access import Access, GetAccess, Tokens
+from tradewind.platforms.access import GetAccess, Given, Tokens
 from tradewind.platforms.contract import Connector, Traits
 from tradewind.platforms.link import Link
 
@@ -38,6 +38,5 @@ class Marketplace:
     default_url: str | None
     connect: Callable[[Link, GetAccess], Connector]
     oauth: OAuth
-    # Credentials that need not be secret, because whatever they open is simulated.
-    demo: Access | None = None
-    demo_refresh_token: str | None = None
+    # The simulator's credentials for this dialect: no secret, as nothing they open is real.
+    demo: Given | None = None

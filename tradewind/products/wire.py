@@ -130,7 +130,7 @@ class ProductOut(OfferOut):
     skus: list[SkuOut]
     price_ranges: list[PriceRangeOut]
     images: list[_Url]
-    description: Annotated[str | None, Meta(examples=["<p>面料：棉</p>"])]
+    description: Annotated[str | None, Meta(examples=["<p>棉</p>"])]
     stock: Annotated[int | None, Meta(examples=[1000])]
     shipping: Annotated[dict[str, str], Meta(examples=[{"from": "浙江省 义乌市"}])]
 
