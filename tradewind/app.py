@@ -2,6 +2,8 @@
 
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
 
 from tradewind import processes, settings
 from tradewind.accounts import admin_routes, audit_routes, link_page
@@ -9,10 +11,18 @@ from tradewind.accounts import routes as account_routes
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate
+from tradewind.egress.client import Client
+from tradewind.errors import Unavailable
 from tradewind.keys import routes as key_routes
 from tradewind.keys.authenticate import Authenticator
 from tradewind.keys.errors import CredentialsMissing, InvalidCredentials
 from tradewind.observability import logs
+from tradewind.parts import given_credentials, platforms_of
+from tradewind.platforms import routes as platform_routes
+from tradewind.platforms.adopt import adopt
+from tradewind.platforms.registry import Platforms
+from tradewind.products import routes as product_routes
+from tradewind.products.search import Searches
 from tradewind.settings import Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -28,7 +38,10 @@ ROUTES: Sequence[Routes] = (
     account_routes.auth,
     account_routes.me,
     key_routes.routes,
+    platform_routes.routes,
+    product_routes.routes,
     admin_routes.routes,
+    platform_routes.admin,
     audit_routes.routes,
     health.routes,
     link_page.routes,
@@ -55,10 +68,18 @@ def build(chosen: Settings) -> Application:
     db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind api")
     keyring = Keyring(chosen.secret_key)
     passwords = Passwords()
+    client = Client()
+    platforms = platforms_of(chosen, db, keyring, client)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
+
+    async def open_() -> None:
+        await db.open()
+        with suppress(Unavailable):  # the worker does it as well, as soon as it can
+            await adopt(db, platforms, given_credentials(chosen))
 
     async def close() -> None:
         passwords.close()
+        await client.close()
         await db.close()
 
     return Application(
@@ -69,12 +90,14 @@ def build(chosen: Settings) -> Application:
             Passwords: passwords,
             LoginRate: LoginRate(chosen.login_rate),
             PublicUrl: PublicUrl(chosen.public_url),
+            Platforms: platforms,
+            Searches: Searches(db, timedelta(seconds=chosen.search_cache_seconds)),
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS))),
         },
         gate=Authenticator(db, keyring, plans),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,
-        on_start=[db.open],
+        on_start=[open_],
         on_stop=[close],
     )

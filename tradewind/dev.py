@@ -35,6 +35,7 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
     port = processes.claim_port(chosen.host, chosen.port)
+    sandbox_port = _near(chosen.host, port)
     folder = chosen.data_dir.absolute()
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(embedded.running(folder))
@@ -57,7 +58,8 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
         stack.callback(answered.cancel)
         await _first([answered, *watch])
         if not stop.is_set():
-            running = Running(os.getpid(), url, database_url, environ["TRADEWIND_SECRET_KEY"])
+            secret_key = environ["TRADEWIND_SECRET_KEY"]
+            running = Running(os.getpid(), url, database_url, sandbox_url, secret_key)
             dev_folder.announce(folder, running)
             stack.callback(dev_folder.retract, folder)
             introduce(running, secrets)
@@ -89,6 +91,10 @@ def _environment(
     filled = {
         "TRADEWIND_PUBLIC_URL": url,
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
+        # The real connectors, pointed at the simulator.
+        "TRADEWIND_SANDBOX_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_TAOBAO_URL": sandbox_url,
     }
     return {
         **filled,

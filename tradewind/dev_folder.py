@@ -35,6 +35,7 @@ class Running(msgspec.Struct):
     pid: int
     url: str
     database_url: str
+    sandbox_url: str
     secret_key: str
 
 

@@ -10,20 +10,33 @@ from tradewind.accounts import sql as accounts
 from tradewind.accounts.sign_in import WINDOW
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
+from tradewind.egress.client import Client
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
+from tradewind.parts import given_credentials, platforms_of
+from tradewind.platforms.adopt import adopt
+from tradewind.platforms.registry import Platforms
+from tradewind.products import sql as products
 from tradewind.settings import Settings
+from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import idempotency
 from tradewind.web import sql as web
 
 _SESSION_DAYS = 30
+# An access token of ten hours is renewed in its last one.
+_TOKEN_MARGIN = timedelta(hours=1)
 
 
-def housekeeping(db: Database) -> Sequence[Chore]:
-    """What is deleted when nobody can miss it any more."""
-    hour = timedelta(hours=1)
+def chores_of(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
+    """What is renewed ahead of time, and what is deleted when nobody can miss it any more."""
+    minute, hour = timedelta(minutes=1), timedelta(hours=1)
+    given = given_credentials(chosen)
+    kept = timedelta(seconds=chosen.search_cache_seconds)
     return [
+        Chore("credentials", minute, lambda: adopt(db, platforms, given)),
+        Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
+        Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore(
             "login_failures", hour, lambda: accounts.delete_old_login_failures(db, window=WINDOW)
@@ -47,11 +60,14 @@ async def run(chosen: Settings) -> None:
             bound = stack.enter_context(listener.serving(host, port, metrics.registry(None)))
             log.info("metrics.listening", host=host, port=bound)
         await db.open()
+        client = Client()
         try:
-            chores = housekeeping(db)
+            platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
+            chores = chores_of(chosen, db, platforms)
             await repeat(
                 "chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0
             )
         finally:
+            await client.close()
             await db.close()
     log.info("worker.stopped")

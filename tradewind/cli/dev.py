@@ -10,7 +10,7 @@ def introduce_as_json(running: Running, secrets: Secrets) -> None:
         {
             "url": running.url,
             "database_url": running.database_url,
-            "sandbox_url": None,
+            "sandbox_url": running.sandbox_url,
             "buyer": secrets.buyer,
             "operator": secrets.operator,
         }
@@ -24,6 +24,7 @@ Tradewind is running.
 
   API        {running.url}
   reference  {running.url}/docs
+  sandbox    {running.sandbox_url} (the simulated marketplace)
   database   {running.database_url}
 
   buyer      {secrets.buyer.email}  password {secrets.buyer.password}
@@ -33,7 +34,8 @@ Tradewind is running.
 
 Try it:
 
-  curl -H "x-api-key: {secrets.buyer.api_key}" {running.url}/v1/me
+  curl {running.url}/v1/products/search -H "x-api-key: {secrets.buyer.api_key}" \\
+    -H "content-type: application/json" -d '{{"q": "dress", "platform": "sandbox"}}'
 
 Ctrl-C stops everything and keeps the data.
 """

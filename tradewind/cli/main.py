@@ -3,12 +3,13 @@
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tradewind import processes, settings
-from tradewind.cli import account, doctor, keys, secrets
+from tradewind.cli import account, doctor, keys, platforms, secrets
 from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import complain, say, write_json
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(account.app, name="account")
 app.add_typer(keys.app, name="keys")
+app.add_typer(platforms.app, name="platforms")
 app.add_typer(secrets.app, name="secrets")
 
 Port = Annotated[int | None, typer.Option(help="The API's port; else TRADEWIND_PORT.")]
@@ -73,6 +75,25 @@ def worker() -> None:
     chosen = settings.load()
     logs.configure(chosen.log_style, chosen.log_level)
     asyncio.run(background.run(chosen))
+
+
+@app.command()
+def sandbox(
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 finds a free one.")] = 8688,
+    state: Annotated[
+        Path | None, typer.Option(help="A file to keep the world in over a restart.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another number, other products.")] = 1688,
+    speed: Annotated[float, typer.Option(help="How much faster time passes there.")] = 1.0,
+    notify_url: Annotated[str, typer.Option(help="Where pushes go; may hold {app}.")] = "",
+) -> None:
+    """Run the simulated marketplace."""
+    from tradewind.simulator import run as simulator  # noqa: PLC0415 - only this command needs it
+
+    logs.configure("console", os.environ.get("TRADEWIND_LOG_LEVEL", "info"))
+    processes.claim_port(host, port)
+    simulator.run(host=host, port=port, state=state, seed=seed, speed=speed, notify_url=notify_url)
 
 
 @app.command()

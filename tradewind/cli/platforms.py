@@ -1,0 +1,101 @@
+"""`tradewind platforms`: lists marketplaces, and connects this installation to one."""
+
+import sys
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.cli.context import Context, run
+from tradewind.cli.output import say, write_json, write_one, write_table
+from tradewind.egress.client import Client
+from tradewind.parts import platforms_of
+from tradewind.platforms import connect as connecting
+from tradewind.platforms.connect import Credentials
+from tradewind.platforms.registry import Platforms
+from tradewind.platforms.wire import ConnectionOut, PlatformOut
+
+app = typer.Typer(help="Marketplaces.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+@app.command("list")
+def list_platforms(*, as_json: Json = False) -> None:
+    """List the marketplaces, and whether each is connected."""
+
+    async def work(context: Context) -> list[dict[str, Any]]:
+        listed = await _platforms(context, Client()).listed()
+        return [msgspec.to_builtins(PlatformOut.of(one)) for one in listed]
+
+    rows = run(work)
+    if as_json:
+        write_json(rows)
+        return
+    columns = ("platform", "name", "configured", "connection", "simulated", "capabilities")
+    write_table([{column: row[column] for column in columns} for row in rows], "None.")
+
+
+@app.command()
+def connect(
+    platform: str,
+    *,
+    app_key: Annotated[str | None, typer.Option(help="The application's key.")] = None,
+    secret_stdin: Annotated[
+        bool, typer.Option("--secret-stdin", help="Read the application's secret from stdin.")
+    ] = False,
+    code: Annotated[str | None, typer.Option(help="The code that the page came back with.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Connect a marketplace: set the application, open the printed address, bring the code.
+
+    Without --code, it prints the address where the marketplace's account holder says yes, and
+    asks for the code on a terminal.
+    """
+    secret = sys.stdin.readline().strip() if secret_stdin else None
+    if app_key is not None and secret is None:
+        secret = typer.prompt("The application's secret", hide_input=True)
+
+    shown = run(lambda c: _connect(c, platform, Credentials(app_key, secret, code)))
+    if code is None and shown["connection"] != "connected" and sys.stdin.isatty() and not as_json:
+        say(f"Open this address, say yes, and copy the code:\n\n  {shown['authorize_url']}\n")
+        brought = Credentials(code=typer.prompt("The code"))
+        shown = run(lambda c: _connect(c, platform, brought))
+    if as_json:
+        write_json(shown)
+    else:
+        write_one(shown)
+
+
+@app.command()
+def disconnect(platform: str) -> None:
+    """Forget a marketplace's credentials."""
+
+    async def work(context: Context) -> None:
+        client = Client()
+        try:
+            platforms = _platforms(context, client)
+            await connecting.disconnect(context.db, platforms, COMMAND_LINE, platform)
+        finally:
+            await client.close()
+
+    run(work)
+    say(f"{platform} is disconnected.")
+
+
+async def _connect(context: Context, platform: str, given: Credentials) -> dict[str, Any]:
+    client = Client()
+    try:
+        platforms = _platforms(context, client)
+        connection = await connecting.connect(context.db, platforms, COMMAND_LINE, platform, given)
+        name = platforms.named(platform)
+        url = connecting.authorize_url(platforms, name, connection, context.settings.public_url)
+        shown: dict[str, Any] = msgspec.to_builtins(ConnectionOut.of(name, connection, url))
+        return shown
+    finally:
+        await client.close()
+
+
+def _platforms(context: Context, client: Client) -> Platforms:
+    return platforms_of(context.settings, context.db, context.keyring, client)
