@@ -1,0 +1,28 @@
+"""A scripted marketplace, and the connector that talks to it over real sockets."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from platforms.alibaba.scripted import HastyLink, Market, connect, linked, serving
+
+from tradewind.platforms.contract import Connector
+from tradewind.platforms.link import Link
+
+
+@pytest.fixture
+async def market() -> AsyncIterator[Market]:
+    async with serving() as running:
+        yield running
+
+
+@pytest.fixture
+async def link(market: Market, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HastyLink]:
+    """A link that repeats at once."""
+    monkeypatch.setattr("tradewind.platforms.link._FIRST_PAUSE", 0.005)
+    async with linked(market.url) as made:
+        yield made
+
+
+@pytest.fixture
+def connector(market: Market, link: Link) -> Connector:
+    return connect(market, link)

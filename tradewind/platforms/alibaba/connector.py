@@ -1,0 +1,299 @@
+"""The connector of 1688: our contract, spoken in its dialect."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from time import time
+from typing import Any, ParamSpec, TypeVar
+
+from tradewind.observability.logs import log
+from tradewind.platforms.access import GetAccess
+from tradewind.platforms.alibaba import (
+    errors,
+    gateway,
+    notices,
+    wire_money,
+    wire_orders,
+    wire_products,
+    wire_trade,
+)
+from tradewind.platforms.alibaba.gateway import Api, Gateway
+from tradewind.platforms.alibaba.preview import Previews
+from tradewind.platforms.alibaba.values import (
+    Json,
+    Unreadable,
+    as_number,
+    encode,
+    entries,
+    entry,
+    show_moment,
+    text,
+    whole,
+)
+from tradewind.platforms.contract import NoticeRefused, Traits
+from tradewind.platforms.failures import Never, PlatformFailure, Reason
+from tradewind.platforms.link import Link
+from tradewind.platforms.model import (
+    Address,
+    CancelState,
+    Draft,
+    Found,
+    Line,
+    Notice,
+    Payment,
+    Placed,
+    PlatformOrder,
+    Preview,
+    Product,
+    Query,
+    Refund,
+    RefundRequest,
+    Status,
+)
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+_PAGE = 20
+_MOST_PAGES = 5
+_CANCEL_REASONS = frozenset({"buyerCancel", "sellerGoodsLack", "other"})
+_HAS_PARCELS = frozenset(
+    {Status.PARTIALLY_SHIPPED, Status.SHIPPED, Status.RECEIVED, Status.COMPLETED}
+)
+
+
+class AlibabaConnector:
+    """1688, or whatever speaks like it. `now` is the time in seconds, to stamp requests with.
+
+    `notice_secret` is what pushes are signed with; None: the secret of our latest call.
+    """
+
+    def __init__(
+        self,
+        traits: Traits,
+        link: Link,
+        get_access: GetAccess,
+        *,
+        website: str = "1688",
+        flow: str = "general",
+        pay_channel: str = "alipay",
+        notice_secret: str | None = None,
+        now: Callable[[], float] = time,
+    ) -> None:
+        self.traits = traits
+        self._gateway = Gateway(link, get_access, now)
+        self._website = website
+        self._flow = flow
+        self._pay_channel = pay_channel
+        self._notice_secret = notice_secret
+
+    async def search(self, query: Query) -> Found:
+        answer = await self._gateway.ask(gateway.SEARCH, wire_products.search_params(query))
+        return self._read(gateway.SEARCH, wire_products.found, answer, query)
+
+    async def detail(self, product_id: str, lang: str) -> Product:
+        number = wire_trade.offer_id(product_id)
+        if number is None:
+            raise self._no_product(product_id)
+        answer = await self._gateway.ask(gateway.DETAIL, wire_products.detail_params(number, lang))
+        product = self._read(gateway.DETAIL, wire_products.product, answer)
+        if product is None:
+            raise self._no_product(product_id)
+        return product
+
+    async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
+        return await Previews(self._gateway, self._flow, address).of(lines)
+
+    async def create(self, draft: Draft) -> Placed:
+        """Place it. What is definitely refused is Never; an answer without an order is FindOut."""
+        for line in draft.lines:
+            if wire_trade.offer_id(line.product_id) is None:
+                raise self._no_product(line.product_id)
+        params = wire_trade.create_params(draft, self._flow)
+        answer = await self._gateway.hear(gateway.CREATE, params)
+        placed = wire_trade.placed(answer)
+        failed = wire_trade.failed_offers(answer)
+        if placed is None:
+            raise self._not_placed(draft, answer, failed)
+        if failed:
+            log.warning(
+                "platform.order_incomplete",
+                platform=self._gateway.platform,
+                reference=draft.reference,
+                order_ids=placed.order_ids,
+                failed=sorted(failed),
+            )
+        return placed
+
+    def _not_placed(
+        self, draft: Draft, answer: Json, failed: Mapping[str, errors.Refusal]
+    ) -> PlatformFailure:
+        products = {line.product_id for line in draft.lines}
+        refusal = errors.of_operation(answer)
+        if refusal is None and not products <= failed.keys():
+            return self._gateway.unreadable(gateway.CREATE, Unreadable("No order is named."))
+        told = [one for one in failed.values() if one.code] or [refusal or errors.Refusal("", "")]
+        failure = errors.operation_failure(self._gateway.platform, told[0], safe=False)
+        if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(products) == 1:
+            # One product has one seller, so what is meant is a variant that it does not have.
+            return Never(failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND)
+        return failure
+
+    async def read_one(self, order_id: str) -> PlatformOrder:
+        params = {"webSite": self._website, "orderId": order_id}
+        answer = await self._gateway.ask(gateway.READ, params)
+        return self._read(gateway.READ, wire_orders.order, entry(answer.get("result")))
+
+    async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
+        if not order_ids:
+            return []
+        params = {"orderIds": encode([as_number(one) for one in order_ids])}
+        orders, _ = await self._listed(params, page=1)
+        return [order for order in orders if order.id in order_ids]
+
+    async def modified_between(
+        self, since: datetime, until: datetime, page: int
+    ) -> tuple[Sequence[PlatformOrder], bool]:
+        params = {"modifyStartTime": show_moment(since), "modifyEndTime": show_moment(until)}
+        return await self._listed(params, page=page)
+
+    async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
+        """Every order of our reference. One that cannot be read is no reason to say there is none.
+
+        An order that shows another reference is left out, in case the filter was not obeyed.
+        """
+        found: list[PlatformOrder] = []
+        for page in range(1, _MOST_PAGES + 1):
+            shown, more = await self._page({"outOrderId": reference}, page)
+            orders = [self._read(gateway.LIST, wire_orders.order, one) for one in shown]
+            found += [one for one in orders if one.reference in (reference, None)]
+            if not more:
+                break
+        return found
+
+    async def _listed(
+        self, params: Mapping[str, str], page: int
+    ) -> tuple[list[PlatformOrder], bool]:
+        """A page of orders; one that cannot be read is logged, and does not hide the others."""
+        shown, more = await self._page(params, page)
+        orders = []
+        for one in shown:
+            try:
+                orders.append(await self._with_parcels(wire_orders.order(one)))
+            except Unreadable as why:
+                log.warning(
+                    "platform.order_unreadable",
+                    platform=self._gateway.platform,
+                    order_id=text(entry(one.get("baseInfo")).get("idOfStr")),
+                    error=str(why),
+                )
+        return orders, more
+
+    async def _page(self, params: Mapping[str, str], page: int) -> tuple[Sequence[Json], bool]:
+        asked = {**params, "page": str(page), "pageSize": str(_PAGE)}
+        answer = await self._gateway.ask(gateway.LIST, asked)
+        return self._read(gateway.LIST, _page_of, answer, page)
+
+    async def _with_parcels(self, order: PlatformOrder) -> PlatformOrder:
+        """Lists show no parcels, the buyer's view does: goods on their way are read again."""
+        if order.shipments or order.status not in _HAS_PARCELS:
+            return order
+        try:
+            return await self.read_one(order.id)
+        except Never:
+            return order
+
+    async def cancel(self, order_id: str, reason: str) -> CancelState:
+        params = {
+            "webSite": self._website,
+            "tradeID": order_id,
+            "cancelReason": reason if reason in _CANCEL_REASONS else "buyerCancel",
+        }
+        if reason not in _CANCEL_REASONS and reason:
+            params["remark"] = reason
+        answer = await self._gateway.ask(gateway.CANCEL, params)
+        self._must_succeed(gateway.CANCEL, answer)
+        return CancelState.DONE
+
+    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
+        """Debit at once. Only a refusal whose code we know is one; any other may have paid."""
+        params = wire_money.pay_params(order_id, amount_fen, operation_id, self._pay_channel)
+        answer = await self._gateway.hear(gateway.PAY, params)
+        refusal = errors.of_operation(answer)
+        if refusal is not None and errors.reason_of(refusal) is not None:
+            raise errors.operation_failure(self._gateway.platform, refusal, safe=False)
+        return wire_money.payment(answer)
+
+    async def pay_link(self, order_ids: Sequence[str]) -> str:
+        """A link for all of them, or Never: one that leaves some out would look like enough."""
+        params = {"orderIdList": encode([as_number(one) for one in order_ids])}
+        answer = await self._gateway.ask(gateway.PAY_LINK, params)
+        left_out = wire_money.unpayable(answer)
+        if left_out:
+            message = f"These orders cannot be paid: {', '.join(left_out)}"
+            code = errors.spelled(answer).code or "pay_failure_orders"
+            raise Never(self._gateway.platform, code, message, reason=Reason.WRONG_STATE)
+        return self._read(gateway.PAY_LINK, wire_money.pay_url, answer)
+
+    async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
+        """1688 cannot be asked about an operation, but an order is paid at most once."""
+        return wire_money.found_payment(await self.read_one(order_id))
+
+    async def refund(self, request: RefundRequest) -> str:
+        """Ask for money back: for the lines that are named, or for all of them."""
+        order = await self.read_one(request.order_id)
+        wanted = set(request.item_ids)
+        items = [item for item in order.items if not wanted or item.id in wanted]
+        goods = wire_money.goods_status(order, items, request.kind)
+        if goods is None or not items or (wanted and len(items) != len(wanted)):
+            why = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
+            raise Never(self._gateway.platform, "not_refundable", why, reason=Reason.WRONG_STATE)
+        asked = wire_money.reasons_params(order.id, items, goods)
+        answer = await self._gateway.ask(gateway.REFUND_REASONS, asked)
+        reasons = self._read(gateway.REFUND_REASONS, wire_money.refund_reasons, answer)
+        reason = wire_money.choose_reason(request.reason, reasons)
+        if reason is None:
+            why = "The platform offers no reason that needs no pictures."
+            raise Never(self._gateway.platform, "no_reason", why, reason=Reason.NOT_SUPPORTED)
+        params = wire_money.refund_params(request, items, goods, reason)
+        answer = await self._gateway.ask(gateway.REFUND, params)
+        return self._read(gateway.REFUND, wire_money.refund_id, answer)
+
+    async def refunds(self, order_id: str) -> Sequence[Refund]:
+        """Those under way and those paid back; 1688 does not list what was closed."""
+        found: dict[str, Refund] = {}
+        for query in (wire_money.UNDER_WAY, wire_money.PAID_BACK):
+            params = {"orderId": order_id, "queryType": query}
+            answer = await self._gateway.ask(gateway.REFUNDS, params)
+            shown = self._read(gateway.REFUNDS, wire_money.refunds, answer, order_id, query)
+            found.update({refund.id: refund for refund in shown})
+        return list(found.values())
+
+    def read_notice(self, headers: Mapping[str, str], body: bytes) -> Notice:  # noqa: ARG002
+        secret = self._notice_secret or self._gateway.secret
+        if secret is None:
+            raise NoticeRefused("No application is set up yet, so no push can be verified.")
+        return notices.read(secret, body)
+
+    def _read(self, api: Api, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What an answer says; one that nobody can read is no crash, but one more failure."""
+        try:
+            return read(*args, **kwargs)
+        except Unreadable as why:
+            raise self._gateway.unreadable(api, why) from None
+
+    def _must_succeed(self, api: Api, answer: dict[str, Any]) -> None:
+        if not errors.succeeded(answer):
+            raise self._gateway.unreadable(api, Unreadable("The answer does not say success."))
+
+    def _no_product(self, product_id: str) -> Never:
+        why = f"There is no product {product_id}."
+        return Never(self._gateway.platform, "no_product", why, reason=Reason.NOT_FOUND)
+
+
+def _page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
+    """The orders of a page, and whether more follow."""
+    if not isinstance(answer.get("result"), list):
+        raise Unreadable("The answer has no list of orders.")
+    shown = entries(answer["result"])
+    total = whole(answer.get("totalRecord"), "totalRecord")
+    return shown, len(shown) == _PAGE if total is None else page * _PAGE < total

@@ -1,0 +1,1 @@
+"""Taobao and Tmall, through the buyer's side of Taobao Global."""

@@ -1,0 +1,305 @@
+"""The connector: every operation of the contract, spoken to Taobao Global."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from time import time
+from typing import Any, NoReturn, TypeVar
+
+from tradewind.platforms.access import GetAccess
+from tradewind.platforms.contract import Capability, Traits
+from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
+from tradewind.platforms.link import Link
+from tradewind.platforms.model import (
+    Address,
+    CancelState,
+    Draft,
+    Found,
+    Line,
+    Notice,
+    Payment,
+    PaymentState,
+    Placed,
+    PlatformOrder,
+    Preview,
+    Product,
+    Query,
+    Refund,
+    RefundRequest,
+    Status,
+    Unavailable,
+)
+from tradewind.platforms.taobao import baskets, notices, pages, products
+from tradewind.platforms.taobao.gateway import Gateway, Now, together
+from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, Listing
+from tradewind.platforms.taobao.reading import ORDERS_A_PAGE, Orders
+from tradewind.platforms.taobao.refusals import PLATFORM
+
+T = TypeVar("T")
+
+_BUILDING_SECONDS = 2.0
+
+TRAITS = Traits(
+    platform=PLATFORM,
+    name="Taobao and Tmall",
+    capabilities=frozenset(
+        {
+            Capability.SEARCH,
+            Capability.DETAIL,
+            Capability.PREVIEW,
+            Capability.CREATE,
+            Capability.CANCEL,
+            Capability.PAY_AUTO,
+            Capability.NOTICES,
+        }
+    ),
+    max_lines=50,
+    single_seller=False,
+    largest_page=50,
+    most_orders_a_read=ORDERS_A_PAGE,
+    most_orders_a_payment=10,
+)
+
+
+class Taobao:
+    """Taobao Global. `app_key` and `app_secret` are what pushes are signed with."""
+
+    traits: Traits = TRAITS
+
+    def __init__(
+        self,
+        link: Link,
+        get_access: GetAccess,
+        *,
+        app_key: str,
+        app_secret: str,
+        now: Now = time,
+        item_page: str = ITEM_PAGE,
+    ) -> None:
+        self._gateway = Gateway(link, get_access, now)
+        self._orders = Orders(self._gateway)
+        self._app_key = app_key
+        self._app_secret = app_secret
+        self._item_page = item_page
+
+    async def search(self, query: Query) -> Found:
+        """A page of any size; `total` is a lower bound, since the marketplace tells none."""
+        where = pages.cut(query.page, query.size)
+        wanted = range(where.first, where.last + 1)
+        found = await together(partial(self._hits, query, no, where.page_size) for no in wanted)
+        parts = [hits.offers for hits in found]
+        here = pages.joined(parts, where, query.size)
+        more = pages.may_follow(parts, where, query.size)
+        total = found[0].total
+        if total is None:
+            total = pages.least_total(query.page, query.size, len(here), more=more)
+        offers = tuple(offer for offer in here if offer is not None)
+        return Found(offers, total, query.page, query.size)
+
+    async def _hits(self, query: Query, page_no: int, page_size: int) -> Hits:
+        return await self._gateway.call(
+            "search",
+            "/traffic/item/search",
+            products.search_params(query, page_no, page_size),
+            partial(products.hits, item_page=self._item_page),
+            safe=True,
+        )
+
+    async def detail(self, product_id: str, lang: str) -> Product:
+        """The translated product; the smallest quantity is told by another operation only."""
+        shown = self._gateway.call(
+            "detail",
+            "/traffic/item/get",
+            {"item_resource": "taobao", "item_id": product_id, **products.language(lang)},
+            _existing(partial(products.product, product_id=product_id, item_page=self._item_page)),
+            safe=True,
+        )
+        product, least = await asyncio.gather(shown, self._least_quantity(product_id))
+        if least is None:
+            return product
+        return replace(product, offer=replace(product.offer, min_order_quantity=least))
+
+    async def _least_quantity(self, product_id: str) -> int | None:
+        """None when it is not told; the product is worth showing all the same."""
+        try:
+            found = await self._listing(product_id)
+        except PlatformFailure:
+            return None
+        return found.min_order_quantity if isinstance(found, Listing) else None
+
+    async def _listing(self, product_id: str) -> Listing | Never:
+        """How a product is ordered, or why it cannot be."""
+        try:
+            return await self._gateway.call(
+                "listing",
+                "/product/get",
+                {"item_id": product_id},
+                _existing(partial(products.listing, product_id=product_id)),
+                safe=True,
+            )
+        except Never as never:
+            return never
+
+    async def _listings(
+        self, lines: Sequence[Line]
+    ) -> tuple[Mapping[str, Listing], Mapping[str, Never]]:
+        ids = list(dict.fromkeys(line.product_id for line in lines))
+        asked = await together(partial(self._listing, one) for one in ids)
+        pairs = list(zip(ids, asked, strict=True))
+        listings = {one: found for one, found in pairs if isinstance(found, Listing)}
+        return listings, {one: found for one, found in pairs if isinstance(found, Never)}
+
+    async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
+        """What can be had is priced; what cannot be is listed with its reason."""
+        listings, refused = await self._listings(lines)
+        return await self._render(lines, address, listings, refused)
+
+    async def _render(
+        self,
+        lines: Sequence[Line],
+        address: Address,
+        listings: Mapping[str, Listing],
+        refused: Mapping[str, Never],
+    ) -> Preview:
+        gone = [
+            Unavailable(line.product_id, line.sku_id, _reason(refused[line.product_id]))
+            for line in lines
+            if line.product_id in refused
+        ]
+        left = [line for line in lines if line.product_id in listings]
+        if not left:
+            return Preview((), 0, tuple(gone))
+        return await self._gateway.call(
+            "preview",
+            "/purchase/order/render",
+            baskets.render_params(left, address, listings),
+            partial(baskets.preview, lines=left, listings=listings, gone=gone),
+            safe=True,
+        )
+
+    async def create(self, draft: Draft) -> Placed:
+        """Place it at most for what it is expected to cost, or, unsaid, for what it costs now.
+
+        The marketplace makes one set of orders for each reference, however often it is asked.
+        We rely on that for nothing: an outcome that is not known is FindOut all the same.
+        """
+        listings, refused = await self._listings(draft.lines)
+        for never in refused.values():
+            raise Never(PLATFORM, never.code, never.message, reason=_reason(never))
+        limit = draft.expected_total_fen
+        if limit is None:
+            limit = await self._cost(draft, listings)
+        return await self._gateway.call(
+            "create",
+            "/purchase/order/create",
+            baskets.create_params(draft, listings, limit),
+            baskets.placed,
+            safe=False,
+        )
+
+    async def _cost(self, draft: Draft, listings: Mapping[str, Listing]) -> int:
+        now = await self._render(draft.lines, draft.address, listings, {})
+        for one in now.unavailable:
+            message = f"Product {one.product_id} cannot be had."
+            raise Never(PLATFORM, "unavailable", message, reason=one.reason)
+        return now.total_fen
+
+    async def read_one(self, order_id: str) -> PlatformOrder:
+        (order,) = await self._orders.with_refunds([await self._orders.one(order_id)])
+        return order
+
+    async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
+        return await self._orders.with_refunds(await self._orders.by_ids(order_ids))
+
+    async def modified_between(
+        self, since: datetime, until: datetime, page: int
+    ) -> tuple[Sequence[PlatformOrder], bool]:
+        """Oldest change first.
+
+        An order that changes between two pages leaves its place, and the next one moves up past
+        the page's end unseen. So windows have to overlap, or begin anew at the last change seen.
+        """
+        found, more = await self._orders.changed(since, until, page)
+        return await self._orders.with_refunds(found), more
+
+    async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
+        return await self._orders.with_refunds(await self._orders.by_reference(reference))
+
+    async def refunds(self, order_id: str) -> Sequence[Refund]:
+        """The refunds that the order names: the latest one of each of its lines."""
+        return await self._orders.refunds(await self._orders.one(order_id))
+
+    async def cancel(self, order_id: str, reason: str) -> CancelState:
+        """Only ever accepted: whether it came to be, the order tells."""
+        params = {
+            "purchase_id": order_id,
+            "cancel_reason": reason or "cancelled by the buyer",
+        }
+        path = "/purchase/order/asyn/cancel"
+        await self._gateway.call("cancel", path, params, lambda _: None, safe=False)
+        return CancelState.REQUESTED
+
+    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
+        """Have the order paid from the buyer's balance.
+
+        The marketplace takes neither an amount nor an operation id. So the order is read first,
+        and paid only at `amount_fen`; and an order's money is taken once, whoever asks again.
+        """
+        now = await self._orders.one(order_id)
+        if now.payment.state is PaymentState.PAID:
+            return now.payment
+        if now.order.status is Status.CREATING:
+            message = "The order is still being made."
+            raise TryLater(PLATFORM, now.order.raw_status, message, retry_after=_BUILDING_SECONDS)
+        if now.order.payment is PaymentState.CLOSED:
+            message = "The order was closed unpaid."
+            raise Never(PLATFORM, now.order.raw_status, message, reason=Reason.WRONG_STATE)
+        if now.order.total_fen != amount_fen:
+            message = f"The order costs {now.order.total_fen} fen, not {amount_fen}."
+            raise Never(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
+        paid = await self._gateway.call(
+            "pay",
+            "/purchase/order/batch/pay",
+            {"purchaseOrderIdList": f"[{order_id}]"},
+            partial(baskets.payment, order_id=order_id),
+            safe=False,
+        )
+        if paid.code == "ORDER_ALREADY_PAID":
+            return await self.find_payment(order_id, operation_id)
+        return paid
+
+    async def pay_link(self, order_ids: Sequence[str]) -> str:  # noqa: ARG002
+        _not_offered("A payment page is only shown when an order is created.")
+
+    async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
+        """By the order: there is one payment of it at most."""
+        return (await self._orders.one(order_id)).payment
+
+    async def refund(self, request: RefundRequest) -> str:  # noqa: ARG002
+        _not_offered("Refunds are asked for on the marketplace's own pages.")
+
+    def read_notice(self, headers: Mapping[str, str], body: bytes) -> Notice:
+        return notices.read(self._app_key, self._app_secret, headers, body)
+
+
+def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Read a product; a good answer without one means that there is none."""
+
+    def reading(data: Any) -> T:
+        if data is None:
+            message = "There is no such product."
+            raise Never(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
+        return read(data)
+
+    return reading
+
+
+def _reason(never: Never) -> Reason:
+    """Why a line cannot be bought: a product that is not there is not for sale."""
+    return Reason.NOT_FOR_SALE if never.reason is Reason.NOT_FOUND else never.reason
+
+
+def _not_offered(message: str) -> NoReturn:
+    raise Never(PLATFORM, "not_supported", message, reason=Reason.NOT_SUPPORTED)

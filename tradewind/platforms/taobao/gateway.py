@@ -1,0 +1,111 @@
+"""A signed call: sent, its answer opened, and every way it can fail named."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from tradewind.egress.client import Reply
+from tradewind.platforms.access import Access, GetAccess
+from tradewind.platforms.link import Link
+from tradewind.platforms.taobao import answers, refusals
+from tradewind.platforms.taobao.signing import request_sign
+from tradewind.platforms.taobao.values import Json, Unreadable
+
+T = TypeVar("T")
+# Seconds since 1970, as time.time tells them.
+Now = Callable[[], float]
+
+HEADERS = ("Content-Type: application/x-www-form-urlencoded;charset=utf-8",)
+_AT_ONCE = 4
+
+
+def form(
+    path: str, params: Mapping[str, str], app_key: str, secret: str, token: str, at: float
+) -> bytes:
+    """The signed body of a call; what is empty is left out, since it would not be signed."""
+    everything = {
+        **params,
+        "app_key": app_key,
+        "access_token": token,
+        "timestamp": str(int(at * 1000)),
+        "sign_method": "sha256",
+    }
+    sent = {name: value for name, value in everything.items() if value}
+    return urlencode({**sent, "sign": request_sign(secret, path, sent)}).encode()
+
+
+def understood(reply: Reply, read: Callable[[Json], T], *, safe: bool) -> T:
+    """What `read` makes of a good answer; the failure that any other answer stands for."""
+    try:
+        answer = answers.opened(reply.body)
+        refused = answers.refusal(answer)
+        if refused is None:
+            return read(answer)
+    except Unreadable as unreadable:
+        message = f"The answer cannot be read: {unreadable}."
+        raise refusals.unknown("unreadable", message, safe=safe) from None
+    raise refusals.failure(refused, safe=safe)
+
+
+class Gateway:
+    """Calls for the buyer whose token `get_access` hands out."""
+
+    def __init__(self, link: Link, get_access: GetAccess, now: Now) -> None:
+        self._link = link
+        self._get_access = get_access
+        self._now = now
+
+    async def call(
+        self,
+        operation: str,
+        path: str,
+        params: Mapping[str, str],
+        read: Callable[[Any], T],
+        *,
+        safe: bool,
+    ) -> T:
+        """What `read` makes of the answer's data.
+
+        A token that is refused is replaced once, and the call sent again: the gateway refuses
+        before anything is done, so that is right for a call that changes something, too.
+        """
+        access = await self._get_access(None)
+        reply = await self._send(operation, path, params, access, safe=safe)
+        if _token_refused(reply):
+            access = await self._get_access(access.access_token)
+            reply = await self._send(operation, path, params, access, safe=safe)
+        return understood(reply, lambda answer: read(answers.data(answer)), safe=safe)
+
+    async def _send(
+        self, operation: str, path: str, params: Mapping[str, str], access: Access, *, safe: bool
+    ) -> Reply:
+        def prepare() -> tuple[bytes, Sequence[str]]:
+            key, secret, token = access.app_key, access.app_secret, access.access_token
+            return form(path, params, key, secret, token, self._now()), HEADERS
+
+        return await self._link.post(operation, path, prepare, safe=safe)
+
+
+def _token_refused(reply: Reply) -> bool:
+    try:
+        refused = answers.refusal(answers.opened(reply.body))
+    except Unreadable:
+        return False
+    return refused is not None and refused.code in refusals.TOKEN_REFUSED
+
+
+async def together(jobs: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
+    """Do all of them, a few at a time; the first that fails ends the others."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def in_turn(job: Callable[[], Awaitable[T]]) -> T:
+        async with turns:
+            return await job()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(in_turn(job)) for job in jobs]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]

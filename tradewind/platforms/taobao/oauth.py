@@ -1,0 +1,80 @@
+"""Being granted access: the page to send a person to, codes for tokens, and fresh tokens."""
+
+from collections.abc import Mapping, Sequence
+from time import time
+from urllib.parse import urlencode
+
+from tradewind.platforms.access import Tokens
+from tradewind.platforms.link import Link
+from tradewind.platforms.taobao.gateway import HEADERS, Now, form, understood
+from tradewind.platforms.taobao.values import Json, Unreadable, text, whole
+
+AUTHORIZE = "https://api.taobao.global/oauth/authorize"
+_CREATE = "/auth/token/create"
+_REFRESH = "/auth/token/refresh"
+_OWNERS = ("account", "short_code", "user_id", "seller_id", "account_id")
+
+
+class OAuth:
+    """Tokens for one application."""
+
+    def __init__(
+        self,
+        link: Link,
+        app_key: str,
+        app_secret: str,
+        now: Now = time,
+        *,
+        authorize: str = AUTHORIZE,
+    ) -> None:
+        self._link = link
+        self._app_key = app_key
+        self._app_secret = app_secret
+        self._now = now
+        self._authorize = authorize
+
+    def authorize_url(self, redirect_uri: str, state: str) -> str:
+        """Where the buyer agrees; they come back to `redirect_uri` with a code and `state`."""
+        params = {
+            "response_type": "code",
+            "force_auth": "true",
+            "client_id": self._app_key,
+            "redirect_uri": redirect_uri,
+            "state": state,
+        }
+        return f"{self._authorize}?{urlencode(params)}"
+
+    async def exchange(self, code: str) -> Tokens:
+        """A code works once: after FindOut the buyer has to agree again."""
+        return await self._tokens("token_create", _CREATE, {"code": code}, safe=False)
+
+    async def refresh(self, refresh_token: str) -> Tokens:
+        """NotAuthorised when the refresh token has ended, too.
+
+        Tried again when no answer comes: if the lost one used the token up, all is lost either way.
+        """
+        params = {"refresh_token": refresh_token}
+        return await self._tokens("token_refresh", _REFRESH, params, safe=True)
+
+    async def _tokens(
+        self, operation: str, path: str, params: Mapping[str, str], *, safe: bool
+    ) -> Tokens:
+        def prepare() -> tuple[bytes, Sequence[str]]:
+            return form(path, params, self._app_key, self._app_secret, "", self._now()), HEADERS
+
+        reply = await self._link.post(operation, path, prepare, safe=safe)
+        return understood(reply, _read, safe=safe)
+
+
+def _read(answer: Json) -> Tokens:
+    access, refresh = text(answer.get("access_token")), text(answer.get("refresh_token"))
+    lasts = whole(answer.get("expires_in"))
+    if access is None or refresh is None or lasts is None:
+        raise Unreadable("a token is missing")
+    return Tokens(
+        access_token=access,
+        expires_in=lasts,
+        refresh_token=refresh,
+        refresh_expires_in=whole(answer.get("refresh_expires_in")),
+        owner=next((found for name in _OWNERS if (found := text(answer.get(name)))), None),
+    )

@@ -1,0 +1,267 @@
+"""Orders and refunds as the marketplace shows them, in our words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from tradewind.platforms.model import (
+    CloseReason,
+    Item,
+    Payment,
+    PaymentState,
+    PlatformOrder,
+    Refund,
+    RefundState,
+    Shipment,
+    Status,
+)
+from tradewind.platforms.taobao.values import (
+    Json,
+    Unreadable,
+    identity,
+    moment,
+    record,
+    records,
+    text,
+    whole,
+)
+
+_UNPAID = "WAIT_BUYER_P"
+_TO_SEND = "WAIT_SELLER_SEND_GOODS"
+_SENT = "WAIT_BUYER_CONFIRM_GOODS"
+_FINISHED = "TRADE_FINISHED"
+_CLOSED = "TRADE_CLOSED"
+
+_STATUSES = {
+    "BULIDING": Status.CREATING,  # spelled like this
+    _UNPAID: Status.PENDING_PAYMENT,
+    _TO_SEND: Status.PAID,
+    _SENT: Status.SHIPPED,
+    _FINISHED: Status.COMPLETED,
+}
+_AFTER_PAYMENT = frozenset({_TO_SEND, _SENT, _FINISHED})
+
+_REFUND_DONE = 100
+_REFUNDS = {
+    10: RefundState.REQUESTED,
+    20: RefundState.APPROVED,
+    30: RefundState.APPROVED,  # the goods are on their way back
+    _REFUND_DONE: RefundState.SUCCEEDED,
+    -10: RefundState.REFUSED,
+    -20: RefundState.CLOSED,
+}
+_DISPUTED = frozenset({10, 20, 30})
+
+_CLOSERS = (
+    (("TIMEOUT", "TIME_OUT", "超时"), CloseReason.TIMEOUT),
+    (("BUYER", "买家"), CloseReason.BUYER),
+    (("SELLER", "SUPPLIER", "卖家"), CloseReason.SELLER),
+    (("PLATFORM", "SYSTEM", "平台", "系统"), CloseReason.PLATFORM),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An order, but for its refunds: it names them, and how much each was must be asked.
+
+    `refunds` are all that it names, `refunded` those that succeeded.
+    """
+
+    order: PlatformOrder
+    payment: Payment
+    paid_fen: int
+    refunds: Sequence[str]
+    refunded: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of orders; the marketplace may have made it smaller than we asked."""
+
+    orders: Sequence[Seen]
+    total: int | None
+    size: int | None
+
+
+def page(data: Any) -> Page:
+    raw = record(data)
+    if "purchase_orders" not in raw:
+        raise Unreadable("no list of orders")
+    found = tuple(seen(one) for one in records(raw.get("purchase_orders")))
+    return Page(found, whole(raw.get("results_total")), whole(raw.get("page_size")))
+
+
+def seen(raw: Json) -> Seen:
+    order_id, total = identity(raw.get("purchase_id")), whole(raw.get("purchase_amount"))
+    if order_id is None or total is None:
+        raise Unreadable("an order without its id or amount")
+    subs = records(raw.get("sub_purchase_orders"))
+    raw_status = text(raw.get("status")) or ""
+    payment = _payment_state(raw, subs, raw_status)
+    freight = whole(raw.get("domestic_post_fee")) or 0
+    goods = _goods(raw, total, freight)
+    codes = [whole(sub.get("refund_status")) for sub in subs]
+    order = PlatformOrder(
+        id=order_id,
+        reference=text(raw.get("outer_purchase_id")),
+        status=_status(raw_status, subs, paid=payment is PaymentState.PAID),
+        raw_status=raw_status,
+        payment=payment,
+        total_fen=total,
+        goods_fen=goods,
+        freight_fen=freight,
+        discount_fen=goods + freight - total,
+        refunded_fen=0,
+        items=tuple(_item(sub) for sub in subs),
+        shipments=_shipments(subs),
+        close_reason=_close_reason(subs) if raw_status == _CLOSED else None,
+        pay_before=moment(raw.get("next_close_time_without_payment")),
+        created_at=moment(raw.get("created_time")),
+        paid_at=moment(raw.get("pay_time")) or _first_paid(subs),
+        modified_at=moment(raw.get("modify_time")),
+        dispute=any(code in _DISPUTED for code in codes),
+    )
+    named = [
+        (refund, code)
+        for sub, code in zip(subs, codes, strict=True)
+        if (refund := identity(sub.get("refund_id"))) and code != 0
+    ]
+    done = (refund for refund, code in named if code == _REFUND_DONE)
+    return Seen(
+        order=order,
+        payment=_payment(order, subs),
+        paid_fen=whole(raw.get("pay_amount")) or total,
+        refunds=tuple(dict.fromkeys(refund for refund, _ in named)),
+        refunded=tuple(dict.fromkeys(done)),
+    )
+
+
+def with_refunds(one: Seen, amounts: Mapping[str, int]) -> PlatformOrder:
+    """The order with what went back of its money; a refund of unknown amount does not count."""
+    back = sum(amounts.get(refund, 0) for refund in one.refunded)
+    if not back or one.order.payment is not PaymentState.PAID:
+        return one.order
+    whole_sum = back >= one.paid_fen
+    state = PaymentState.REFUNDED if whole_sum else PaymentState.PARTIALLY_REFUNDED
+    return replace(one.order, refunded_fen=back, payment=state)
+
+
+def _goods(raw: Json, total: int, freight: int) -> int:
+    """What the goods cost before discounts.
+
+    `purchase_amount` is what the order costs, freight included, and `product_amount` what its
+    goods do. What the two and the freight leave over is the discount. Goods that are missing, or
+    too cheap for the total (a seller who raised the price), are taken to cost what the total
+    leaves, with no discount.
+    """
+    return max(whole(raw.get("product_amount")) or 0, total - freight)
+
+
+def _pay_time(raw: Json) -> str | None:
+    return identity(raw.get("pay_time"))
+
+
+def _first_paid(subs: Sequence[Json]) -> datetime | None:
+    return min((at for sub in subs if (at := moment(sub.get("pay_time")))), default=None)
+
+
+def _payment_state(raw: Json, subs: Sequence[Json], status: str) -> PaymentState:
+    """That there is a time of payment tells, even one that we cannot read."""
+    if _pay_time(raw) or status in _AFTER_PAYMENT:
+        return PaymentState.PAID
+    paid = [bool(_pay_time(sub)) for sub in subs]
+    if any(paid):
+        whole_order = all(paid) or status == _CLOSED
+        return PaymentState.PAID if whole_order else PaymentState.PARTIALLY_PAID
+    if status == _CLOSED:
+        return PaymentState.CLOSED
+    return PaymentState.UNPAID if status in _STATUSES else PaymentState.UNKNOWN
+
+
+def _payment(order: PlatformOrder, subs: Sequence[Json]) -> Payment:
+    """What became of a payment that was asked for, by the order alone."""
+    if order.payment is PaymentState.PAID:
+        return Payment(PaymentState.PAID)
+    if order.payment is PaymentState.CLOSED:
+        return Payment(PaymentState.FAILED, order.raw_status, "The order was closed unpaid.")
+    for sub in subs:
+        code = text(sub.get("error_code"))
+        if order.raw_status == _UNPAID and code not in (None, "0"):
+            return Payment(PaymentState.FAILED, code, text(sub.get("error_message")))
+    return Payment(PaymentState.PROCESSING)
+
+
+def _status(raw: str, subs: Sequence[Json], *, paid: bool) -> Status | None:
+    if raw == _CLOSED:
+        return Status.CLOSED if paid else Status.CANCELLED
+    if raw not in (_TO_SEND, _SENT):
+        return _STATUSES.get(raw)
+    open_subs = [sub for sub in subs if text(sub.get("status")) != _CLOSED]
+    if open_subs and all(_is_sent(sub) for sub in open_subs):
+        return Status.SHIPPED
+    if any(_is_sent(sub) or _parcels(sub) for sub in open_subs):
+        return Status.PARTIALLY_SHIPPED
+    return _STATUSES[raw]
+
+
+def _is_sent(sub: Json) -> bool:
+    return text(sub.get("status")) in (_SENT, _FINISHED)
+
+
+def _item(sub: Json) -> Item:
+    quantity, price = whole(sub.get("quantity")), whole(sub.get("product_amount"))
+    if price is None:
+        cost = whole(sub.get("purchase_amount")) or 0
+        price = cost - (whole(sub.get("domestic_post_fee")) or 0)
+    closed = text(sub.get("status")) == _CLOSED
+    return Item(
+        id=identity(sub.get("sub_purchase_order_id")) or "",
+        product_id=identity(sub.get("item_id")),
+        sku_id=identity(sub.get("sku_id")),
+        quantity=1 if quantity is None else quantity,
+        amount_fen=price,
+        shipped=_is_sent(sub) or (closed and bool(_parcels(sub))),
+    )
+
+
+def _parcels(sub: Json) -> list[Json]:
+    """Parcels of a line; an older form has the only one in the line itself."""
+    listed = records(sub.get("logistic_orders"))
+    parcels = listed or [sub]
+    return [one for one in parcels if text(one.get("logistic_number"))]
+
+
+def _shipments(subs: Sequence[Json]) -> tuple[Shipment, ...]:
+    """A parcel that holds several lines is told of by each of them."""
+    found: dict[tuple[str | None, str | None], Shipment] = {}
+    for sub in subs:
+        line = identity(sub.get("sub_purchase_order_id"))
+        for parcel in _parcels(sub):
+            carrier = text(parcel.get("logistic_company_name"))
+            number = text(parcel.get("logistic_number"))
+            known = found.get((carrier, number)) or Shipment(
+                carrier, number, moment(parcel.get("rts_time")), ()
+            )
+            lines = dict.fromkeys((*known.item_ids, *([line] if line else [])))
+            found[carrier, number] = replace(known, item_ids=tuple(lines))
+    return tuple(found.values())
+
+
+def _close_reason(subs: Sequence[Json]) -> CloseReason:
+    said = next((told for sub in subs if (told := text(sub.get("close_reason")))), "").upper()
+    for words, reason in _CLOSERS:
+        if any(word in said for word in words):
+            return reason
+    return CloseReason.OTHER
+
+
+def refund(data: Any, refund_id: str, order_id: str) -> Refund:
+    """A refund; a state that we do not know counts as still asked for."""
+    aggregate = record(record(data).get("refund_order_aggregate")) or record(data)
+    raw = record(aggregate.get("refund_order"))
+    amount, raw_status = whole(raw.get("refund_fee")), text(raw.get("refund_status"))
+    if amount is None or raw_status is None:
+        raise Unreadable("a refund without its amount or state")
+    state = _REFUNDS.get(whole(raw_status) or 0, RefundState.REQUESTED)
+    return Refund(refund_id, order_id, state, amount, raw_status)

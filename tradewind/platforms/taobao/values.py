@@ -1,0 +1,111 @@
+"""Reading single values of the marketplace's JSON, where numbers and strings change places."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+
+Json = Mapping[str, Any]
+
+# Fractions become Decimals, so that no amount ever passes through a float.
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_CHINA = timezone(timedelta(hours=8))
+# Times are in milliseconds; a number this small can only be seconds.
+_LEAST_MILLISECONDS = 100_000_000_000
+
+
+class Unreadable(ValueError):
+    """An answer lacks something that we cannot do without."""
+
+
+def decode(body: bytes | str) -> Any:
+    try:
+        return _decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise Unreadable("not JSON") from None
+
+
+def text(raw: Any) -> str | None:
+    """A string, or a number spelled as one; None for what is missing, empty or something else."""
+    if isinstance(raw, bool) or not isinstance(raw, str | int | Decimal):
+        return None
+    spelled = str(raw).strip()
+    return spelled if spelled and spelled.lower() != "null" else None
+
+
+def identity(raw: Any) -> str | None:
+    """An id; they count from one, so a zero is none."""
+    spelled = text(raw)
+    return None if spelled == "0" else spelled
+
+
+def whole(raw: Any) -> int | None:
+    """A whole number. An amount that is documented in fen is read by this, and no other way."""
+    spelled = text(raw)
+    return int(spelled) if spelled is not None and _WHOLE.fullmatch(spelled) else None
+
+
+def fen_of_yuan(raw: Any) -> int | None:
+    """Fen of an amount that is documented in yuan; None for a part of a fen."""
+    try:
+        fen = Decimal(text(raw) or "") * 100
+        return int(fen) if fen == fen.to_integral_value() else None
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+
+
+def amount(raw: Any) -> int | None:
+    """Fen, bare or as `{amount, currency}`."""
+    return whole(raw["amount"] if isinstance(raw, Mapping) and "amount" in raw else raw)
+
+
+def moment(raw: Any) -> datetime | None:
+    """A time in milliseconds, or spelled out, which is then China's time unless it says other."""
+    spelled = identity(raw)
+    if spelled is None:
+        return None
+    try:
+        if _WHOLE.fullmatch(spelled):
+            number = int(spelled)
+            number = number if abs(number) >= _LEAST_MILLISECONDS else number * 1000
+            return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=number)
+        read = datetime.fromisoformat(spelled)
+        return (read if read.tzinfo else read.replace(tzinfo=_CHINA)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def truth(raw: Any) -> bool | None:
+    return {"true": True, "false": False}.get(str(raw).strip().lower())
+
+
+def record(raw: Any) -> Json:
+    """An object, also one that came as a string of JSON; empty when it is none."""
+    found = _unpacked(raw)
+    return found if isinstance(found, Mapping) else {}
+
+
+def records(raw: Any) -> list[Json]:
+    """The objects of a list; a lone object counts as a list of one."""
+    return [one for one in values(raw) if isinstance(one, Mapping)]
+
+
+def values(raw: Any) -> list[Any]:
+    found = _unpacked(raw)
+    if isinstance(found, Mapping):
+        return [found]
+    return found if isinstance(found, list) else []
+
+
+def _unpacked(raw: Any) -> Any:
+    if not isinstance(raw, str) or not raw.lstrip().startswith(("{", "[")):
+        return raw
+    try:
+        return decode(raw)
+    except Unreadable:
+        return None
