@@ -48,15 +48,8 @@ class Index:
         self._products = [product for product in products if product.listed]
         weights: dict[str, dict[int, float]] = defaultdict(dict)
         for at, product in enumerate(self._products):
-            for weight, texts in (
-                (_REST, _rest(product)),
-                (_TITLE, (product.title, product.title_en)),
-                (_KIND, (product.kind, product.kind_en)),
-            ):
-                for text in texts:
-                    # A lone character of a query finds the titles that hold it.
-                    for term in {*terms(text), *"".join(_HAN.findall(text))}:
-                        weights[term][at] = max(weight, weights[term].get(at, 0.0))
+            for term, weight in _terms_of(product).items():
+                weights[term][at] = weight
         self._weights = dict(weights)
         self.find = lru_cache(maxsize=512)(self._find)
 
@@ -116,6 +109,28 @@ class Index:
         if text in (product.kind.lower(), product.kind_en.lower()):
             return 3.0
         return 2.0 if text in product.title.lower() or text in product.title_en.lower() else 0.0
+
+
+def _terms_of(product: Product) -> dict[str, float]:
+    """Every term that finds a product, and how much it says about it.
+
+    A backpack answers `backpack` better than a pet backpack does: the fewer words a thing is
+    called by, the more each of them says.
+    """
+    found: dict[str, float] = {}
+    fields = (
+        (_REST, _rest(product)),
+        (_TITLE, [product.title, product.title_en]),
+        (_KIND, [product.kind, product.kind_en]),
+    )
+    for weight, texts in fields:
+        for text in texts:
+            words = terms(text)
+            share = 0.7 + 0.3 / max(1, len(words)) if weight == _KIND else 1.0
+            # A lone character of a query finds the titles that hold it.
+            for term in {*words, *"".join(_HAN.findall(text))}:
+                found[term] = max(weight * share, found.get(term, 0.0))
+    return found
 
 
 def _rest(product: Product) -> list[str]:
