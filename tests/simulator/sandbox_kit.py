@@ -172,7 +172,7 @@ class Market:
         return self.client.get("/_control/state").json()
 
     def clock(self, **body: float) -> Any:
-        return self.control("clock", **body)
+        return self.client.post("/_control/clock", json=body).json()
 
     def advance(self, order: str | int, to: str, **details: Any) -> Any:
         return self.control(f"orders/{order}/advance", to=to, **details)

@@ -110,7 +110,7 @@ def _read(body: bytes, shape: type[T]) -> T:
 
 
 def _order(sandbox: Sandbox, number: str) -> Order:
-    order = sandbox.world.orders.get(int(number)) if number.isdigit() else None
+    order = sandbox.world.orders.get(int(number)) if number.isdecimal() else None
     if order is None:
         raise _Wrong(f"No order {number}.", 404)
     return order
@@ -120,7 +120,7 @@ def _advance(sandbox: Sandbox, order: Order, wanted: _AdvanceIn) -> Any:
     if wanted.to not in STEPS:
         raise _Wrong(f"`to` is one of {', '.join(STEPS)}.")
     refund = wanted.refund.removeprefix("TQ")
-    if refund and not refund.isdigit():
+    if refund and not refund.isdecimal():
         raise _Wrong("`refund` is the id of a refund.")
     details = Details(wanted.fen, wanted.freight_fen, int(refund or 0), wanted.with_return)
     return show(steps.take(sandbox.world, order, sandbox.now(), wanted.to, details))

@@ -72,7 +72,7 @@ def _offer(sandbox: Sandbox, number: int) -> Answer | None:
 
 def _orders(sandbox: Sandbox, query: str) -> list[Order]:
     ids = parse_qs(query).get("orderId", [""])[0].split(";")
-    found = (sandbox.world.orders.get(int(one)) for one in ids if one.isdigit())
+    found = (sandbox.world.orders.get(int(one)) for one in ids if one.isdecimal())
     return [order for order in found if order is not None]
 
 

@@ -9,7 +9,8 @@ from granian.constants import Interfaces, Loops
 from granian.log import LogLevels
 from granian.server import Server
 
-from tradewind.simulator.app import PREFIX
+from tradewind.simulator.app import PREFIX, options
+from tradewind.simulator.persist import Keeper
 
 DEFAULT_PORT = 8688
 _STOP_SECONDS = 5
@@ -50,6 +51,13 @@ def run(
         "NOTIFY_URL": notify_url,
     }
     os.environ.update({PREFIX + name: value for name, value in given.items()})
+    chosen = options()
+    if chosen.state is not None:
+        # A file that is something else, or in use, is told here and not by a dying worker.
+        keeper = Keeper(chosen.state)
+        keeper.claim()
+        keeper.load()
+        keeper.close()
     log.info("sandbox.listening", host=host, port=bound, state=given["STATE"] or None)
     Server(
         "tradewind.simulator.app:create",

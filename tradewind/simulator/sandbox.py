@@ -61,6 +61,7 @@ class Sandbox:
         self._aim()
         self.keeper = Keeper(options.state) if options.state is not None else None
         if self.keeper is not None:
+            self.keeper.claim()
             self._restore(self.keeper.load())
             self.keeper.replace(self._records())
         self.world.on_change = self._keep

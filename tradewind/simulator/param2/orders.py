@@ -293,7 +293,7 @@ def _time(call: Call, name: str) -> float | None:
     text = call.params.get(name, "")
     try:
         return times.read_compact(text) if text else None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise Refused("400", f"{name} invalid: {text}") from None
 
 

@@ -38,7 +38,7 @@ def _filters(call: Call) -> dict[str, int]:
     except msgspec.MsgspecError:
         parts = text.split(",")
     pairs = (part.strip().partition(":") for part in parts)
-    return {name: int(value) for name, _, value in pairs if value.strip().isdigit()}
+    return {name: int(value) for name, _, value in pairs if value.strip().isdecimal()}
 
 
 def search(call: Call) -> dict[str, Any]:
