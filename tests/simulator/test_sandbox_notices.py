@@ -5,11 +5,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from simulator.sandbox_kit import Market, cargo
+from simulator.sandbox_kit import Market, cargo, serving
 
 from tradewind.simulator import signing
 
@@ -140,21 +141,38 @@ def test_notices_of_the_taobao_dialect(market: Market, receiver: Receiver) -> No
     assert headers["Authorization"] == signed == signed.lower()
 
 
+def test_an_address_by_environment(tmp_path: Path, receiver: Receiver) -> None:
+    target = f"{receiver.url}/v1/notices/{{app}}"
+    with serving(tmp_path, NOTIFY_URL=target, PAY_TIMEOUT="600", PRODUCTS="50") as market:
+        number = market.order(app="alibaba")
+        receiver.wait(lambda: len(receiver.seen) >= 1)
+
+        assert receiver.seen[0][0] == "/v1/notices/alibaba"
+        assert market.view(number, "alibaba")["baseInfo"]["payTimeout"] == 600
+
+
 def test_duplicates_and_disorder(market: Market, receiver: Receiver) -> None:
     market.control(
-        "push", url=receiver.url, app="sandbox", duplicates=2, shuffle=True, window_seconds=0.5
+        "push", url=receiver.url, app="sandbox", duplicates=1, shuffle=True, window_seconds=1
     )
-    orders = [market.order() for _ in range(4)]
+    orders = [market.order() for _ in range(15)]
     for number in orders:
         market.advance(number, "pay")
 
-    receiver.wait(lambda: len(receiver.seen) >= 24)
+    receiver.wait(lambda: len(receiver.seen) >= 60)
     time.sleep(0.2)
 
-    ids = [message["msgId"] for message in receiver.messages()]
-    assert len(ids) == 24
-    assert {ids.count(one) for one in ids} == {3}
-    assert ids != sorted(ids)
+    came = [(one["data"]["orderId"], one["type"]) for one in receiver.messages()]
+    ids = [one["msgId"] for one in receiver.messages()]
+    paid_before_made = [
+        number
+        for number in orders
+        if came.index((int(number), "ORDER_BUYER_VIEW_ORDER_PAY"))
+        < came.index((int(number), "ORDER_BUYER_VIEW_BUYER_MAKE"))
+    ]
+    assert len(ids) == 60
+    assert {ids.count(one) for one in ids} == {2}
+    assert paid_before_made
 
 
 def test_a_wrong_signature_on_request(market: Market, receiver: Receiver) -> None:

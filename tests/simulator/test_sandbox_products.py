@@ -60,6 +60,22 @@ def test_what_it_is_comes_first(index: Index, query: str, kind: str) -> None:
     assert [product.kind for product in found[:10]] == [kind] * 10
 
 
+@pytest.mark.parametrize("query", ["cat", "猫"])
+def test_a_thing_for_cats_comes_after_a_cat_thing(index: Index, query: str) -> None:
+    found = [
+        query in product.kind_en.split() or query in product.kind for product in index.find(query)
+    ]
+
+    assert found == sorted(found, reverse=True)
+    assert set(found) == {True, False}
+
+
+def test_a_title_says_more_than_a_colour(index: Index) -> None:
+    found = ["transparent" in p.title_en or "clear" in p.title_en for p in index.find("clear case")]
+
+    assert found[:3] == [True] * 3
+
+
 def test_a_second_word_narrows_what_comes_first(index: Index) -> None:
     english = index.find("women silk dress")[:1]
     chinese = index.find("女士真丝连衣裙")[:1]

@@ -13,7 +13,7 @@ from tradewind.simulator.app import PREFIX, options
 from tradewind.simulator.persist import Keeper
 
 DEFAULT_PORT = 8688
-_STOP_SECONDS = 5
+_STOP_SECONDS = 3
 _LOGS = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -34,23 +34,20 @@ def run(
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     state: Path | None = None,
-    seed: int = 1688,
-    speed: float = 1.0,
-    notify_url: str = "",
+    seed: int | None = None,
+    speed: float | None = None,
+    notify_url: str | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT; port 0 finds a free one, which the log names.
 
     The worker reads its options from the environment, so what is given here is put there;
-    what can be set only there (apps, products, pay timeout) is left as it is.
+    what is not given stays as the environment has it.
     """
     bound = claim(host, port)
-    given = {
-        "STATE": str(state) if state is not None else "",
-        "SEED": str(seed),
-        "SPEED": str(speed),
-        "NOTIFY_URL": notify_url,
-    }
-    os.environ.update({PREFIX + name: value for name, value in given.items()})
+    given = {"STATE": state, "SEED": seed, "SPEED": speed, "NOTIFY_URL": notify_url}
+    os.environ.update(
+        {PREFIX + name: str(value) for name, value in given.items() if value is not None}
+    )
     chosen = options()
     if chosen.state is not None:
         # A file that is something else, or in use, is told here and not by a dying worker.
@@ -58,7 +55,8 @@ def run(
         keeper.claim()
         keeper.load()
         keeper.close()
-    log.info("sandbox.listening", host=host, port=bound, state=given["STATE"] or None)
+    kept = str(chosen.state) if chosen.state is not None else None
+    log.info("sandbox.listening", host=host, port=bound, state=kept)
     Server(
         "tradewind.simulator.app:create",
         factory=True,
