@@ -55,12 +55,13 @@ def _seller(chance: random.Random, category: Category, index: int) -> Seller:
 def _product(
     chance: random.Random, category: Category, kind: Kind, seller: Seller, number: int
 ) -> Product:
+    materials, features = vocabulary.FITTING.get(kind.name, (category.materials, category.features))
     words = {
         "season": chance.choice(vocabulary.SEASONS),
         "style": chance.choice(category.styles),
         "audience": chance.choice(category.audiences),
-        "feature": chance.choice(category.features),
-        "material": chance.choice(category.materials),
+        "feature": chance.choice(features),
+        "material": chance.choice(materials),
         "ending": chance.choice(vocabulary.ENDINGS),
     }
     price = _price(chance, kind)

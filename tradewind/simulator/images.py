@@ -23,6 +23,7 @@ _SHAPES = {
     " M170 130 A25 32 0 1 1 171 130 Z M232 130 A25 32 0 1 1 233 130 Z M282 170 A25 32 0 1 1 283 170 Z",
     "运动户外": "M200 90 A110 110 0 1 1 199 90 Z",
 }
+_TROUSERS = "M140 90 H260 L275 320 H215 L200 170 L185 320 H125 Z"
 _STAR = "M200 90 L228 165 L308 170 L245 220 L267 297 L200 252 L133 297 L155 220 L92 170 L172 165 Z"
 _PAINT = {
     "black": "#2b2b2e", "white": "#f7f7f5", "red": "#d63b3b", "pink": "#f2a3bd", "grey": "#9a9ca3",
@@ -41,7 +42,8 @@ def draw(product: Product, picture: int) -> bytes:
     for sku in product.skus:
         if sku.picture == picture and sku.options:
             paint = _PAINT.get(sku.options[0].value_en, paint)
-    shape = _SHAPES.get(product.category, _STAR)
+    trousers = product.kind.endswith("裤") or product.kind == "裤子"
+    shape = _TROUSERS if trousers else _SHAPES.get(product.category, _STAR)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400" viewBox="0 0 400 400">'
         f'<rect width="400" height="400" fill="hsl({hue} 35% 93%)"/>'

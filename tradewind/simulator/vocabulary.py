@@ -233,3 +233,51 @@ CATEGORIES = (
                "折叠椅 folding chair 25-150 2200, 运动水杯 sports bottle 9-55 220, 钓鱼竿 fishing rod 25-220 380"),
     ),
 )  # fmt: skip
+
+# What the words of a category do not fit: a phone case does not charge, a towel is not of plastic.
+_FITTING_TEXT = """
+手机壳 | 液态硅胶 liquid silicone, TPU TPU, 玻璃 glass, PU皮 PU leather | 防摔 shockproof, 磁吸 magnetic, 超薄 ultra-thin, 全包 full cover
+数据线 | 编织 braided, TPE TPE, 液态硅胶 liquid silicone | 快充 fast charging, 加长 extra long, 三合一 three-in-one
+充电器 | ABS ABS, PC阻燃 flame-retardant PC | 快充 fast charging, 多口 multi-port, 便携 portable
+充电宝 | ABS ABS, 铝合金 aluminium alloy | 快充 fast charging, 大容量 large capacity, 磁吸 magnetic, 超薄 ultra-thin
+蓝牙耳机 | ABS ABS, 硅胶 silicone | 无线 wireless, 降噪 noise cancelling, 长续航 long battery life
+蓝牙音箱 | ABS ABS, 布艺 fabric, 木质 wooden | 无线 wireless, 防水 waterproof, 重低音 heavy bass
+钢化膜 | 钢化玻璃 tempered glass | 防窥 anti-peep, 防指纹 anti-fingerprint, 高清 high definition
+键盘 | ABS ABS, 铝合金 aluminium alloy | 无线 wireless, 机械 mechanical, 静音 silent
+鼠标 | ABS ABS | 无线 wireless, 静音 silent, 可充电 rechargeable
+智能手表 | 铝合金 aluminium alloy, 液态硅胶 liquid silicone | 防水 waterproof, 测心率 heart rate, 长续航 long battery life
+U盘 | 金属 metal, ABS ABS | 高速 high speed, 大容量 large capacity, 双接口 dual interface
+平板保护套 | PU皮 PU leather, 液态硅胶 liquid silicone | 防摔 shockproof, 可折叠 foldable, 带笔槽 with pen slot
+毛巾 | 纯棉 cotton, 竹纤维 bamboo fibre, 珊瑚绒 coral fleece | 加厚 thick, 吸水 absorbent, 速干 quick dry
+地垫 | 硅藻泥 diatomite, 丝圈 loop pile, 珊瑚绒 coral fleece | 防滑 non-slip, 吸水 absorbent, 可水洗 washable
+抱枕 | 棉麻 cotton linen, 天鹅绒 velvet, 毛绒 plush | 可拆洗 removable and washable, 印花 printed, 大号 large
+窗帘 | 棉麻 cotton linen, 雪尼尔 chenille, 涤纶 polyester | 遮光 blackout, 隔热 heat insulating, 免打孔 no drilling
+床单四件套 | 纯棉 cotton, 天丝 lyocell, 水洗棉 washed cotton | 亲肤 skin-friendly, 加厚 thick, 印花 printed
+雨伞 | 碰击布 pongee, 黑胶 black coating | 自动 automatic, 防晒 sun-proof, 加大 extra large
+香薰机 | ABS ABS, 木纹 wood grain, 玻璃 glass | 静音 silent, 七彩灯 colour light, 大容量 large capacity
+台灯 | 铝合金 aluminium alloy, ABS ABS | 护眼 eye protection, 可充电 rechargeable, 可折叠 foldable
+菜刀 | 304不锈钢 304 stainless steel, 高碳钢 high carbon steel | 锋利 sharp, 锻打 hand-forged, 防滑 non-slip
+炒锅 | 铸铁 cast iron, 304不锈钢 304 stainless steel, 麦饭石 maifan stone | 不粘 non-stick, 带盖 with lid, 少油烟 low smoke
+砧板 | 木质 wooden, 竹制 bamboo, 304不锈钢 304 stainless steel | 抗菌 antibacterial, 防滑 non-slip, 双面 double-sided
+围巾 | 羊绒 cashmere, 真丝 silk, 棉麻 cotton linen | 加厚 thick, 格子 plaid, 百搭 versatile
+腰带 | 真皮 leather, PU皮 PU leather, 帆布 canvas | 自动扣 automatic buckle, 百搭 versatile, 加长 extra long
+帽子 | 纯棉 cotton, 羊毛 wool, 草编 straw | 防晒 sun-proof, 可调节 adjustable, 保暖 warm
+太阳镜 | TR90 TR90, 金属 metal, PC PC | 偏光 polarized, 防紫外线 UV protection, 大框 oversized
+手表 | 不锈钢 stainless steel, 合金 alloy, 真皮 leather | 防水 waterproof, 夜光 luminous, 石英 quartz
+毛绒公仔 | 毛绒 plush, 羽绒棉 down cotton | 可水洗 washable, 会唱歌 singing, 大号 large
+拼图 | 木制 wooden, 纸质 paper | 1000片 1000 pieces, 大颗粒 large particle, 磁性 magnetic
+遥控车 | 合金 alloy, ABS塑料 ABS plastic | 遥控 remote control, 可充电 rechargeable, 四驱 four-wheel drive
+宠物衣服 | 纯棉 cotton, 摇粒绒 polar fleece | 保暖 warm, 防水 waterproof, 印花 printed
+狗窝 | 毛绒 plush, 牛津布 oxford cloth | 可拆洗 removable and washable, 保暖 warm, 大号 large
+帐篷 | 牛津布 oxford cloth, 涤纶 polyester | 防水 waterproof, 自动 automatic, 加厚 thick
+睡袋 | 羽绒 down, 涤纶 polyester | 保暖 warm, 超轻 ultralight, 可拼接 can be joined
+篮球 | PU皮 PU leather, 橡胶 rubber | 耐磨 wear-resistant, 防滑 non-slip, 7号 size 7
+瑜伽垫 | TPE TPE, NBR NBR, 天然橡胶 natural rubber | 加厚 thick, 防滑 non-slip, 加宽 extra wide
+哑铃 | 铸铁 cast iron, 橡胶 rubber | 可调节 adjustable, 防滑 non-slip, 静音 silent
+"""
+FITTING = {
+    name.strip(): (_pairs(materials), _pairs(features))
+    for name, materials, features in (
+        line.split("|") for line in _FITTING_TEXT.strip().splitlines()
+    )
+}

@@ -76,8 +76,6 @@ def order_object(world: World, order: Order, base: str, *, logistics: bool) -> d
 def _base_info(world: World, order: Order) -> dict[str, Any]:
     app = world.apps[order.app]
     seller = world.sellers[order.seller]
-    during = [refund for refund in order.refunds if not refund.after_sales]
-    after = [refund for refund in order.refunds if refund.after_sales]
     info: dict[str, Any] = {
         "id": order.id,
         "idOfStr": str(order.id),
@@ -106,11 +104,17 @@ def _base_info(world: World, order: Order) -> dict[str, Any]:
         "stepPayAll": False,
         "newStepOrderList": [],
     }
-    info |= _times(order)
     if order.remark:
         info["buyerFeedback"] = order.remark
     if order.paid_at is not None:
         info["alipayTradeId"] = f"{order.id}{order.seller % 10_000_000:07d}"
+    return info | _times(order) | _refunds_and_closing(order)
+
+
+def _refunds_and_closing(order: Order) -> dict[str, str]:
+    info: dict[str, str] = {}
+    during = [refund for refund in order.refunds if not refund.after_sales]
+    after = [refund for refund in order.refunds if refund.after_sales]
     if during:
         info["refundStatus"] = _latest(during).status.value
         info["refundId"] = f"TQ{_latest(during).id}"
