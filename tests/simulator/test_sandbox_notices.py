@@ -1,6 +1,7 @@
 """Notices: signed, repeated, shuffled, tried again, and replayed when nobody took them."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -202,6 +203,20 @@ def test_what_is_not_taken_is_sent_again(market: Market, receiver: Receiver) -> 
     assert first["msgId"] == second["msgId"]
     receiver.wait(lambda: market.state()["notices"][0]["delivered"])
     assert market.state()["notices"][0]["answers"] == [500, 200]
+
+
+def test_a_receiver_that_hangs_holds_up_only_its_own_app(
+    market: Market, receiver: Receiver
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        market.control("push", url=f"http://127.0.0.1:{silent.getsockname()[1]}", app="alibaba")
+        market.control("push", url=receiver.url, app="sandbox")
+        market.order(app="alibaba")
+        market.order()
+        began = time.monotonic()
+        receiver.wait(lambda: len(receiver.seen) >= 1)
+
+        assert time.monotonic() - began < 3
 
 
 def test_what_nobody_took_can_be_fetched_once(market: Market) -> None:

@@ -47,8 +47,12 @@ async def _exchange(url: str, headers: Mapping[str, str], body: bytes) -> int:
 
 
 async def run(notices: Notices) -> None:
-    """Send until cancelled: in order, unless shuffling was asked for."""
+    """Send until cancelled. Each app's notices leave in order, unless shuffling was asked for.
+
+    An app whose receiver is slow holds up only itself.
+    """
     places = asyncio.Semaphore(_AT_ONCE)
+    lanes: dict[str, asyncio.Task[None]] = {}
     running: set[asyncio.Task[None]] = set()
     while True:
         job = notices.due(time.time())
@@ -56,19 +60,23 @@ async def run(notices: Notices) -> None:
             await asyncio.sleep(_PAUSE)
             continue
         notice, target, tries = job
-        await places.acquire()
-        task = asyncio.create_task(_send(notices, notice, target, tries, places))
+        before = None if target.shuffle else lanes.get(notice.app)
+        task = asyncio.create_task(_send(notices, notice, target, tries, places, before))
+        lanes[notice.app] = task
         running.add(task)
         task.add_done_callback(running.discard)
-        if not target.shuffle:
-            await task
 
 
 async def _send(
-    notices: Notices, notice: Notice, target: Target, tries: int, places: asyncio.Semaphore
+    notices: Notices,
+    notice: Notice,
+    target: Target,
+    tries: int,
+    places: asyncio.Semaphore,
+    before: asyncio.Task[None] | None,
 ) -> None:
-    try:
+    if before is not None:
+        await asyncio.wait([before])
+    async with places:
         status = await post(target.url, notice.headers, notice.body.encode())
-        notices.done(notice, tries, status, time.time())
-    finally:
-        places.release()
+    notices.done(notice, tries, status, time.time())
