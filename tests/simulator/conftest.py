@@ -1,0 +1,18 @@
+"""One sandbox for all tests of the simulator, as new at the beginning of each."""
+
+from collections.abc import Iterator
+
+import pytest
+from simulator.sandbox_kit import Market, serving
+
+
+@pytest.fixture(scope="session")
+def shared_market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
+    with serving(tmp_path_factory.mktemp("sandbox")) as market:
+        yield market
+
+
+@pytest.fixture
+def market(shared_market: Market) -> Market:
+    shared_market.control("reset")
+    return shared_market

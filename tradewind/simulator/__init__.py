@@ -1,0 +1,1 @@
+"""A simulated marketplace in a process of its own, reached by HTTP as a real one is."""

@@ -1,0 +1,39 @@
+"""What an operation answers: a value, a refusal, or silence."""
+
+from typing import Any
+
+import msgspec
+
+_JSON = msgspec.json.Encoder()
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """`silence`: say nothing for so many real seconds, then close the connection."""
+
+    body: bytes
+    status: int = 200
+    content_type: bytes = b"application/json;charset=utf-8"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    silence: float | None = None
+
+
+class Refused(Exception):
+    """A business refusal; `extra` is whatever the operation shows with it."""
+
+    def __init__(self, code: str, message: str, **extra: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.extra = extra
+
+
+def json(value: Any, status: int = 200) -> Answer:
+    return Answer(_JSON.encode(value), status)
+
+
+def html(text: str, status: int = 200) -> Answer:
+    return Answer(text.encode(), status, b"text/html;charset=utf-8")
+
+
+def redirect(url: str) -> Answer:
+    return Answer(b"", 302, b"text/plain", ((b"location", url.encode()),))

@@ -1,0 +1,66 @@
+"""Misbehaviour on request, per operation: what to do wrong, how often, and how many times."""
+
+import random
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Mode(StrEnum):
+    """How an operation misbehaves."""
+
+    ERROR = "error"  # refuse with `code`
+    HTTP500 = "http500"  # HTML and status 500
+    SLOW = "slow"  # do it at once, answer after `seconds`
+    HANG = "hang"  # do nothing, and never answer
+    DROP = "drop"  # do it, then close the connection without an answer
+    LATE = "late"  # do it after `seconds`, answer then
+    TWICE = "twice"  # do it twice, as a gateway that retries by itself
+    DOUBLED = "doubled"  # the body of the answer comes twice over
+    GARBAGE = "garbage"  # do it, and answer 200 with something that is not JSON
+    WRONG_SIGNATURE = "wrong_signature"  # say that a good signature is bad; sign notices badly
+    DRIFT = "drift"  # numbers come as strings, and strings of digits as numbers
+
+
+class Fault(Struct):
+    """`after` does the operation before an error or a 500; `count` None goes on for ever."""
+
+    operation: str
+    mode: Mode
+    code: str = ""
+    message: str = ""
+    status: int = 0
+    rate: float = 1.0
+    count: int | None = None
+    seconds: float = 0.0
+    after: bool = False
+    hits: int = 0
+
+
+class Faults:
+    """What is asked for; the one asked for first wins."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.wanted: list[Fault] = []
+        self._chance = chance
+
+    def add(self, fault: Fault) -> None:
+        self.wanted.append(fault)
+
+    def clear(self, operation: str | None = None) -> int:
+        kept = [f for f in self.wanted if operation is not None and f.operation != operation]
+        gone = len(self.wanted) - len(kept)
+        self.wanted = kept
+        return gone
+
+    def strike(self, *names: str) -> Fault | None:
+        """The fault that befalls this call, if any; `*` is every operation but the notices."""
+        for fault in self.wanted:
+            mine = fault.operation in names or (fault.operation == "*" and "push" not in names)
+            if not mine or fault.count == 0 or self._chance.random() >= fault.rate:
+                continue
+            if fault.count is not None:
+                fault.count -= 1
+            fault.hits += 1
+            return fault
+        return None
