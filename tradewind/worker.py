@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from tradewind.accounts import sql as accounts
-from tradewind.accounts.sign_in import WINDOW
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
+from tradewind.guesses import sql as guesses
+from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.settings import Settings
@@ -25,9 +26,7 @@ def housekeeping(db: Database) -> Sequence[Chore]:
     hour = timedelta(hours=1)
     return [
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
-        Chore(
-            "login_failures", hour, lambda: accounts.delete_old_login_failures(db, window=WINDOW)
-        ),
+        Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
         Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
         Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
