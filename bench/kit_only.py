@@ -26,8 +26,8 @@ async def hello() -> Hello:
 class _Closed:
     """A gate that nobody comes to."""
 
-    async def admit(self, request: Request) -> Caller:
-        raise NotImplementedError(request.path)
+    async def admit(self, request: Request, *, urgent: bool) -> Caller:
+        raise NotImplementedError(request.path, urgent)
 
 
 def create() -> Application:

@@ -82,7 +82,8 @@ def test_every_wrong_setting_is_named_in_one_message() -> None:
 
     assert sentence == (
         "These settings are wrong: "
-        "TRADEWIND_DATABASE_URL is a URL that begins with postgresql:// or postgres://; "
+        "TRADEWIND_DATABASE_URL is like "
+        "postgresql://user:password@host:5432/database?sslmode=require; "
         "TRADEWIND_DATABASE_POOL is a whole number from 2 to 200; "
         "TRADEWIND_SECRET_KEY is 64 hexadecimal digits (32 random bytes), or several by comma; "
         "TRADEWIND_HOST is an IP address, such as 127.0.0.1 or ::1, or localhost; "
@@ -157,6 +158,24 @@ def test_production_refuses_what_is_for_development_only() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://db",
+        "db.internal",
+        "postgresql://db:port/t",
+        "postgresql://db:65536/t",
+        "postgresql://[db/t",
+        "postgresql://db/t?sslmode=yes",
+    ],
+)
+def test_a_database_url_that_no_driver_can_read_is_refused(url: str) -> None:
+    assert refusal({"TRADEWIND_DATABASE_URL": url}) == (
+        "These settings are wrong: TRADEWIND_DATABASE_URL is like "
+        "postgresql://user:password@host:5432/database?sslmode=require."
+    )
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])
 def test_a_development_server_listens_on_loopback(host: str) -> None:
     chosen = settings.load({"TRADEWIND_DATABASE_URL": DATABASE, "TRADEWIND_HOST": host})
@@ -172,7 +191,13 @@ def test_a_development_server_refuses_any_other_address_unless_told_so(host: str
         f"These settings are wrong: TRADEWIND_HOST is {host}, but a development server listens on "
         "loopback only (set TRADEWIND_ENV=production, or TRADEWIND_DEV_BIND_ANY=yes)."
     )
-    assert settings.load({**environ, "TRADEWIND_DEV_BIND_ANY": "yes"}).host == host
+
+    environ["TRADEWIND_DEV_BIND_ANY"] = "yes"
+    assert refusal(environ) == (
+        "These settings are wrong: TRADEWIND_DEV_BIND_ANY needs a TRADEWIND_SECRET_KEY of your own."
+    )
+    environ["TRADEWIND_SECRET_KEY"] = SECRET.hex()
+    assert settings.load(environ).host == host
 
 
 def test_lists_are_read_by_comma_and_blanks_do_not_matter() -> None:

@@ -99,8 +99,10 @@ def is_ready(mode: str) -> bool:
 
 
 def stamp(mode: str) -> dict[str, str]:
-    files = {**LOCKS, "pyproject": ROOT / "pyproject.toml"}
-    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    """What an environment was made from; the tools' own settings in pyproject.toml do not count."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("\n[tool.")[0]
+    texts = {"pyproject": project.encode(), **{n: path.read_bytes() for n, path in LOCKS.items()}}
+    hashes = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
     return {"mode": mode, "python": PYTHON, "path": str(VENV), **hashes}
 
 

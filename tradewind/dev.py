@@ -44,10 +44,16 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
         url = f"http://{f'[{chosen.host}]' if ':' in chosen.host else chosen.host}:{port}"
         masters = _masters(chosen, secrets)
         await _prepare(database_url, masters, secrets)
-        environ = _environment(chosen, masters, port, database_url, url)
+        sandbox_url = f"http://127.0.0.1:{sandbox_port}"
+        environ = {
+            **_simulated(sandbox_url),
+            **_environment(chosen, masters, port, database_url, url),
+        }
+        world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
         # A port for metrics that was set can only be one process's: the API's.
         apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
         children = [
+            await _start(stack, "sandbox", apart, ["sandbox", *world]),
             await _start(stack, "API", environ, ["serve"]),
             await _start(stack, "worker", apart, ["worker"]),
         ]
@@ -65,6 +71,23 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
             introduce(running, secrets)
             await _first(watch)
         log.info("dev.stopping")
+
+
+def _near(host: str, port: int) -> int:
+    """The port next to the API's, so that it is the same every time; another if it is taken."""
+    try:
+        return processes.claim_port(host, port + 1)
+    except (CannotStart, OverflowError):
+        return processes.claim_port(host, 0)
+
+
+def _simulated(sandbox_url: str) -> dict[str, str]:
+    """The real connectors, pointed at the simulator; what is set by hand wins."""
+    return {
+        "TRADEWIND_SANDBOX_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_TAOBAO_URL": f"{sandbox_url}/rest",
+    }
 
 
 def _masters(chosen: Settings, secrets: Secrets) -> Sequence[bytes]:
@@ -91,10 +114,6 @@ def _environment(
     filled = {
         "TRADEWIND_PUBLIC_URL": url,
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
-        # The real connectors, pointed at the simulator.
-        "TRADEWIND_SANDBOX_URL": sandbox_url,
-        "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
-        "TRADEWIND_PLATFORM_TAOBAO_URL": sandbox_url,
     }
     return {
         **filled,

@@ -1,6 +1,7 @@
 """Processes: a child dies with its parent, and a port is really ours before we serve on it."""
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import socket
@@ -28,9 +29,10 @@ def die_with_parent(signum: signal.Signals) -> None:
     """Ask the kernel to send us `signum` when our parent dies, however it dies (Linux only)."""
     if sys.platform != "linux":
         return
-    parent = os.getppid()
+    started_by = multiprocessing.parent_process()
+    parent = os.getppid() if started_by is None else started_by.pid
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signum))
-    if os.getppid() != parent:  # it died just before we asked
+    if os.getppid() != parent:  # it died before we asked, perhaps while we were still importing
         os.kill(os.getpid(), signum)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tradewind.errors import CannotStart
 
@@ -18,6 +18,7 @@ Network = IPv4Network | IPv6Network
 PREFIX = "TRADEWIND_"
 SECRET_BYTES = 32
 _LARGEST_PLAN = 6_000_000
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 # What a development server uses when nobody set a secret; production refuses it by name.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
@@ -121,6 +122,21 @@ def _url(*schemes: str) -> Callable[[str], str]:
     return read
 
 
+def _database(text: str) -> str:
+    if not text:
+        return text
+    wrong = "is like postgresql://user:password@host:5432/database?sslmode=require"
+    try:
+        parts = urlsplit(text)
+        port, query = parts.port, dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise ValueError(wrong) from None
+    named = parts.scheme in ("postgresql", "postgres")
+    if not named or port == 0 or query.get("sslmode", "prefer") not in _SSL_MODES:
+        raise ValueError(wrong)
+    return text
+
+
 def _networks(text: str) -> tuple[Network, ...]:
     try:
         return tuple(ip_network(item, strict=False) for item in _items(text))
@@ -174,7 +190,7 @@ def _yes(text: str) -> bool:
 KNOWN = [
     Setting("env", _one_of("development", "production"), "development",
             "`production` refuses weak settings; `development` listens on loopback only."),
-    Setting("database_url", _url("postgresql", "postgres"), "",
+    Setting("database_url", _database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
     Setting("database_pool", _number(2, 200), "10", "Connections per process."),
     Setting("secret_key", _secrets, "",
@@ -216,6 +232,8 @@ PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "rate": (_number(1, 6_000_000), "Calls a minute that all processes make together."),
 }
 _PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
+# The simulator's own, which it reads itself.
+_SANDBOX = PREFIX + "SANDBOX_"
 
 
 def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> Settings:
@@ -239,6 +257,7 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
             wrong.append(f"{setting.variable} {error}")
             unreadable.add(setting.variable)
             values[setting.name] = setting.read(setting.default)
+    values["platforms"] = _platforms(environ, wrong)
     _complete(values)
     if PREFIX + "ENV" not in unreadable:  # else nobody knows what to hold the others to
         wrong += [
@@ -257,7 +276,10 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     return sorted(
         name
         for name in environ
-        if name.startswith(PREFIX) and name not in known and not _PLATFORM.fullmatch(name)
+        if name.startswith(PREFIX)
+        and name not in known
+        and not name.startswith(_SANDBOX)
+        and not _PLATFORM.fullmatch(name)
     )
 
 
@@ -319,6 +341,8 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
                 f"TRADEWIND_HOST is {values['host']}, but a development server listens on loopback "
                 "only (set TRADEWIND_ENV=production, or TRADEWIND_DEV_BIND_ANY=yes)"
             )
+        if values["dev_bind_any"] and DEVELOPMENT_SECRET in values["secret_key"]:
+            wrong.append("TRADEWIND_DEV_BIND_ANY needs a TRADEWIND_SECRET_KEY of your own")
         return wrong
     secrets = values["secret_key"]
     if not secrets:

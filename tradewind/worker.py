@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from tradewind.accounts import sql as accounts
-from tradewind.accounts.sign_in import WINDOW
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
 from tradewind.egress.client import Client
+from tradewind.guesses import sql as guesses
+from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.parts import given_credentials, platforms_of
@@ -38,9 +39,7 @@ def chores_of(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[
         Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
-        Chore(
-            "login_failures", hour, lambda: accounts.delete_old_login_failures(db, window=WINDOW)
-        ),
+        Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
         Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
         Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),

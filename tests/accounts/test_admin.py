@@ -3,7 +3,7 @@
 import pytest
 from kit.server import Server
 
-from tradewind.accounts.model import Role
+from tradewind.accounts.model import Plan, Role
 
 
 def test_only_operators_reach_the_admin_api(api: Server) -> None:
@@ -91,6 +91,46 @@ def test_a_plan_and_roles_count_from_the_next_request(api: Server) -> None:
     roles = {"roles": ["operator", "buyer"]}
     assert api.call("POST", f"{path}/roles", by=operator, json=roles).status_code == 200
     assert api.call("GET", "/v1/admin/accounts", by=person).status_code == 200
+
+
+def test_an_operator_can_end_a_stop_after_failed_logins(own_api: Server) -> None:
+    operator, person = own_api.operator(), own_api.person()
+    body = {"email": person.email, "password": person.password}
+    for _ in range(10):
+        own_api.call("POST", "/v1/auth/login", json={**body, "password": "a wrong password"})
+    assert own_api.call("POST", "/v1/auth/login", json=body).status_code == 403
+
+    own_api.call("POST", f"/v1/admin/accounts/{person.id}/unlock", by=operator)
+
+    assert own_api.call("POST", "/v1/auth/login", json=body).status_code == 200
+
+
+def test_accounts_are_listed_by_several_values_of_a_filter(api: Server) -> None:
+    operator = api.operator()
+    free, pro = api.person(plan=Plan.FREE), api.person(plan=Plan.PRO)
+
+    page = api.call("GET", "/v1/admin/accounts?plan=free,pro&limit=100", by=operator).json()
+
+    listed = {item["id"]: item["plan"] for item in page["items"]}
+    assert listed[free.id] == "free"
+    assert listed[pro.id] == "pro"
+    assert set(listed.values()) <= {"free", "pro"}
+    assert api.call("GET", "/v1/admin/accounts?plan=gold", by=operator).status_code == 422
+
+
+def test_the_audit_log_takes_no_unreadable_filter(api: Server) -> None:
+    operator = api.operator()
+
+    for query in (
+        f"account={operator.id}%0A",
+        "at_after=0001-01-01T00:00:00%2B23:59",
+        "at_before=9999-12-31T23:59:59-23:59",
+        "at_after=0",
+        "at_after=2026-01-01T00:00:00",
+        "limit=1e1",
+    ):
+        answer = api.call("GET", f"/v1/admin/audit?{query}", by=operator)
+        assert answer.status_code == 422, query
 
 
 def test_operators_cannot_lock_themselves_out(api: Server) -> None:

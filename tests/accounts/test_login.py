@@ -129,7 +129,23 @@ def test_of_many_guesses_at_once_exactly_ten_are_tried(own_api: Server) -> None:
         )
 
     assert answers.count(401) == 10
-    assert answers.count(403) == 50
+    assert answers.count(403) + answers.count(503) == 50
+    assert login(own_api, "guessed@test.example", "a wrong password").status_code == 403
+
+
+def test_right_logins_at_the_same_moment_stop_nobody(own_api: Server) -> None:
+    person = own_api.person()
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(
+            threads.map(lambda _: login(own_api, person.email, person.password), range(40))
+        )
+
+    assert {answer.status_code for answer in answers} <= {200, 503}
+    assert all("retry-after" in a.headers for a in answers if a.status_code == 503)
+    assert login(own_api, person.email, person.password).status_code == 200
+    counted = own_api.fetch("SELECT failed_at, tried_at, locked_until FROM login_failure")
+    assert all(tuple(row) == ([], [], None) for row in counted)
 
 
 def test_one_address_may_try_30_logins_a_minute(workshop: Workshop) -> None:

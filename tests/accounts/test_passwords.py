@@ -66,6 +66,41 @@ def test_the_current_password_is_asked_for(api: Server) -> None:
     assert can_log_in(api, person, person.password)
 
 
+def test_guessing_by_a_stolen_key_stops_after_ten(own_api: Server) -> None:
+    person = own_api.person()
+    for _ in range(10):
+        assert change(own_api, person, "not the password", NEW).status_code == 422
+
+    stopped = change(own_api, person, person.password, NEW)
+
+    assert stopped.status_code == 403
+    assert stopped.json()["code"] == "account_locked"
+    assert "retry-after" in stopped.headers
+
+
+def test_of_two_changes_at_once_one_is_too_late(api: Server) -> None:
+    person = api.person()
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(
+            threads.map(
+                lambda number: change(api, person, person.password, f"{NEW} {number}").status_code,
+                range(4),
+            )
+        )
+
+    assert sorted(answers) == [204, 422, 422, 422]
+
+
+def test_a_changed_password_ends_the_links_that_were_made_before(api: Server) -> None:
+    person = api.person()
+    token = make_link(api, person)
+
+    assert change(api, person, person.password, NEW).status_code == 204
+
+    assert choose(api, token, "yet another password").status_code == 410
+
+
 def test_a_short_password_is_refused(api: Server) -> None:
     answer = change(api, api.person(), "whatever it is", "only eleven")
 

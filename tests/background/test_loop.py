@@ -74,6 +74,7 @@ async def test_a_rest_ends_by_a_wake_up() -> None:
     loop.wake.set()
 
     await loop.reached(2)
+    await asyncio.sleep(0.1)
     assert loop.steps == 2
     await loop.end()
 

@@ -53,6 +53,33 @@ async def test_a_refusal_says_when_to_come_back(api: Server) -> None:
     assert api.call("GET", "/v1/me", by=person).status_code == 200
 
 
+async def test_who_is_abused_can_still_end_the_abuse(api: Server) -> None:
+    person = api.person(plan=Plan.FREE)
+    token = {"authorization": f"Bearer {api.login(person)['access_token']}"}
+    key = api.call("GET", "/v1/api-keys", by=person).json()["items"][0]["id"]
+    thief = await burst(api, person.headers, 60)
+    assert 429 in {answer.status_code for answer in thief}
+
+    revoked = api.call("DELETE", f"/v1/api-keys/{key}", headers=token)
+    logged_out = api.call("POST", "/v1/auth/logout", headers=token)
+
+    assert revoked.status_code == 204
+    assert logged_out.status_code == 204
+    assert api.call("GET", "/v1/me", by=person).status_code == 401
+
+
+def test_a_session_is_refreshed_so_often_and_no_more(api: Server) -> None:
+    token = api.login(api.person())["refresh_token"]
+
+    answers = [
+        api.call("POST", "/v1/auth/refresh", json={"refresh_token": token}) for _ in range(40)
+    ]
+
+    assert answers[0].status_code == 200
+    assert answers[-1].status_code == 429
+    assert "retry-after" in answers[-1].headers
+
+
 def test_every_authenticated_answer_tells_the_budget(api: Server) -> None:
     person = api.person(plan=Plan.PRO)
 

@@ -60,6 +60,14 @@ def get(port: int, path: str, host: str = "127.0.0.1") -> httpx.Response:
             time.sleep(0.02)
 
 
+def wait_for(expected: int, port: int, name: str, **labels: str) -> None:
+    """A request is counted just after its answer is sent; from then on the figure stays."""
+    deadline = time.monotonic() + 5
+    while (seen := counter(port, name, **labels)) != expected:
+        assert time.monotonic() < deadline, f"{seen} were counted, not {expected}"
+        time.sleep(0.02)
+
+
 def children(pid: int) -> list[int]:
     listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(child) for child in listed.split()]
@@ -83,15 +91,14 @@ def test_the_figures_of_both_processes_are_summed(
         sent += 1
         assert sent < 500, "the second process never gets a request"
 
-    seen = counter(metrics_port, REQUESTS, route="GET /v1/me", status="401")
-    timed = counter(metrics_port, "tradewind_http_request_seconds_count", route="GET /v1/me")
-
-    assert seen == timed == sent
+    wait_for(sent, metrics_port, REQUESTS, route="GET /v1/me", status="401")
+    wait_for(sent, metrics_port, "tradewind_http_request_seconds_count", route="GET /v1/me")
 
 
 def test_a_process_that_dies_takes_no_figures_with_it(server: Server, metrics_port: int) -> None:
     for _ in range(20):
         server.call("GET", "/v1/me")
+    wait_for(20, metrics_port, REQUESTS, route="GET /v1/me", status="401")
     before = children(server.process.pid)
 
     for child in before:
@@ -109,7 +116,7 @@ def test_a_process_that_dies_takes_no_figures_with_it(server: Server, metrics_po
             time.sleep(0.02)
 
     assert answer.status_code == 401
-    assert counter(metrics_port, REQUESTS, route="GET /v1/me", status="401") == 21
+    wait_for(21, metrics_port, REQUESTS, route="GET /v1/me", status="401")
 
 
 def test_routes_are_counted_by_their_pattern_and_never_by_what_callers_make_up(
@@ -121,12 +128,11 @@ def test_routes_are_counted_by_their_pattern_and_never_by_what_callers_make_up(
         server.call("GET", f"/made-up/{number}?token=secret")
         server.call("BREW", "/v1/me")
 
-    text = get(metrics_port, "/metrics").text
-
     pattern = "DELETE /v1/api-keys/{key_id}"
-    assert counter(metrics_port, REQUESTS, route=pattern, status="404") == 3
-    assert counter(metrics_port, REQUESTS, route="none", status="404") == 3
-    assert counter(metrics_port, REQUESTS, route="none", status="405") == 3
+    wait_for(3, metrics_port, REQUESTS, route=pattern, status="404")
+    wait_for(3, metrics_port, REQUESTS, route="none", status="404")
+    wait_for(3, metrics_port, REQUESTS, route="none", status="405")
+    text = get(metrics_port, "/metrics").text
     assert "made-up" not in text
     assert "secret" not in text
     assert person.id not in text

@@ -89,7 +89,8 @@ async def bug() -> None:
 class OpenGate:
     """Lets everybody in as whom they say they are."""
 
-    async def admit(self, request: Request) -> Caller:
+    async def admit(self, request: Request, *, urgent: bool) -> Caller:
+        assert not urgent
         return Caller(
             account_id=UUID(request.header(b"x-account") or str(UUID(int=1))),
             email="caller@test.example",

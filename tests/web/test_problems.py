@@ -1,5 +1,6 @@
 """Every error is a problem document, the kit's own included, and explains itself."""
 
+import socket
 from typing import Any
 
 import httpx
@@ -24,6 +25,27 @@ def assert_is_problem(answer: httpx.Response, status: int, code: str) -> dict[st
 def test_an_unknown_path(api: Server) -> None:
     for path in ("/", "/v1", "/v1/", "/v1/nope", "/v1/me/", "//v1/me", "/v1/api-keys//x"):
         assert_is_problem(api.call("GET", path), 404, "route_not_found")
+
+
+def test_an_encoded_slash_is_no_slash(api: Server) -> None:
+    assert_is_problem(api.call("GET", "/v1%2Fme", by=api.person()), 404, "route_not_found")
+
+
+def test_a_body_that_breaks_off_is_not_acted_on(api: Server) -> None:
+    person = api.person()
+    url = httpx.URL(api.url)
+    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
+        connection.sendall(
+            b"POST /v1/api-keys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+            b"transfer-encoding: chunked\r\nx-api-key: " + person.key.encode() + b"\r\n\r\n"
+            b'14\r\n{"name":"truncated"}\r\nnonsense\r\n'
+        )
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(4096):
+            pass
+
+    keys = api.call("GET", "/v1/api-keys", by=person).json()["items"]
+    assert [key["name"] for key in keys] == ["test"]
 
 
 def test_a_method_that_a_path_does_not_have(api: Server) -> None:

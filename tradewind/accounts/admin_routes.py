@@ -39,8 +39,8 @@ async def list_accounts(
     rows = await sql.list_accounts(
         db,
         email=query.email.strip().lower() if query.email else query.email,
-        role=query.role,
-        plan=query.plan,
+        roles=query.role,
+        plans=query.plan,
         locked=query.locked,
         below=read_cursor("accounts", query.cursor, UUID),
         limit=query.limit + 1,
@@ -99,10 +99,13 @@ async def lock_account(
 
 @routes.post("/{account_id}/unlock", errors=(NoSuch,))
 async def unlock_account(
-    account_id: AccountId, request: Request, caller: Operator, db: Database
+    account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
-    """Unlock an account: its API keys work again at once, its people log in anew."""
-    account = await change.unlock(db, Actor.of(caller, request), account_id)
+    """Unlock an account: its API keys work again at once, its people log in anew.
+
+    A stop after failed logins ends as well.
+    """
+    account = await change.unlock(db, keyring, Actor.of(caller, request), account_id)
     return AdminAccountOut.of_account(account)
 
 

@@ -9,6 +9,8 @@ from tradewind.accounts.errors import OwnAccount
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.guesses.guard import forget
+from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web.problems import NoSuch
@@ -37,10 +39,14 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
     return saved
 
 
-async def unlock(db: Database, by: Actor, account_id: UUID) -> Account:
-    """Let the account in again: its keys work at once, its people log in anew."""
+async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) -> Account:
+    """Let the account in again: its keys work at once, its people log in anew.
+
+    A stop after failed logins ends as well, also for an account that nobody locked.
+    """
     async with transaction(db) as tx:
         account = await _held(tx, account_id)
+        await forget(tx, keyring, account.email)
         if account.locked_at is None:
             return account
         saved = await sql.save_account(

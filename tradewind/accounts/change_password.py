@@ -8,13 +8,15 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import sql
-from tradewind.accounts.errors import PasswordLinkSpent, wrong_current_password
+from tradewind.accounts.errors import AccountLocked, PasswordLinkSpent, wrong_current_password
 from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.guesses.guard import GuessesStopped, forget, guessing
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
+from tradewind.web.caller import Caller
 from tradewind.web.problems import NoSuch
 
 LINK_LIFETIME = timedelta(hours=24)
@@ -22,15 +24,38 @@ _LINK_PREFIX = "twp_"
 
 
 async def change_password(
-    db: Database, passwords: Passwords, by: Actor, account_id: UUID, *, current: str, new: str
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
+    by: Actor,
+    account: Caller,
+    *,
+    current: str,
+    new: str,
 ) -> None:
-    """Set a new password and end every session of the account, this one included."""
-    stored = await sql.password_hash(db, account_id)
-    if not await passwords.matches(stored, current):
+    """Set a new password and end every session of the account, this one included.
+
+    Wrong guesses count as failed logins of the account's e-mail. The password that was compared
+    must still be the one when the new one is set: of two changes at once, one is too late.
+    """
+    stored = await sql.password_hash(db, account.account_id)
+    try:
+        async with guessing(db, keyring, account.email) as guess:
+            if not await passwords.matches(stored, current):
+                guess.wrong()
+    except GuessesStopped as stopped:
+        raise AccountLocked.after_failures(stopped.seconds) from None
+    if guess.was_wrong or stored is None:
         raise wrong_current_password()
     hashed = await passwords.hash(new)
     async with transaction(db) as tx:
-        await _set(tx, hashed, by, account_id)
+        held = await sql.lock_account(tx, account.account_id, password_hash=stored)
+        if held is None:
+            raise wrong_current_password()
+        if held.locked_at is not None:
+            raise AccountLocked.by_operator()
+        await forget(tx, keyring, held.email)
+        await _set(tx, hashed, by, held.id)
 
 
 async def make_link(
@@ -38,39 +63,51 @@ async def make_link(
 ) -> tuple[str, datetime]:
     """A link by which its holder chooses a password, once, within a day; older ones stop."""
     token = _LINK_PREFIX + secrets.token_urlsafe(32)
-    _, key = keyring.current("links")
+    made_with, key = keyring.current("links")
     async with transaction(db) as tx:
         if await sql.lock_account(tx, account_id) is None:
             raise NoSuch(ids.ACCOUNT)
-        expires = await sql.replace_password_link(
-            tx, account_id, _hash(key, token), lifetime=LINK_LIFETIME
+        await sql.delete_password_links(tx, account_id)
+        expires = await sql.insert_password_link(
+            tx,
+            account_id,
+            link_hash=_hash(key, token),
+            made_with=made_with,
+            lifetime=LINK_LIFETIME,
         )
         await _record(tx, by, "account.password_link_made", account_id)
     return f"{public_url}/password?token={token}", expires
 
 
-async def check_link(db: Database, keyring: Keyring, token: str) -> None:
-    """Refuse a link that would not work, without using it up."""
-    if await sql.find_password_link(db, _hashes(keyring, token)) is None:
+async def check_link(db: Database, keyring: Keyring, token: str) -> UUID:
+    """Whose link this is, without using it up; one that would not work is refused."""
+    account_id = await sql.find_password_link(db, _hashes(keyring, token))
+    if account_id is None:
         raise PasswordLinkSpent
+    return account_id
 
 
 async def use_link(
     db: Database, keyring: Keyring, passwords: Passwords, by: Actor, *, token: str, new: str
 ) -> None:
     """Set the password of the link's account, and use the link up: both, or neither."""
-    await check_link(db, keyring, token)  # before the work of hashing
-    stored = await passwords.hash(new)
+    account_id = await check_link(db, keyring, token)  # before the work of hashing
+    hashed = await passwords.hash(new)
     async with transaction(db) as tx:
-        account_id = await sql.spend_password_link(tx, _hashes(keyring, token))
-        if account_id is None:
+        # The account first, then its links: in this order everywhere.
+        account = await sql.lock_account(tx, account_id)
+        still = await sql.find_password_link(tx, _hashes(keyring, token))
+        if account is None or still is None:
             raise PasswordLinkSpent
-        await _set(tx, stored, by, account_id)
+        await forget(tx, keyring, account.email)
+        await _set(tx, hashed, by, account_id)
 
 
-async def _set(tx: Tx, stored: str, by: Actor, account_id: UUID) -> None:
-    await sql.set_password_hash(tx, account_id, stored)
+async def _set(tx: Tx, hashed: str, by: Actor, account_id: UUID) -> None:
+    """Set the password; sessions and links that were made under the old one end."""
+    await sql.set_password_hash(tx, account_id, hashed)
     await sql.end_sessions(tx, account_id, "password_changed")
+    await sql.delete_password_links(tx, account_id)
     await _record(tx, by, "account.password_changed", account_id)
 
 

@@ -96,13 +96,13 @@ class PasswordLinkSpent(Gone):
 
 
 class TooBusyToHash(Unavailable):
-    """So many logins wait that another one would wait too long. Try again in a moment."""
+    """So many passwords wait to be compared that another one would wait too long."""
 
-    code = "login_busy"
-    title = "Too many logins at once"
+    code = "passwords_busy"
+    title = "Too many passwords at once"
 
     def __init__(self) -> None:
-        super().__init__("Too many logins are waiting; try again in a moment.", retry_after=2)
+        super().__init__("Too many passwords wait to be compared; try again.", retry_after=2)
 
 
 def wrong_current_password() -> ValidationFailed:

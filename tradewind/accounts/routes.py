@@ -13,6 +13,7 @@ from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate, sign_in
 from tradewind.accounts.wire import LoginIn, MeOut, PasswordIn, RefreshIn, TokensOut
 from tradewind.audit.model import Actor
+from tradewind.guesses.guard import TooManyAtOnce
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.answer import NO_STORE, Answer
@@ -30,7 +31,7 @@ _NO_STORE_HEADER = {"Cache-Control": "Always `no-store`: the answer holds secret
 @auth.post(
     "/login",
     answers=TokensOut,
-    errors=(WrongCredentials, AccountLocked, RateLimited, TooBusyToHash),
+    errors=(WrongCredentials, AccountLocked, RateLimited, TooBusyToHash, TooManyAtOnce),
     headers=_NO_STORE_HEADER,
 )
 async def login(
@@ -63,7 +64,7 @@ async def login(
 @auth.post(
     "/refresh",
     answers=TokensOut,
-    errors=(NotSignedIn, AccountLocked),
+    errors=(NotSignedIn, AccountLocked, RateLimited),
     headers=_NO_STORE_HEADER,
 )
 async def refresh(request: Request, body: RefreshIn, db: Database, keyring: Keyring) -> Answer:
@@ -77,7 +78,7 @@ async def refresh(request: Request, body: RefreshIn, db: Database, keyring: Keyr
     return Answer(TokensOut.of(account, tokens), headers=[NO_STORE])
 
 
-@auth.post("/logout", status=204, errors=(NoSession,))
+@auth.post("/logout", status=204, urgent=True, errors=(NoSession,))
 async def logout(caller: Caller, db: Database) -> None:
     """End the session of the access token at hand.
 
@@ -92,20 +93,26 @@ async def get_me(caller: Caller) -> MeOut:
     return MeOut.of_caller(caller)
 
 
-@me.post("/password", status=204, errors=(TooBusyToHash,))
+@me.post("/password", status=204, urgent=True, errors=(TooBusyToHash, TooManyAtOnce))
 async def change_password(
-    request: Request, caller: Caller, body: PasswordIn, db: Database, passwords: Passwords
+    request: Request,
+    caller: Caller,
+    body: PasswordIn,
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
 ) -> None:
     """Change one's own password.
 
     Every session of the account ends, the one at hand included: log in again with the new
-    password. API keys go on working.
+    password. API keys go on working. Wrong guesses count as failed logins (403 after ten).
     """
     await passwords_of.change_password(
         db,
+        keyring,
         passwords,
         Actor.of(caller, request),
-        caller.account_id,
+        caller,
         current=body.current_password,
         new=body.new_password,
     )

@@ -17,8 +17,11 @@ from tradewind.audit.record import record
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
+from tradewind.web import limits
+from tradewind.web.limits import Rate, RateLimited
 
 _USER_AGENT_LENGTH = 300
+_REFRESH_RATE = Rate(30, 30)
 
 
 async def begin(
@@ -50,6 +53,9 @@ async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tupl
     claim = read_refresh(keyring, token)
     if claim is None:
         raise NotSignedIn
+    granted, budget = await limits.take(db, f"refresh:{claim.session_id}", _REFRESH_RATE)
+    if not granted:
+        raise RateLimited(budget, "A session is refreshed 30 times a minute at most: slow down.")
     async with transaction(db) as tx:
         session = await sql.lock_live_session(tx, claim.session_id)
         if session is None:

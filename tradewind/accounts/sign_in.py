@@ -1,25 +1,19 @@
 """Signs an account in: throttle first, then the password, then a session."""
 
-import hashlib
-import hmac
 from dataclasses import dataclass
-from datetime import timedelta
 from ipaddress import IPv6Address, ip_address
 
 from tradewind.accounts import sessions, sql
 from tradewind.accounts.errors import AccountLocked, WrongCredentials
 from tradewind.accounts.model import Account, Tokens
 from tradewind.accounts.passwords import Passwords
+from tradewind.guesses.guard import GuessesStopped, forget, guessing
 from tradewind.observability.metrics import LOGINS
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import limits
 from tradewind.web.limits import Rate, RateLimited
-
-MOST_FAILURES = 10
-WINDOW = timedelta(minutes=15)
-STOP = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +38,7 @@ async def sign_in(
 
     An unknown e-mail takes the same path to the same answer as a wrong password: the same
     counters, the same statements, one hash. Only the right password learns that an operator
-    locked the account.
+    locked the account. A login that could not be tried (too busy, no database) counts for nothing.
     """
     granted, budget = await limits.take(
         db, f"login:{_group(address)}", Rate(rate.per_minute, rate.per_minute)
@@ -56,17 +50,15 @@ async def sign_in(
             f"Only {rate.per_minute} logins a minute are tried from one address: slow down.",
         )
     email = email.strip().lower()
-    _, key = keyring.current("logins")
-    email_hash = hmac.digest(key, email.encode(), hashlib.sha256)
-    stopped = await sql.take_login_attempt(
-        db, email_hash, most=MOST_FAILURES, window=WINDOW, stop=STOP
-    )
-    if stopped is not None:
+    try:
+        async with guessing(db, keyring, email) as guess:
+            account_id, stored = await sql.password_hash_by_email(db, email)
+            if not await passwords.matches(stored, password):
+                guess.wrong()
+    except GuessesStopped as stopped:
         LOGINS.labels("stopped").inc()
-        raise AccountLocked.after_failures(max(1, round(stopped.total_seconds() + 0.5)))
-    account_id, stored = await sql.password_hash_by_email(db, email)
-    matched = await passwords.matches(stored, password)
-    if not matched or account_id is None or stored is None:
+        raise AccountLocked.after_failures(stopped.seconds) from None
+    if guess.was_wrong or account_id is None or stored is None:
         LOGINS.labels("wrong").inc()
         raise WrongCredentials
     tokens: Tokens | None = None
@@ -74,7 +66,7 @@ async def sign_in(
         account = await sql.lock_account(tx, account_id, password_hash=stored)
         if account is None:  # the password was changed while we compared it
             raise WrongCredentials
-        await sql.forget_login_failures(tx, email_hash)
+        await forget(tx, keyring, email)
         if account.locked_at is None:
             tokens = await sessions.begin(
                 tx, keyring, account.id, address=address, user_agent=user_agent

@@ -121,8 +121,8 @@ async def list_accounts(
     db: Database,
     *,
     email: str | None,
-    role: str | None,
-    plan: str | None,
+    roles: Sequence[str] | None,
+    plans: Sequence[str] | None,
     locked: bool | None,
     below: UUID | None,
     limit: int,
@@ -133,16 +133,16 @@ async def list_accounts(
         SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
           FROM account
          WHERE ($1::text IS NULL OR email = $1)
-           AND ($2::text IS NULL OR $2 = ANY(roles))
-           AND ($3::text IS NULL OR plan = $3)
+           AND ($2::text[] IS NULL OR roles && $2)
+           AND ($3::text[] IS NULL OR plan = ANY($3))
            AND ($4::boolean IS NULL OR (locked_at IS NOT NULL) = $4)
            AND ($5::uuid IS NULL OR id < $5)
          ORDER BY id DESC
          LIMIT $6
         """,
         email,
-        role,
-        plan,
+        roles,
+        plans,
         locked,
         below,
         limit,
@@ -268,105 +268,43 @@ async def delete_dead_sessions(db: Database, *, days: int) -> None:
     await db.execute(
         """
         DELETE FROM session
-         WHERE least(expires_at, ended_at) < tradewind_now() - make_interval(days => $1)
+         WHERE expires_at < tradewind_now() - make_interval(days => $1)
+            OR (ended_at < tradewind_now() - make_interval(days => $1)
+                AND end_reason <> 'account_locked')
         """,
         days,
     )
 
 
-async def take_login_attempt(
-    db: Database, email_hash: bytes, *, most: int, window: timedelta, stop: timedelta
-) -> timedelta | None:
-    """Count an attempt as failed before it is tried, or tell how long logins are stopped.
-
-    Counting first keeps the number exact however many attempts come at once; whoever then
-    succeeds forgets the failures.
-    """
-    remaining: timedelta | None = await db.fetchval(
-        """
-        INSERT INTO login_failure AS f (email_hash, failed_at, refused)
-        VALUES ($1, ARRAY[tradewind_now()], false)
-        ON CONFLICT (email_hash) DO UPDATE
-           SET refused = coalesce(f.locked_until > tradewind_now(), false),
-               failed_at = CASE
-                   WHEN f.locked_until > tradewind_now() THEN f.failed_at
-                   WHEN f.locked_until IS NOT NULL THEN ARRAY[tradewind_now()]
-                   ELSE ARRAY(SELECT moment
-                                FROM unnest(f.failed_at) moment
-                               WHERE moment > tradewind_now() - $3::interval)
-                        || tradewind_now()
-               END,
-               locked_until = CASE
-                   WHEN f.locked_until > tradewind_now() THEN f.locked_until
-                   WHEN f.locked_until IS NULL
-                        AND (SELECT count(*) + 1
-                               FROM unnest(f.failed_at) moment
-                              WHERE moment > tradewind_now() - $3::interval) >= $2
-                   THEN tradewind_now() + $4::interval
-               END
-        RETURNING CASE WHEN refused THEN locked_until - tradewind_now() END
-        """,
-        email_hash,
-        most,
-        window,
-        stop,
-    )
-    return remaining
-
-
-async def forget_login_failures(tx: Tx, email_hash: bytes) -> None:
-    await tx.execute("DELETE FROM login_failure WHERE email_hash = $1", email_hash)
-
-
-async def delete_old_login_failures(db: Database, *, window: timedelta) -> None:
-    await db.execute(
-        """
-        DELETE FROM login_failure
-         WHERE failed_at[cardinality(failed_at)] < tradewind_now() - $1::interval
-           AND coalesce(locked_until < tradewind_now(), true)
-        """,
-        window,
-    )
-
-
-async def replace_password_link(
-    tx: Tx, account_id: UUID, link_hash: bytes, *, lifetime: timedelta
-) -> datetime:
-    """Make a link the only one of its account; when it expires comes back."""
+async def delete_password_links(tx: Tx, account_id: UUID) -> None:
     await tx.execute("DELETE FROM password_link WHERE account_id = $1", account_id)
+
+
+async def insert_password_link(
+    tx: Tx, account_id: UUID, *, link_hash: bytes, made_with: str, lifetime: timedelta
+) -> datetime:
+    """Store a link; when it expires comes back."""
     expires: datetime = await tx.fetchval(
         """
-        INSERT INTO password_link (hash, account_id, expires_at, created_at)
-        VALUES ($1, $2, tradewind_now() + $3::interval, tradewind_now())
+        INSERT INTO password_link (hash, key_id, account_id, expires_at, created_at)
+        VALUES ($1, $2, $3, tradewind_now() + $4::interval, tradewind_now())
         RETURNING expires_at
         """,
         link_hash,
+        made_with,
         account_id,
         lifetime,
     )
     return expires
 
 
-async def find_password_link(db: Database, link_hashes: Sequence[bytes]) -> UUID | None:
+async def find_password_link(db: Database | Tx, link_hashes: Sequence[bytes]) -> UUID | None:
     """Whose link this is, while it can be used."""
     account_id: UUID | None = await db.fetchval(
         """
         SELECT account_id
           FROM password_link
          WHERE hash = ANY($1) AND expires_at > tradewind_now()
-        """,
-        link_hashes,
-    )
-    return account_id
-
-
-async def spend_password_link(tx: Tx, link_hashes: Sequence[bytes]) -> UUID | None:
-    """Use a link up: of two who hold it, one is told whose it is."""
-    account_id: UUID | None = await tx.fetchval(
-        """
-        DELETE FROM password_link
-         WHERE hash = ANY($1) AND expires_at > tradewind_now()
-        RETURNING account_id
         """,
         link_hashes,
     )
@@ -388,3 +326,16 @@ async def count_sessions_by_master(db: Database) -> dict[str, int]:
         """
     )
     return {row["key_id"]: row["sessions"] for row in rows}
+
+
+async def count_links_by_master(db: Database) -> dict[str, int]:
+    """How many open password links were made with each master secret."""
+    rows = await db.fetch(
+        """
+        SELECT key_id, count(*) AS links
+          FROM password_link
+         WHERE expires_at > tradewind_now()
+         GROUP BY key_id
+        """
+    )
+    return {row["key_id"]: row["links"] for row in rows}

@@ -207,8 +207,8 @@ class AccountsQuery(PageQuery):
     """Which accounts to list."""
 
     email: Annotated[str | None, Meta(description="Exactly this e-mail.")] = None
-    role: Role | None = None
-    plan: Plan | None = None
+    role: Annotated[list[Role] | None, Meta(description="Any of these, by comma.")] = None
+    plan: Annotated[list[Plan] | None, Meta(description="Any of these, by comma.")] = None
     locked: Annotated[bool | None, Meta(description="Only locked ones, or only others.")] = None
 
 

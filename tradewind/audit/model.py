@@ -1,5 +1,8 @@
 """Who acts: an account with its credential, the command line, or the system itself."""
 
+import getpass
+import os
+import socket
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -29,4 +32,11 @@ class Actor:
         return Actor(label, address=request.address, request_id=request.id)
 
 
-COMMAND_LINE = Actor("command line")
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name
+        return str(os.getuid())
+
+
+COMMAND_LINE = Actor("command line", address=f"{_user()}@{socket.gethostname()}")

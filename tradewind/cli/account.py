@@ -99,7 +99,13 @@ def list_accounts(
 
     async def work(context: Context) -> list[dict[str, Any]]:
         accounts = await sql.list_accounts(
-            context.db, email=None, role=role, plan=plan, locked=locked, below=None, limit=limit
+            context.db,
+            email=None,
+            roles=[role] if role else None,
+            plans=[plan] if plan else None,
+            locked=locked,
+            below=None,
+            limit=limit,
         )
         return [_shown(account) for account in accounts]
 
@@ -129,7 +135,7 @@ def lock(
 @app.command()
 def unlock(who: Who, *, as_json: Json = False) -> None:
     """Let an account in again."""
-    _change(who, lambda c, a: change.unlock(c.db, COMMAND_LINE, a.id), as_json=as_json)
+    _change(who, lambda c, a: change.unlock(c.db, c.keyring, COMMAND_LINE, a.id), as_json=as_json)
 
 
 @app.command("plan")

@@ -37,13 +37,16 @@ def load_settings() -> Settings:
     running = dev_folder.running(chosen.data_dir)
     if running is None:
         return settings.load()
-    own = settings.PlatformSettings(url=running.sandbox_url)
     return replace(
         chosen,
         database_url=running.database_url,
         public_url=running.url,
         sandbox_url=running.sandbox_url,
-        platforms={"alibaba": own, "taobao": own, **chosen.platforms},
+        platforms={
+            "alibaba": settings.PlatformSettings(url=running.sandbox_url),
+            "taobao": settings.PlatformSettings(url=f"{running.sandbox_url}/rest"),
+            **chosen.platforms,
+        },
         secret_key=tuple(map(bytes.fromhex, running.secret_key.split(","))),
     )
 

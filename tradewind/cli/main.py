@@ -13,7 +13,7 @@ from tradewind.cli import account, doctor, keys, platforms, secrets
 from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import complain, say, write_json
-from tradewind.errors import TradewindError
+from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
 from tradewind.storage import migrate as migrations
 from tradewind.storage.pool import DatabaseAway
@@ -84,16 +84,26 @@ def sandbox(
     state: Annotated[
         Path | None, typer.Option(help="A file to keep the world in over a restart.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another number, other products.")] = 1688,
-    speed: Annotated[float, typer.Option(help="How much faster time passes there.")] = 1.0,
-    notify_url: Annotated[str, typer.Option(help="Where pushes go; may hold {app}.")] = "",
+    seed: Annotated[int | None, typer.Option(help="Another number, other products.")] = None,
+    speed: Annotated[float | None, typer.Option(help="How fast time passes there.")] = None,
+    notify_url: Annotated[str | None, typer.Option(help="Where pushes go; {app} is one.")] = None,
 ) -> None:
     """Run the simulated marketplace."""
-    from tradewind.simulator import run as simulator  # noqa: PLC0415 - only this command needs it
+    from tradewind.simulator import apps, persist  # noqa: PLC0415 - only this command needs it
+    from tradewind.simulator import run as simulator  # noqa: PLC0415
 
     logs.configure("console", os.environ.get("TRADEWIND_LOG_LEVEL", "info"))
-    processes.claim_port(host, port)
-    simulator.run(host=host, port=port, state=state, seed=seed, speed=speed, notify_url=notify_url)
+    try:
+        simulator.run(
+            host=host, port=port, state=state, seed=seed, speed=speed, notify_url=notify_url
+        )
+    except (
+        simulator.PortTaken,
+        persist.UnreadableState,
+        persist.StateInUse,
+        apps.BadApps,
+    ) as error:
+        raise CannotStart(str(error)) from None
 
 
 @app.command()

@@ -50,8 +50,11 @@ def complain(sentence: str) -> None:
 
 
 def _cell(value: Any) -> str:
+    """One line of plain text: a name that somebody chose cannot steer the terminal."""
     if value is None:
         return "-"
     if isinstance(value, list | tuple | frozenset):
-        return ", ".join(sorted(map(str, value)))
-    return str(value)
+        value = ", ".join(sorted(map(str, value)))
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value)
+    )

@@ -10,7 +10,11 @@ from tradewind.cli.output import say, write_json, write_table
 from tradewind.keys import sql as keys
 
 # What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
-_MOVES = {"API keys": "when next used", "sessions": "when next refreshed"}
+_MOVES = {
+    "API keys": "when next used",
+    "sessions": "when next refreshed",
+    "password links": "never; they end within a day",
+}
 
 app = typer.Typer(help="The master secret.", no_args_is_help=True)
 
@@ -35,6 +39,7 @@ def rotate(
         counts = {
             "API keys": await keys.count_keys_by_master(context.db),
             "sessions": await accounts.count_sessions_by_master(context.db),
+            "password links": await accounts.count_links_by_master(context.db),
         }
         return {
             "current": current,

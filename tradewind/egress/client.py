@@ -49,8 +49,14 @@ class Client:
         self._multi.setopt(pycurl.M_MAXCONNECTS, _IDLE_CONNECTIONS)
         self._authorities = ssl.get_default_verify_paths().cafile or certifi.where()
 
-    async def post(self, url: str, body: bytes, headers: Sequence[str], *, seconds: float) -> Reply:
-        """Send a POST, and wait for the whole answer, all within `seconds`."""
+    async def post(
+        self, url: str, body: bytes, headers: Sequence[str], *, seconds: float, repeatable: bool
+    ) -> Reply:
+        """Send a POST, and wait for the whole answer, all within `seconds`.
+
+        libcurl sends a request again by itself when a kept connection turns out to be dead before
+        an answer began. What is not `repeatable` therefore gets a connection of its own.
+        """
         curl = pycurl.Curl()
         answer = BytesIO()
 
@@ -67,6 +73,7 @@ class Client:
         curl.setopt(pycurl.WRITEFUNCTION, take)
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, _CONNECT_MS)
+        curl.setopt(pycurl.FRESH_CONNECT, 0 if repeatable else 1)
         curl.setopt(pycurl.NOSIGNAL, 1)
         curl.setopt(pycurl.FOLLOWLOCATION, 0)
         curl.setopt(pycurl.PROXY, "")

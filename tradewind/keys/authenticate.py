@@ -8,14 +8,16 @@ from uuid import UUID
 
 import asyncpg
 
+from tradewind import ids
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.tokens import Access, read_access
 from tradewind.keys import spelling, sql
 from tradewind.keys.errors import CredentialsMissing, InvalidCredentials
-from tradewind.observability.logs import log
+from tradewind.observability.logs import log, note
 from tradewind.observability.metrics import ADMISSION_BATCH, RATE_LIMITED
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.web import limits
 from tradewind.web.caller import Caller
 from tradewind.web.limits import Budget, Rate, RateLimited
 from tradewind.web.request import Request
@@ -24,6 +26,9 @@ _LARGEST_BATCH = 500
 # While this many statements are under way, requests gather for the next one.
 _STATEMENTS = 2
 _REMEMBERED_TOKENS = 4096
+# A caller is told that the database is away rather than kept waiting for it.
+_PATIENCE_SECONDS = 4.5
+_URGENT_RATE = Rate(30, 30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Authenticator:
         # Whether a token is genuine never changes; whether its session lives is asked every time.
         self._genuine = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
-    async def admit(self, request: Request) -> Caller:
+    async def admit(self, request: Request, *, urgent: bool) -> Caller:
         key = request.header(b"x-api-key")
         bearer = request.header(b"authorization")
         if key is None and bearer is None:
@@ -68,16 +73,23 @@ class Authenticator:
         if key is not None and not spelling.is_well_formed(key):
             raise InvalidCredentials.mistyped()
         access = None if bearer is None else self._read_bearer(bearer)
-        verdict = await self._look_up(_Ask(key, access.session_id if access else None))
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                verdict = await self._look_up(_Ask(key, access.session_id if access else None))
+        except TimeoutError:
+            raise DatabaseAway from None
         if verdict is None or (access and not access.valid_at(verdict.row["now"])):
             raise _refusal(key, access)
         row = verdict.row
         budget = Budget(self._plans[row["plan"]], row["debt"])
+        credential = row["key_id"] or row["session_id"]
+        kind = ids.API_KEY if row["key_id"] else ids.SESSION
+        note(account=ids.ACCOUNT.show(row["account_id"]), credential=kind.show(credential))
         if row["locked"]:
             refusal = AccountLocked.by_operator()
             refusal.budget = budget
             raise refusal
-        if not verdict.granted:
+        if not verdict.granted and not (urgent and await self._urgent(credential)):
             RATE_LIMITED.labels(row["plan"]).inc()
             raise RateLimited(budget)
         if key is not None and row["made_with"] != self._keyring.current_id:
@@ -93,6 +105,11 @@ class Authenticator:
             session_id=row["session_id"],
             budget=budget,
         )
+
+    async def _urgent(self, credential: UUID) -> bool:
+        """A way out for who must stop an abuse: a budget per credential, not per account."""
+        granted, _ = await limits.take(self._db, f"urgent:{credential}", _URGENT_RATE)
+        return granted
 
     def _read_bearer(self, header: str) -> Access:
         scheme, _, token = header.partition(" ")

@@ -106,7 +106,9 @@ class Connector(Protocol):
 
     async def refunds(self, order_id: str) -> Sequence[Refund]: ...
 
-    def read_notice(self, headers: Mapping[str, str], body: bytes) -> Notice:
+    def read_notice(
+        self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
+    ) -> Notice:
         """What a push says; NoticeRefused when its signature is wrong, as far as one is defined."""
         ...
 

@@ -72,7 +72,11 @@ class Link:
         result = "failed"
         try:
             reply = await self._client.post(
-                self.base_url + path, body, headers, seconds=deadline - started
+                self.base_url + path,
+                body,
+                headers,
+                seconds=deadline - started,
+                repeatable=safe,
             )
             result = str(reply.status)
         except CallFailed as failure:

@@ -46,7 +46,7 @@ class Searches:
         """Let the first caller fetch, and the others wait for it; each may give up by itself."""
         task = self._under_way.get(key)
         if task is None:
-            task = asyncio.ensure_future(fetch())  # type: ignore[assignment]
+            task = asyncio.ensure_future(fetch())
             self._under_way[key] = task
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)

@@ -1,6 +1,6 @@
 """Products as JSON; what a marketplace does not tell is null, never missing."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -165,7 +165,7 @@ class ProductQuery(Input):
     lang: Language = "en"
 
 
-def _offer(platform: str, offer: Offer) -> dict[str, object]:
+def _offer(platform: str, offer: Offer) -> dict[str, Any]:
     return {
         "id": offer.id,
         "platform": platform,

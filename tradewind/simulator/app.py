@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import structlog
 
-from tradewind.simulator import answers, apps, control, oauth, pages, perform, sender
+from tradewind.simulator import answers, apps, control, lifeline, oauth, pages, perform, sender
 from tradewind.simulator.answers import Answer
 from tradewind.simulator.calls import Call, Face, Operation, Rejected
 from tradewind.simulator.model import App
@@ -84,6 +84,8 @@ def options() -> Options:
 
 def create(chosen: Options | None = None) -> Asgi:
     """The application; granian calls this without arguments."""
+    if chosen is None:
+        lifeline.hold()
     sandbox = Sandbox(chosen or options())
     tasks: list[asyncio.Task[None]] = []
 

@@ -32,6 +32,7 @@ _READY_SECONDS = 30.0
 # To stop a server in the middle of its recovery would only make the next one begin again.
 _RECOVERY_SECONDS = 300.0
 _REAP_SECONDS = 15.0
+_RETRY_SECONDS = 0.2
 _POLL_SECONDS = 0.02
 
 _DEFAULTS = {
@@ -178,7 +179,7 @@ async def _start(
             raise
         if time.monotonic() > patience or not _OCCUPIED.search(_complaint(folder.log)):
             raise _failure(process, "start on", folder)
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(_RETRY_SECONDS)
 
 
 def _spawn(command: Sequence[str], log: Path, **more: str) -> subprocess.Popen[bytes]:

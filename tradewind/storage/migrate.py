@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -34,7 +35,8 @@ class MigrationsDiffer(CannotStart):
     """The database was migrated by other code than this."""
 
 
-def known() -> list[Migration]:
+@cache
+def known() -> Sequence[Migration]:
     """Every migration of this version of the code, in order."""
     found = []
     for file in (files("tradewind.storage") / "migrations").iterdir():

@@ -40,14 +40,18 @@ _AWAY = (
     asyncpg.InternalClientError,
     asyncpg.QueryCanceledError,
     asyncpg.LockNotAvailableError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InsufficientResourcesError,
 )
 
 
 class DatabaseAway(Unavailable):
     """The database cannot be reached right now.
 
-    Nothing was changed by this request unless an earlier attempt of yours says otherwise. Try
-    again after the seconds in `Retry-After`, with the same Idempotency-Key where you sent one.
+    Try again after the seconds in `Retry-After`, with the same Idempotency-Key where you sent
+    one: if the connection broke at the very end, the first request may have had its effect.
     """
 
     code = "database_unavailable"
@@ -126,7 +130,7 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except _AWAY as error:
-        if isinstance(error, ValueError):  # an argument that asyncpg cannot encode: our mistake
+        if isinstance(error, ValueError):  # a URL that asyncpg cannot read: a mistake of ours
             raise
         note(database_error=f"{type(error).__name__}: {error}")
         raise DatabaseAway from error

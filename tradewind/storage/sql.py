@@ -69,3 +69,11 @@ async def server_facts(db: Any) -> asyncpg.Record:
         """
     )
     return row
+
+
+async def is_writable(db: Any) -> bool:
+    """Whether this is the server that takes changes, not a copy of it."""
+    writable: bool = await db.fetchval(
+        "SELECT NOT current_setting('transaction_read_only')::boolean"
+    )
+    return writable

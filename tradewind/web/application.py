@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from tradewind import ids
 from tradewind.errors import Refusal
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
@@ -15,6 +14,7 @@ from tradewind.web.cors import Cors
 from tradewind.web.endpoint import Endpoint, read_path
 from tradewind.web.idempotency import Once, Replay
 from tradewind.web.problems import (
+    BodyTooLarge,
     InsufficientPermissions,
     InternalError,
     MethodNotAllowed,
@@ -110,11 +110,11 @@ class Application:
         bound: _Bound | None = None
         spent: list[tuple[bytes, bytes]] = []
         try:
-            methods, values = self._find(request.path)
+            methods, values = self._find(request)
             bound = methods.get("GET" if request.method == "HEAD" else request.method)
             if bound is None:
                 return None, self._other_method(request, methods)
-            result = await self._call(bound, request, values, line, spent)
+            result = await self._call(bound, request, values, spent)
             answer = result if isinstance(result, Answer) else Answer(result)
         except Refusal as refusal:
             line["refused"] = refusal.code
@@ -131,9 +131,10 @@ class Application:
             answer.headers = [*answer.headers, *spent]
         return bound, answer
 
-    def _find(self, path: str) -> tuple[dict[str, _Bound], list[str]]:
-        methods, values = self._router.find(path)
-        if not methods:
+    def _find(self, request: Request) -> tuple[dict[str, _Bound], list[str]]:
+        methods, values = self._router.find(request.path)
+        # A slash that came encoded is not a slash: a proxy's rules read the path as it was sent.
+        if not methods or request.hides_a_slash:
             raise RouteNotFound
         return methods, values
 
@@ -142,17 +143,15 @@ class Application:
         bound: _Bound,
         request: Request,
         values: Sequence[str],
-        line: dict[str, Any],
         spent: list[tuple[bytes, bytes]],
     ) -> Any:
         endpoint = bound.endpoint
         arguments = dict(bound.fixed)
         caller = None
         if endpoint.caller is not None:
-            caller = arguments[endpoint.caller] = await self._gate.admit(request)
+            caller = await self._gate.admit(request, urgent=endpoint.urgent)
+            arguments[endpoint.caller] = caller
             spent.extend(caller.budget.headers())
-            line["account"] = ids.ACCOUNT.show(caller.account_id)
-            line["credential"] = caller.credential
             if endpoint.role is not None and endpoint.role not in caller.roles:
                 raise InsufficientPermissions(endpoint.role)
         if endpoint.path_kinds:
@@ -166,6 +165,8 @@ class Application:
         key = _read_key(endpoint, request)
         if bound.read_body is not None:
             arguments["body"] = await bound.read_body(request)
+        elif request.declared_length > inputs.BODY_LIMIT:
+            raise BodyTooLarge(inputs.BODY_LIMIT)
         if endpoint.once is not None:
             arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
         return await endpoint.handler(**arguments)

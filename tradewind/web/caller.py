@@ -42,9 +42,10 @@ class Requires:
 class Gate(Protocol):
     """Lets a request in, or refuses it."""
 
-    async def admit(self, request: Request) -> Caller:
+    async def admit(self, request: Request, *, urgent: bool) -> Caller:
         """The caller behind the request's credentials, with one request taken from its budget.
 
-        A refusal that names a known account carries that account's `budget`.
+        An `urgent` request has a small budget of its own when that one is used up. A refusal that
+        names a known account carries that account's `budget`.
         """
         ...

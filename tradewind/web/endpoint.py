@@ -24,6 +24,9 @@ class Endpoint:
     credentials, a path parameter has the name it has in the path, `body` and `query` are
     structs, `Once` is the Idempotency-Key, `Request` the request itself, and anything else is a
     part of the application, handed in by its type.
+
+    An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
+    the account's budget is used up, by whoever did that.
     """
 
     method: str
@@ -36,6 +39,7 @@ class Endpoint:
     media_type: str
     hidden: bool
     quiet: bool
+    urgent: bool
     form: bool
     answers: Any = None
     caller: str | None = None
@@ -84,6 +88,7 @@ class Routes:
         headers: Mapping[str, str] | None = None,
         answers: Any = None,
         media_type: str = "application/json",
+        urgent: bool = False,
         form: bool = False,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
@@ -102,6 +107,7 @@ class Routes:
                     media_type=media_type,
                     hidden=self.hidden,
                     quiet=self.quiet,
+                    urgent=urgent,
                     form=form,
                     **read,
                 )

@@ -1,11 +1,15 @@
 """Health: alive, and ready to serve."""
 
+import asyncio
+
 from tradewind.errors import CannotStart
-from tradewind.storage import migrate
+from tradewind.storage import migrate, sql
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
+
+_PATIENCE_SECONDS = 3.0
 
 routes = Routes("", tag="Operations", quiet=True)
 
@@ -28,11 +32,15 @@ async def readyz(db: Database) -> Answer:
     """Ready: the database is reachable and has every migration; else 503 says what is missing."""
     problems = []
     try:
-        pending = await migrate.pending(db)
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            pending = await migrate.pending(db)
+            writable = await sql.is_writable(db)
+        if not writable:
+            problems.append("The database is read-only: this is a copy, or a failover is on.")
         if pending:
             problems.append(f"{len(pending)} migrations are missing: run `tradewind migrate`.")
-    except DatabaseAway as away:
-        problems.append(away.detail)
+    except (DatabaseAway, TimeoutError):
+        problems.append("The database cannot be reached.")
     except CannotStart as differs:
         problems.append(str(differs))
     if problems:

@@ -143,6 +143,8 @@ async def replace(db: Database, once: Once | None, answer: Answer) -> Answer:
 
 
 def _stored(once: Once, answer: Answer) -> dict[str, Any]:
+    if answer.status is None:
+        raise ValueError("An answer that is kept names its status.")
     return {
         "fingerprint": once.fingerprint,
         "status": answer.status,

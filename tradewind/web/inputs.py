@@ -1,7 +1,8 @@
 """Inputs: reads body and query into typed values, and says which field is wrong."""
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any
@@ -12,13 +13,15 @@ from msgspec import inspect
 
 from tradewind.web.problems import (
     BodyTooLarge,
+    BodyTooSlow,
     MalformedJson,
     UnsupportedMediaType,
     ValidationFailed,
 )
-from tradewind.web.request import Request
+from tradewind.web.request import BrokenOff, Request
 
 BODY_LIMIT = 256 * 1024
+_BODY_SECONDS = 30
 
 # A time that callers send: any offset will do, but there must be one.
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -30,6 +33,13 @@ _FIELD = re.compile(
     r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL
 )
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+# Years at the ends of the calendar leave it when they are moved to UTC.
+_TIME = re.compile(r"(?!0001|9999)[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][^\s]+")
+_EXPECTED = {
+    _WHOLE_NUMBER: "Expected a whole number.",
+    _TIME: "Expected a time like 2026-11-15T01:02:03Z.",
+}
 # U+0000 is valid in JSON and cannot be stored in PostgreSQL.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -86,7 +96,13 @@ async def _read(request: Request, allowed: frozenset[str], expected: str) -> byt
     media_type = (request.header(b"content-type") or "").partition(";")[0].strip().lower()
     if media_type not in allowed:
         raise UnsupportedMediaType(expected)
-    raw = await request.body(BODY_LIMIT)
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            raw = await request.body(BODY_LIMIT)
+    except TimeoutError:
+        raise BodyTooSlow(_BODY_SECONDS) from None
+    except BrokenOff:
+        raise MalformedJson("it breaks off") from None
     if raw is None:
         raise BodyTooLarge(BODY_LIMIT)
     return raw
@@ -99,12 +115,14 @@ def _convert(raw: bytes, kind: Any, lead: str) -> Any:
     except ValueError:
         raise ValidationFailed(lead, "This is not readable as UTF-8 parameters.") from None
     values: dict[str, Any] = {}
-    lists = _list_fields(kind)
+    lists, forms = _list_fields(kind), _forms(kind)
     for name, value in pairs:
         if name in values:
             raise ValidationFailed(lead + name, "This parameter is given twice.", "duplicate")
         if "\0" in value:
             raise ValidationFailed(lead + name, "Text must not contain the character U+0000.")
+        if name in forms and not forms[name].fullmatch(value):
+            raise ValidationFailed(lead + name, _EXPECTED[forms[name]])
         values[name] = value.split(",") if name in lists else value
     try:
         return msgspec.convert(values, kind, strict=False)
@@ -114,17 +132,34 @@ def _convert(raw: bytes, kind: Any, lead: str) -> Any:
 
 @cache
 def _list_fields(kind: Hashable) -> frozenset[str]:
+    wanted = (inspect.ListType, inspect.VarTupleType)
+    return frozenset(name for name, info in _fields(kind) if _is_any(info, wanted))
+
+
+@cache
+def _forms(kind: Hashable) -> Mapping[str, re.Pattern[str]]:
+    """How the text of a number or a time must look, where msgspec alone would take more."""
+    found = {}
+    for name, info in _fields(kind):
+        if _is_any(info, (inspect.IntType,)):
+            found[name] = _WHOLE_NUMBER
+        elif _is_any(info, (inspect.DateTimeType,)):
+            found[name] = _TIME
+    return found
+
+
+def _fields(kind: Any) -> Iterator[tuple[str, inspect.Type]]:
     info = inspect.type_info(kind)
-    fields = info.fields if isinstance(info, inspect.StructType) else ()
-    return frozenset(field.encode_name for field in fields if _is_list(field.type))
+    for field in info.fields if isinstance(info, inspect.StructType) else ():
+        yield field.encode_name, field.type
 
 
-def _is_list(info: inspect.Type) -> bool:
+def _is_any(info: inspect.Type, wanted: tuple[type, ...]) -> bool:
     if isinstance(info, inspect.Metadata):
-        return _is_list(info.type)
+        return _is_any(info.type, wanted)
     if isinstance(info, inspect.UnionType):
-        return any(map(_is_list, info.types))
-    return isinstance(info, inspect.ListType | inspect.VarTupleType)
+        return any(_is_any(option, wanted) for option in info.types)
+    return isinstance(info, wanted)
 
 
 def _explained(text: str, lead: str) -> ValidationFailed:

@@ -198,14 +198,22 @@ class _Operation:
 
     def _errors(self) -> list[type[Refusal]]:
         endpoint = self.endpoint
-        kinds: list[type[Refusal]] = [problems.ValidationFailed, problems.InternalError]
+        kinds: list[type[Refusal]] = [
+            problems.ValidationFailed,
+            problems.BodyTooLarge,
+            problems.InternalError,
+        ]
         kinds += endpoint.errors
         if endpoint.caller is not None:
             kinds += self.gate_errors
         if endpoint.role is not None:
             kinds.append(problems.InsufficientPermissions)
         if endpoint.body is not None:
-            kinds += [problems.MalformedJson, problems.BodyTooLarge, problems.UnsupportedMediaType]
+            kinds += [
+                problems.MalformedJson,
+                problems.BodyTooSlow,
+                problems.UnsupportedMediaType,
+            ]
         if endpoint.query is not None and issubclass(endpoint.query, PageQuery):
             kinds.append(MalformedCursor)
         if endpoint.once is not None:

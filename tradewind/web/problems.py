@@ -20,23 +20,6 @@ STATUS: Mapping[type[errors.Refusal], int] = {
     errors.Unavailable: 503,
 }
 
-TITLES: Mapping[int, str] = {
-    400: "Malformed",
-    401: "Not authenticated",
-    403: "Forbidden",
-    404: "Not found",
-    405: "Method not allowed",
-    409: "Conflict",
-    410: "Gone",
-    413: "Too large",
-    415: "Unsupported media type",
-    422: "Invalid",
-    429: "Too many requests",
-    500: "Internal error",
-    502: "Marketplace failed",
-    503: "Unavailable",
-}
-
 
 class RouteNotFound(errors.NotFound):
     """No endpoint has this path. The API reference at /docs lists every path."""
@@ -79,6 +62,17 @@ class BodyTooLarge(errors.Refusal):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is longer than {limit} bytes.")
+
+
+class BodyTooSlow(errors.Refusal):
+    """A request body must arrive within 30 seconds."""
+
+    code = "body_too_slow"
+    title = "The body came too slowly"
+    status = 408
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"The body did not arrive within {seconds} seconds.")
 
 
 class UnsupportedMediaType(errors.Refusal):

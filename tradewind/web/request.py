@@ -16,16 +16,30 @@ Network = IPv4Network | IPv6Network
 _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
+class BrokenOff(Exception):
+    """The client went away before its body was whole."""
+
+
 class Request:
     """One HTTP request, before anybody looked at its body."""
 
-    __slots__ = ("_receive", "address", "headers", "id", "method", "path", "query_string")
+    __slots__ = (
+        "_receive",
+        "address",
+        "headers",
+        "hides_a_slash",
+        "id",
+        "method",
+        "path",
+        "query_string",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, proxies: Sequence[Network]) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query_string: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.hides_a_slash = b"%2f" in scope.get("raw_path", b"").lower()
         self._receive = receive
         sent = self.header(b"x-request-id")
         well_formed = sent is not None and _WELL_FORMED_ID.fullmatch(sent)
@@ -37,17 +51,24 @@ class Request:
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
 
-    async def body(self, limit: int) -> bytes | None:
-        """The whole body, or None when it is longer than `limit`."""
+    @property
+    def declared_length(self) -> int:
         declared = self.headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > limit:
+        return int(declared) if declared.isdigit() else 0
+
+    async def body(self, limit: int) -> bytes | None:
+        """The whole body, or None when it is longer than `limit`.
+
+        One that breaks off raises BrokenOff: half a request is none.
+        """
+        if self.declared_length > limit:
             return None
         chunks: list[bytes] = []
         size = 0
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                return b"".join(chunks)
+                raise BrokenOff
             chunk: bytes = message.get("body", b"")
             size += len(chunk)
             if size > limit:
@@ -90,6 +111,8 @@ def _is_within(address: str, networks: tuple[Network, ...]) -> bool:
 
 
 def _is_address(text: str) -> bool:
+    if "%" in text:  # a zone means something on one machine only
+        return False
     try:
         ip_address(text)
     except ValueError:

@@ -29,7 +29,12 @@ async def delete_full_budgets(db: Database) -> None:
     await db.execute(
         """
         DELETE FROM rate_budget
-         WHERE spent_until < extract(epoch FROM tradewind_now()) * 1000000
+         WHERE subject = ANY (ARRAY(
+                   SELECT subject
+                     FROM rate_budget
+                    WHERE spent_until < extract(epoch FROM tradewind_now()) * 1000000
+                    ORDER BY subject
+                      FOR UPDATE SKIP LOCKED))
         """
     )
 

@@ -115,13 +115,9 @@ UNSAFE = [one for one in OPERATIONS if one[0].operation in CHANGES_SOMETHING]
 @pytest.mark.parametrize(("api", "operation", "good"), UNSAFE, ids=[n[0].operation for n in UNSAFE])
 async def test_what_changes_something_is_sent_once_whatever_happens(
     api: Api, operation: Operation, good: str, fault: Step,
-    market: Market, link: HastyLink, connector: Connector, request: pytest.FixtureRequest,
+    market: Market, link: HastyLink, connector: Connector,
 ) -> None:  # fmt: skip
     """Over a connection that was used before, as it is in life."""
-    if fault is DROP:
-        # libcurl sends a request again by itself when a kept connection dies without a word.
-        reason = "egress: what must not be repeated needs a fresh connection (FRESH_CONNECT)"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     market.respond = misbehaving(api, *[fault] * 9)
     await connector.read_one(ORDER)
     link.patience = 0.3 if fault.hang else link.patience

@@ -14,13 +14,11 @@ from platforms.alibaba.payloads import (
     shown_order,
 )
 from platforms.alibaba.pushes import told
-from platforms.alibaba.scripted import KEY, NOW, Market, Step, answer, never, say
+from platforms.alibaba.scripted import KEY, Market, Step, answer, never, say
 
-from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.traits import TRAITS, same_dialect
 from tradewind.platforms.contract import Capability, Connector, NoticeRefused
 from tradewind.platforms.failures import FindOut, Reason, TryLater
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import (
     CancelState,
     Draft,
@@ -275,26 +273,12 @@ async def test_a_paid_order_cannot_be_cancelled(market: Market, connector: Conne
     assert (await never(connector.cancel(ORDER, "why"))).reason is Reason.WRONG_STATE
 
 
-async def test_a_push_is_verified_with_the_secret_of_the_last_call(
-    market: Market, connector: Connector
-) -> None:
-    body = told("ORDER_BUYER_VIEW_ORDER_PAY", {"orderId": int(ORDER)})
+def test_a_push_is_verified_with_the_applications_secret(connector: Connector) -> None:
+    body = told("ORDER_BATCH_PAY", {"batchPay": [{"orderId": ORDER}]})
+
+    assert connector.read_notice({}, body, "key", "test123").order_ids == (ORDER,)
     with pytest.raises(NoticeRefused):
-        connector.read_notice({}, body)
-    market.script(say("order_paid"))
-    await connector.read_one(ORDER)
-
-    assert connector.read_notice({}, body).order_ids == (ORDER,)
-
-
-async def test_a_push_is_verified_with_a_secret_that_was_given(market: Market, link: Link) -> None:
-    connector = AlibabaConnector(
-        TRAITS, link, market.access, notice_secret="test123", now=lambda: NOW
-    )
-
-    notice = connector.read_notice({}, told("ORDER_BATCH_PAY", {"batchPay": [{"orderId": ORDER}]}))
-
-    assert notice.order_ids == (ORDER,)
+        connector.read_notice({}, body, "key", "another secret")
 
 
 def test_the_sandbox_can_do_the_same_under_another_name() -> None:

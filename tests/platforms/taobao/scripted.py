@@ -168,7 +168,7 @@ async def standing() -> AsyncIterator[Stand]:
             return Access(KEY, SECRET, f"token-{len(refused)}")
 
         def over(way: Link) -> Taobao:
-            return Taobao(way, get_access, app_key=KEY, app_secret=SECRET, now=lambda: NOW)
+            return Taobao(way, get_access, now=lambda: NOW)
 
         patient = over(Link("taobao", market.url, client, no_pace))
         yield Stand(market, over(link), patient, link, refused)

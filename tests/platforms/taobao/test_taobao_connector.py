@@ -209,6 +209,8 @@ async def test_what_the_marketplace_does_not_offer(stand: Stand) -> None:
 async def test_a_push_is_read_with_the_keys_of_the_app(stand: Stand) -> None:
     body = b'{"message_type":8,"data":{"purchase_id":"7"}}'
 
-    notice = stand.taobao.read_notice({"authorization": push_header(SECRET, KEY, body)}, body)
+    notice = stand.taobao.read_notice(
+        {"authorization": push_header(SECRET, KEY, body)}, body, KEY, SECRET
+    )
 
     assert (notice.kind, notice.order_ids) == ("price_change", ("7",))

@@ -152,7 +152,7 @@ async def test_what_never_left_was_not_done(name: str) -> None:
 
     client = Client()
     nowhere = Link("taobao", "http://127.0.0.1:9/rest", client, no_pace)
-    taobao = Taobao(nowhere, get_access, app_key="k", app_secret="s")
+    taobao = Taobao(nowhere, get_access)
 
     with pytest.raises(TryLater):
         await UNSAFE[name].call(taobao)

@@ -24,12 +24,12 @@ CREATE, REFRESH = "/auth/token/create", "/auth/token/refresh"
 
 
 @pytest.fixture
-def oauth(stand: Stand) -> OAuth:
-    return OAuth(stand.link, KEY, SECRET, lambda: NOW)
+def oauth() -> OAuth:
+    return OAuth(lambda: NOW)
 
 
 async def test_where_the_buyer_agrees(oauth: OAuth) -> None:
-    url = urlsplit(oauth.authorize_url("https://us.example/back?x=1", "s&t"))
+    url = urlsplit(oauth.authorize_url(KEY, "https://us.example/back?x=1", "s&t"))
 
     assert f"{url.scheme}://{url.netloc}{url.path}" == "https://api.taobao.global/oauth/authorize"
     assert dict(parse_qsl(url.query)) == {
@@ -44,7 +44,7 @@ async def test_where_the_buyer_agrees(oauth: OAuth) -> None:
 async def test_a_code_becomes_tokens(stand: Stand, oauth: OAuth) -> None:
     stand.market.on(CREATE, "tokens")
 
-    assert await oauth.exchange("c-1") == TOKENS
+    assert await oauth.exchange(stand.link, KEY, SECRET, "c-1", "") == TOKENS
     (params,) = stand.market.asked(CREATE)
     assert (params["code"], params["app_key"]) == ("c-1", KEY)
     assert "access_token" not in params
@@ -53,7 +53,7 @@ async def test_a_code_becomes_tokens(stand: Stand, oauth: OAuth) -> None:
 async def test_a_refresh_token_becomes_new_ones(stand: Stand, oauth: OAuth) -> None:
     stand.market.on(REFRESH, SERVER_ERROR, "tokens")
 
-    assert await oauth.refresh("r-0") == TOKENS
+    assert await oauth.refresh(stand.link, KEY, SECRET, "r-0") == TOKENS
     assert [params["refresh_token"] for params in stand.market.asked(REFRESH)] == ["r-0", "r-0"]
 
 
@@ -83,9 +83,9 @@ async def test_what_can_go_wrong(
     stand.market.on(REFRESH, answer)
 
     with pytest.raises(PlatformFailure) as exchange:
-        await oauth.exchange("c")
+        await oauth.exchange(stand.link, KEY, SECRET, "c", "")
     with pytest.raises(PlatformFailure) as refresh:
-        await oauth.refresh("r")
+        await oauth.refresh(stand.link, KEY, SECRET, "r")
 
     assert (type(exchange.value), type(refresh.value)) == (of_exchange, of_refresh)
     assert len(stand.market.asked(CREATE)) == 1

@@ -29,7 +29,7 @@ from tradewind.platforms.alibaba.values import (
     text,
     whole,
 )
-from tradewind.platforms.contract import NoticeRefused, Traits
+from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import Never, PlatformFailure, Reason
 from tradewind.platforms.link import Link
 from tradewind.platforms.model import (
@@ -62,10 +62,7 @@ _HAS_PARCELS = frozenset(
 
 
 class AlibabaConnector:
-    """1688, or whatever speaks like it. `now` is the time in seconds, to stamp requests with.
-
-    `notice_secret` is what pushes are signed with; None: the secret of our latest call.
-    """
+    """1688, or whatever speaks like it. `now` is the time in seconds, to stamp requests with."""
 
     def __init__(
         self,
@@ -76,7 +73,6 @@ class AlibabaConnector:
         website: str = "1688",
         flow: str = "general",
         pay_channel: str = "alipay",
-        notice_secret: str | None = None,
         now: Callable[[], float] = time,
     ) -> None:
         self.traits = traits
@@ -84,7 +80,6 @@ class AlibabaConnector:
         self._website = website
         self._flow = flow
         self._pay_channel = pay_channel
-        self._notice_secret = notice_secret
 
     async def search(self, query: Query) -> Found:
         answer = await self._gateway.ask(gateway.SEARCH, wire_products.search_params(query))
@@ -268,11 +263,14 @@ class AlibabaConnector:
             found.update({refund.id: refund for refund in shown})
         return list(found.values())
 
-    def read_notice(self, headers: Mapping[str, str], body: bytes) -> Notice:  # noqa: ARG002
-        secret = self._notice_secret or self._gateway.secret
-        if secret is None:
-            raise NoticeRefused("No application is set up yet, so no push can be verified.")
-        return notices.read(secret, body)
+    def read_notice(
+        self,
+        headers: Mapping[str, str],  # noqa: ARG002 - the signature is in the form
+        body: bytes,
+        app_key: str,  # noqa: ARG002 - and made with the secret alone
+        app_secret: str,
+    ) -> Notice:
+        return notices.read(app_secret, body)
 
     def _read(self, api: Api, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What an answer says; one that nobody can read is no crash, but one more failure."""

@@ -48,7 +48,6 @@ class Gateway:
     def __init__(self, link: Link, get_access: GetAccess, now: Callable[[], float]) -> None:
         self.platform = link.platform
         # What pushes are verified with: the secret of the last call, None before the first.
-        self.secret: str | None = None
         self._link = link
         self._get_access = get_access
         self._now = now
@@ -78,7 +77,6 @@ class Gateway:
         return errors.unreadable(self.platform, str(why), safe=api.safe)
 
     async def _send(self, api: Api, params: Mapping[str, str], access: Access) -> dict[str, Any]:
-        self.secret = access.app_secret
         path = f"param2/1/{api.namespace}/{api.name}/{access.app_key}"
 
         def prepare() -> tuple[bytes, Sequence[str]]:

@@ -73,15 +73,11 @@ class Taobao:
         link: Link,
         get_access: GetAccess,
         *,
-        app_key: str,
-        app_secret: str,
         now: Now = time,
         item_page: str = ITEM_PAGE,
     ) -> None:
         self._gateway = Gateway(link, get_access, now)
         self._orders = Orders(self._gateway)
-        self._app_key = app_key
-        self._app_secret = app_secret
         self._item_page = item_page
 
     async def search(self, query: Query) -> Found:
@@ -280,8 +276,10 @@ class Taobao:
     async def refund(self, request: RefundRequest) -> str:  # noqa: ARG002
         _not_offered("Refunds are asked for on the marketplace's own pages.")
 
-    def read_notice(self, headers: Mapping[str, str], body: bytes) -> Notice:
-        return notices.read(self._app_key, self._app_secret, headers, body)
+    def read_notice(
+        self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
+    ) -> Notice:
+        return notices.read(app_key, app_secret, headers, body)
 
 
 def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:

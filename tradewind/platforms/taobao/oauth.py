@@ -16,53 +16,59 @@ _OWNERS = ("account", "short_code", "user_id", "seller_id", "account_id")
 
 
 class OAuth:
-    """Tokens for one application."""
+    """How an application is let in, and stays so."""
 
-    def __init__(
-        self,
-        link: Link,
-        app_key: str,
-        app_secret: str,
-        now: Now = time,
-        *,
-        authorize: str = AUTHORIZE,
-    ) -> None:
-        self._link = link
-        self._app_key = app_key
-        self._app_secret = app_secret
+    def __init__(self, now: Now = time, *, authorize: str = AUTHORIZE) -> None:
         self._now = now
         self._authorize = authorize
 
-    def authorize_url(self, redirect_uri: str, state: str) -> str:
+    def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
         """Where the buyer agrees; they come back to `redirect_uri` with a code and `state`."""
         params = {
             "response_type": "code",
             "force_auth": "true",
-            "client_id": self._app_key,
+            "client_id": app_key,
             "redirect_uri": redirect_uri,
             "state": state,
         }
         return f"{self._authorize}?{urlencode(params)}"
 
-    async def exchange(self, code: str) -> Tokens:
+    async def exchange(
+        self,
+        link: Link,
+        app_key: str,
+        app_secret: str,
+        code: str,
+        redirect_uri: str,  # noqa: ARG002 - only the page asks for it here
+    ) -> Tokens:
         """A code works once: after FindOut the buyer has to agree again."""
-        return await self._tokens("token_create", _CREATE, {"code": code}, safe=False)
+        asked = {"code": code}
+        return await self._tokens(link, _CREATE, (app_key, app_secret), asked, safe=False)
 
-    async def refresh(self, refresh_token: str) -> Tokens:
+    async def refresh(
+        self, link: Link, app_key: str, app_secret: str, refresh_token: str
+    ) -> Tokens:
         """NotAuthorised when the refresh token has ended, too.
 
         Tried again when no answer comes: if the lost one used the token up, all is lost either way.
         """
-        params = {"refresh_token": refresh_token}
-        return await self._tokens("token_refresh", _REFRESH, params, safe=True)
+        asked = {"refresh_token": refresh_token}
+        return await self._tokens(link, _REFRESH, (app_key, app_secret), asked, safe=True)
 
     async def _tokens(
-        self, operation: str, path: str, params: Mapping[str, str], *, safe: bool
+        self,
+        link: Link,
+        path: str,
+        app: tuple[str, str],
+        params: Mapping[str, str],
+        *,
+        safe: bool,
     ) -> Tokens:
         def prepare() -> tuple[bytes, Sequence[str]]:
-            return form(path, params, self._app_key, self._app_secret, "", self._now()), HEADERS
+            return form(path, params, *app, "", self._now()), HEADERS
 
-        reply = await self._link.post(operation, path, prepare, safe=safe)
+        operation = path.removeprefix("/auth/").replace("/", "_")
+        reply = await link.post(operation, path, prepare, safe=safe)
         return understood(reply, _read, safe=safe)
 
 

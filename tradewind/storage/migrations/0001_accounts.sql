@@ -60,19 +60,21 @@ CREATE INDEX api_key_account ON api_key (account_id, id);
 -- A link that lets its holder choose a password, once.
 CREATE TABLE password_link (
     hash       bytea PRIMARY KEY,
+    -- Which master secret the hash was made with.
+    key_id     text NOT NULL,
     account_id uuid NOT NULL REFERENCES account,
     expires_at timestamptz NOT NULL,
     created_at timestamptz NOT NULL
 );
 CREATE INDEX password_link_account ON password_link (account_id);
 
--- Failed logins by keyed hash of the e-mail, whether or not an account has it.
+-- Failed logins by keyed hash of the e-mail, whether or not an account has it. An attempt counts
+-- while it is being tried, so that however many come at once, no more than the limit are.
 CREATE TABLE login_failure (
     email_hash   bytea PRIMARY KEY,
-    failed_at    timestamptz[] NOT NULL,
-    locked_until timestamptz,
-    -- Whether the last attempt was turned away untried: that attempt's own answer.
-    refused      boolean NOT NULL
+    failed_at    timestamptz[] NOT NULL DEFAULT '{}',
+    tried_at     timestamptz[] NOT NULL DEFAULT '{}',
+    locked_until timestamptz
 ) WITH (fillfactor = 70);
 
 -- What is left of each rate budget (GCRA), counted in microseconds: `spent_until` is the

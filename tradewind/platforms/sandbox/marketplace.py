@@ -1,0 +1,22 @@
+"""The sandbox in the registry: the connector of 1688, for a marketplace where nothing is real."""
+
+from tradewind.platforms.access import Given
+from tradewind.platforms.alibaba.connector import AlibabaConnector
+from tradewind.platforms.alibaba.oauth import OAuth
+from tradewind.platforms.alibaba.traits import same_dialect
+from tradewind.platforms.marketplace import Marketplace
+
+TRAITS = same_dialect("sandbox", "Sandbox")
+
+SANDBOX = Marketplace(
+    traits=TRAITS,
+    default_url=None,
+    connect=lambda link, access: AlibabaConnector(TRAITS, link, access),
+    oauth=OAuth(),
+    demo=Given(
+        "1000001",
+        "sandbox-demo-secret",
+        "sandbox-demo-access-token",
+        "sandbox-demo-refresh-token",
+    ),
+)
