@@ -60,7 +60,8 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
         watch = [asyncio.create_task(_death(name, child)) for name, child in children]
         watch.append(asyncio.create_task(_asked_to(stop)))
         stack.callback(_forget, watch)
-        answered = asyncio.create_task(_answers(chosen.host, port))
+        doors = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
+        answered = asyncio.create_task(_answers(doors))
         stack.callback(answered.cancel)
         await _first([answered, *watch])
         if not stop.is_set():
@@ -169,19 +170,23 @@ def _forget(tasks: Sequence[asyncio.Task[None]]) -> None:
         task.cancel()
 
 
-async def _answers(host: str, port: int) -> None:
-    """Wait until the API says that it is ready."""
+async def _answers(doors: Sequence[tuple[str, int, str]]) -> None:
+    """Wait until whoever listens at each of these doors says that it is ready."""
+    waiting = list(doors)
     for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
-        if await asyncio.to_thread(_ready, host, port):
-            return
+        if await asyncio.to_thread(_ready, *waiting[0]):
+            waiting.pop(0)
+            if not waiting:
+                return
+            continue
         await asyncio.sleep(_POLL_SECONDS)
-    raise CannotStart(f"The API did not become ready within {_READY_SECONDS} seconds.")
+    raise CannotStart(f"Nothing answered on port {waiting[0][1]} within {_READY_SECONDS} seconds.")
 
 
-def _ready(host: str, port: int) -> bool:
+def _ready(host: str, port: int, path: str) -> bool:
     connection = HTTPConnection(host, port, timeout=5)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         return connection.getresponse().status == 200  # noqa: PLR2004
     except (OSError, HTTPException):
         return False
