@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import me
+from bench import marketplaces, me
 from tradewind.storage import embedded
 
 
@@ -13,7 +13,9 @@ async def main() -> bool:
     with tempfile.TemporaryDirectory(prefix="tradewind-bench-") as folder:
         async with embedded.running(Path(folder)) as server:
             key, token = await me.prepare(server.url())
-            return await asyncio.to_thread(me.run, server.url(), key, token)
+            held = await asyncio.to_thread(me.run, server.url(), key, token)
+            await asyncio.to_thread(marketplaces.run, server.url(), key)
+            return held
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What benchmarks run against: servers on loopback, and wrk to load them."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from statistics import median
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -17,6 +19,7 @@ from urllib.request import urlopen
 SECONDS = 3
 PAIRS = 5
 CONNECTIONS = 64
+_SCRIPT = "(a script for wrk)"
 
 
 def free_port() -> int:
@@ -81,6 +84,24 @@ def tradewind(database_url: str, settings: Mapping[str, str] | None = None) -> I
         yield url
 
 
+@contextmanager
+def simulator() -> Iterator[str]:
+    """The simulated marketplace; its URL."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "tradewind", "sandbox", "--port", str(port)]
+    with process(command, {}, f"{url}/healthz"):
+        yield url
+
+
+def posted(script: Path, body: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Headers for `requests_per_second` that make it send this body by POST."""
+    lines = ['wrk.method = "POST"', f"wrk.body = {json.dumps(body)}"]
+    lines += [f"wrk.headers[{json.dumps(n)}] = {json.dumps(v)}" for n, v in headers.items()]
+    script.write_text("\n".join(lines))
+    return {_SCRIPT: str(script)}
+
+
 def requests_per_second(url: str, headers: Mapping[str, str]) -> float:
     """What wrk measures; any answer but 2xx spoils the run."""
     wrk = shutil.which("wrk")
@@ -88,7 +109,7 @@ def requests_per_second(url: str, headers: Mapping[str, str]) -> float:
         raise RuntimeError("wrk is missing; `make bench` installs it where it may.")
     command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}"]
     for name, value in headers.items():
-        command += ["-H", f"{name}: {value}"]
+        command += ["-s", value] if name == _SCRIPT else ["-H", f"{name}: {value}"]
     run = subprocess.run([*command, url], capture_output=True, text=True, check=True)
     if "Non-2xx" in run.stdout:
         raise RuntimeError(f"{url} did not answer with 2xx:\n{run.stdout}")

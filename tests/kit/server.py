@@ -29,7 +29,7 @@ from tradewind.keys.issue import issue
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
-_SECRET_KEY = secrets.token_hex(32)
+SECRET_KEY = secrets.token_hex(32)
 _READY_SECONDS = 30
 
 
@@ -110,12 +110,12 @@ class Workshop:
     def __init__(self, postgres: Postgres, folder: Path) -> None:
         self.postgres = postgres
         self.folder = folder
-        self.secrets = {_SECRET_KEY}
+        self.secrets = {SECRET_KEY}
         self._numbers = itertools.count(1)
 
     @staticmethod
     def keyring() -> Keyring:
-        return Keyring([bytes.fromhex(_SECRET_KEY)])
+        return Keyring([bytes.fromhex(SECRET_KEY)])
 
     @contextmanager
     def serving(
@@ -136,7 +136,7 @@ class Workshop:
         environ = {
             **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
             "TRADEWIND_DATABASE_URL": database_url,
-            "TRADEWIND_SECRET_KEY": _SECRET_KEY,
+            "TRADEWIND_SECRET_KEY": SECRET_KEY,
             "TRADEWIND_PORT": str(port),
             "TRADEWIND_LOG_STYLE": "json",
             "TRADEWIND_LOGIN_RATE": "10000",

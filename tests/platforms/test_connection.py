@@ -7,16 +7,20 @@ from datetime import timedelta
 
 import pytest
 from kit.postgres import Postgres
+from kit.server import SECRET_KEY
 
 from tradewind.egress.client import Client
+from tradewind.platforms import sql
 from tradewind.platforms.access import Given, Tokens
 from tradewind.platforms.adopt import adopt
 from tradewind.platforms.failures import NotAuthorised
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.registry import MARKETPLACES, Place, Platforms
+from tradewind.platforms.reseal import reseal
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.sealing import CannotUnseal, unseal
 from tradewind.web.limits import plan_rate
 
 GIVEN = Given("key", "the-app-secret", "token-0", "refresh-0")
@@ -159,3 +163,20 @@ async def test_a_process_that_died_in_the_middle_holds_nobody_up_for_long(
 
     assert access.access_token == "token-1"
     assert issuer.asked == ["refresh-0"]
+
+
+async def test_sealed_credentials_move_to_a_new_master_secret(
+    nodes: list[Platforms], db: Database
+) -> None:
+    assert nodes
+    rotated = Keyring([b"n" * 32, bytes.fromhex(SECRET_KEY)])
+
+    assert await reseal(db, rotated) == 3
+    assert await reseal(db, rotated) == 0
+
+    alone = Keyring([b"n" * 32])
+    row = (await sql.sealed_values(db))[0]
+    opened = unseal(alone, row["app_secret"], "platform_connection/sandbox/app_secret")
+    assert opened == b"the-app-secret"
+    with pytest.raises(CannotUnseal):
+        unseal(alone, row["app_secret"], "platform_connection/taobao/app_secret")

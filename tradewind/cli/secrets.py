@@ -1,4 +1,4 @@
-"""`tradewind secrets`: tells what still uses an old master secret while one is being rotated."""
+"""`tradewind secrets`: moves what is sealed to the first master secret, and tells what is left."""
 
 from typing import Annotated, Any
 
@@ -8,6 +8,7 @@ from tradewind.accounts import sql as accounts
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
 from tradewind.keys import sql as keys
+from tradewind.platforms.reseal import reseal
 
 # What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
 _MOVES = {
@@ -28,7 +29,7 @@ def group() -> None:
 def rotate(
     *, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
 ) -> None:
-    """Report what still uses an old master secret, and when it moves to the first one.
+    """Seal everything anew with the first master secret, and report what still uses another.
 
     Put the new secret first in TRADEWIND_SECRET_KEY, restart every process, run this, and drop
     the old one once nothing uses it.
@@ -36,6 +37,7 @@ def rotate(
 
     async def work(context: Context) -> dict[str, Any]:
         current, in_force = context.keyring.current_id, context.keyring.ids
+        resealed = await reseal(context.db, context.keyring)
         counts = {
             "API keys": await keys.count_keys_by_master(context.db),
             "sessions": await accounts.count_sessions_by_master(context.db),
@@ -43,6 +45,7 @@ def rotate(
         }
         return {
             "current": current,
+            "resealed": resealed,
             "still_old": [
                 {
                     "what": what,
@@ -62,4 +65,5 @@ def rotate(
         write_json(report)
         return
     say(f"New values are made with key id {report['current']}.")
+    say(f"{report['resealed']} sealed values were moved to it.")
     write_table(report["still_old"], "Nothing stored uses another master secret.")

@@ -169,8 +169,9 @@ class Connections:
     def _opened(self, row: Any) -> Connection:
         def opened(column: str) -> str | None:
             sealed = row[column]
-            place = _place(row["platform"], column)
-            return None if sealed is None else unseal(self._keyring, sealed, place).decode()
+            if sealed is None:
+                return None
+            return unseal(self._keyring, sealed, place(row["platform"], column)).decode()
 
         secret = opened("app_secret") or ""
         token = opened("access_token")
@@ -188,8 +189,9 @@ class Connections:
         )
 
     def _seal(self, value: str, platform: str, column: str) -> bytes:
-        return seal(self._keyring, value.encode(), _place(platform, column))
+        return seal(self._keyring, value.encode(), place(platform, column))
 
 
-def _place(platform: str, column: str) -> str:
+def place(platform: str, column: str) -> str:
+    """Where a sealed value stands, which is part of its seal."""
     return f"platform_connection/{platform}/{column}"

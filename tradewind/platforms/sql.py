@@ -1,6 +1,6 @@
 """The statements about our connections to marketplaces."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import asyncpg
@@ -160,9 +160,7 @@ async def replace_sealed(
     platform: str,
     *,
     version: int,
-    app_secret: bytes,
-    access_token: bytes | None,
-    refresh_token: bytes | None,
+    sealed: Mapping[str, bytes | None],
 ) -> bool:
     """Store the same secrets in another seal, unless they changed meanwhile."""
     status = await db.execute(
@@ -173,8 +171,8 @@ async def replace_sealed(
         """,
         platform,
         version,
-        app_secret,
-        access_token,
-        refresh_token,
+        sealed["app_secret"],
+        sealed["access_token"],
+        sealed["refresh_token"],
     )
     return status == "UPDATE 1"
