@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from kit.processes import family_of, members, read, wait_for_child, wait_until_gone
 from kit.server import free_port
 
 READY_SECONDS = 60
@@ -42,16 +42,6 @@ class Dev:
         self.process.send_signal(signum)
         rest, _ = self.process.communicate(timeout=STOP_SECONDS)
         return rest
-
-
-def family_of(pid: int) -> list[int]:
-    """Every process that one started, and those that they started."""
-    found: list[int] = []
-    new = [pid]
-    while new:
-        new = [int(child) for pid in new for child in read(pid, f"task/{pid}/children").split()]
-        found += new
-    return found
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
@@ -111,52 +101,6 @@ def quiet(words: list[str], environ: dict[str, str]) -> Iterator[subprocess.Pope
             yield process
         finally:
             process.kill()
-
-
-def wait_for_child(process: subprocess.Popen[bytes], word: str, loaded: str = "") -> list[int]:
-    """Wait for a member of a process's family by its command line; the family by then."""
-    deadline = time.monotonic() + READY_SECONDS
-    while True:
-        family = family_of(process.pid)
-        if any(
-            word.encode() in read(pid, "cmdline") and loaded.encode() in read(pid, "maps")
-            for pid in family
-        ):
-            return family
-        assert time.monotonic() < deadline, f"there is no {word}"
-        assert process.poll() is None
-
-
-def read(pid: int, name: str) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""
-
-
-def members(data_dir: Path) -> list[int]:
-    """Every process on this machine that was started for this directory."""
-    marker = f"TRADEWIND_DATA_DIR={data_dir}".encode()
-    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [pid for pid in pids if marker in read(pid, "environ")]
-
-
-def is_alive(pid: int) -> bool:
-    """Whether `pid` runs; the dead that nobody has buried yet do not count."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_until_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + STOP_SECONDS
-    while left := [pid for pid in pids if is_alive(pid)]:
-        if time.monotonic() > deadline:
-            for pid in left:
-                os.kill(pid, signal.SIGKILL)
-            pytest.fail(f"processes {left} were still alive")
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -407,3 +351,10 @@ def test_it_is_not_for_production(tmp_path: Path) -> None:
         "`tradewind worker`."
     )
     assert not (tmp_path / "data").exists()
+
+
+def test_it_ends_when_its_database_does(data_dir: Path) -> None:
+    with running(data_dir) as dev:
+        postmaster = int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
+        os.kill(postmaster, signal.SIGKILL)
+        assert dev.process.wait(timeout=30) == 1

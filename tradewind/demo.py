@@ -8,7 +8,9 @@ from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.register import register
 from tradewind.audit.model import Actor
 from tradewind.dev_folder import Person, Secrets
+from tradewind.keys import sql as keys
 from tradewind.keys.issue import issue
+from tradewind.keys.spelling import hashes
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
@@ -23,21 +25,24 @@ async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
             (secrets.buyer, "Demo buyer", [Role.BUYER]),
             (secrets.operator, "Demo operator", [Role.APPROVER, Role.OPERATOR]),
         ):
-            if await sql.find_account(db, email=person.email) is None:
-                await _make(db, keyring, passwords, person, name, roles)
+            account = await sql.find_account(db, email=person.email)
+            if account is None:
+                account = await _make(db, passwords, person, name, roles)
+            # Another master secret than before does not know the key that it prints: make it anew.
+            if not await keys.is_live_key(db, hashes(keyring, person.api_key)):
+                await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
     finally:
         passwords.close()
 
 
 async def _make(
     db: Database,
-    keyring: Keyring,
     passwords: Passwords,
     person: Person,
     name: str,
     roles: Sequence[Role],
 ) -> Account:
-    account = await register(
+    return await register(
         db,
         passwords,
         _DEMO,
@@ -46,5 +51,3 @@ async def _make(
         roles=roles,
         password=person.password,
     )
-    await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
-    return account

@@ -21,6 +21,7 @@ from tradewind.storage.pool import Database
 _READY_SECONDS = 60
 _STOP_SECONDS = 15
 _POLL_SECONDS = 0.05
+_WATCH_SECONDS = 0.5
 
 
 async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -> None:
@@ -58,6 +59,7 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
             await _start(stack, "worker", apart, ["worker"]),
         ]
         watch = [asyncio.create_task(_death(name, child)) for name, child in children]
+        watch.append(asyncio.create_task(_database_death(server.pid)))
         watch.append(asyncio.create_task(_asked_to(stop)))
         stack.callback(_forget, watch)
         doors = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
@@ -159,6 +161,17 @@ async def _end(name: str, child: asyncio.subprocess.Process) -> None:
 async def _death(name: str, child: asyncio.subprocess.Process) -> None:
     status = await child.wait()
     raise CannotStart(f"The {name} process ended with status {status}; its last lines say why.")
+
+
+async def _database_death(pid: int) -> None:
+    """Notice that PostgreSQL ended, without taking its exit status from who started it."""
+    while not _has_ended(pid):  # noqa: ASYNC110 - there is no event for it
+        await asyncio.sleep(_WATCH_SECONDS)
+    raise CannotStart("PostgreSQL has ended; `postgres.log` in the data directory may say why.")
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 async def _asked_to(stop: asyncio.Event) -> None:

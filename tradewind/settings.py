@@ -18,6 +18,7 @@ Network = IPv4Network | IPv6Network
 PREFIX = "TRADEWIND_"
 SECRET_BYTES = 32
 _LARGEST_PLAN = 6_000_000
+_LARGEST_PORT = 65535
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 # What a development server uses when nobody set a secret; production refuses it by name.
@@ -128,11 +129,14 @@ def _database(text: str) -> str:
     wrong = "is like postgresql://user:password@host:5432/database?sslmode=require"
     try:
         parts = urlsplit(text)
-        port, query = parts.port, dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         raise ValueError(wrong) from None
+    hosts = parts.netloc.rpartition("@")[2].split(",")  # there may be several
+    ports = [host.rpartition("]")[2].partition(":")[2] or "5432" for host in hosts]
     named = parts.scheme in ("postgresql", "postgres")
-    if not named or port == 0 or query.get("sslmode", "prefer") not in _SSL_MODES:
+    reachable = all(port.isdecimal() and 0 < int(port) <= _LARGEST_PORT for port in ports)
+    if not named or not reachable or query.get("sslmode", "prefer") not in _SSL_MODES:
         raise ValueError(wrong)
     return text
 
@@ -156,7 +160,7 @@ def _listen(text: str) -> tuple[str, int] | None:
     if not text:
         return None
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:  # noqa: PLR2004 - the largest port
+    if not host or not port.isdecimal() or int(port) > _LARGEST_PORT:
         raise ValueError("is host:port, such as 127.0.0.1:9464")
     return host.strip("[]"), int(port)
 
@@ -197,7 +201,7 @@ KNOWN = [
             "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
             "is used for new values. Required in production."),
     Setting("host", _host, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
-    Setting("port", _number(0, 65535), "8000", "The API's port."),
+    Setting("port", _number(0, _LARGEST_PORT), "8000", "The API's port."),
     Setting("dev_bind_any", _yes, "no",
             "`yes` lets a development server listen beyond loopback."),
     Setting("public_url", _url("http", "https"), "",
@@ -341,7 +345,7 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
                 f"TRADEWIND_HOST is {values['host']}, but a development server listens on loopback "
                 "only (set TRADEWIND_ENV=production, or TRADEWIND_DEV_BIND_ANY=yes)"
             )
-        if values["dev_bind_any"] and DEVELOPMENT_SECRET in values["secret_key"]:
+        if database and values["dev_bind_any"] and DEVELOPMENT_SECRET in values["secret_key"]:
             wrong.append("TRADEWIND_DEV_BIND_ANY needs a TRADEWIND_SECRET_KEY of your own")
         return wrong
     secrets = values["secret_key"]

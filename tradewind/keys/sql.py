@@ -85,6 +85,13 @@ async def find_owner(db: Database, key_id: UUID) -> UUID | None:
     return owner
 
 
+async def is_live_key(db: Database, hashes: Sequence[bytes]) -> bool:
+    found = await db.fetchval(
+        "SELECT true FROM api_key WHERE hash = ANY($1) AND revoked_at IS NULL", hashes
+    )
+    return found is not None
+
+
 async def rehash_key(db: Database, key_id: UUID, *, hash_: bytes, made_with: str) -> None:
     """Store a key under the current master secret, now that we saw it in full."""
     await db.execute(

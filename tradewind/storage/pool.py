@@ -130,7 +130,8 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except _AWAY as error:
-        if isinstance(error, ValueError):  # a URL that asyncpg cannot read: a mistake of ours
+        misused = isinstance(error, asyncpg.InterfaceError) and "clos" not in str(error)
+        if misused or isinstance(error, ValueError):  # a mistake of ours, not a lost connection
             raise
         note(database_error=f"{type(error).__name__}: {error}")
         raise DatabaseAway from error
