@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from bench import servers
 from tradewind.egress.client import Client
+from tradewind.observability import logs
 from tradewind.platforms.access import Access
 from tradewind.platforms.alibaba import signing
 from tradewind.platforms.link import Link
@@ -27,6 +28,7 @@ _SEARCH = {"q": "dress", "platform": "sandbox"}
 
 
 def run(database_url: str, key: str) -> None:
+    logs.configure("json", "warning")  # a line per call to a terminal would be what is measured
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         settings = {"TRADEWIND_SANDBOX_URL": simulator}

@@ -8,7 +8,7 @@ import pytest
 
 from tradewind import settings
 from tradewind.errors import CannotStart
-from tradewind.settings import DEVELOPMENT_SECRET
+from tradewind.settings import DEVELOPMENT_SECRET, PlatformSettings
 
 DATABASE = "postgresql://tradewind@db.internal/tradewind"
 SECRET = secrets.token_bytes(32)
@@ -274,3 +274,26 @@ def test_variables_that_look_like_ours_but_are_none_are_listed() -> None:
 
     assert settings.unknown_variables(environ) == ["TRADEWIND_DATABASE", "TRADEWIND_PROT"]
     assert settings.load(environ).port == 8000
+
+
+def test_marketplaces_are_set_by_variables_or_tables(tmp_path: Path) -> None:
+    file = tmp_path / "tradewind.toml"
+    file.write_text('[platform.alibaba]\nurl = "https://file.example"\napp_key = "1"\nrate = 30\n')
+    environ = {
+        "TRADEWIND_CONFIG": str(file),
+        "TRADEWIND_PLATFORM_ALIBABA_URL": "https://environment.example/",
+        "TRADEWIND_PLATFORM_TAOBAO_APP_SECRET": "s",
+    }
+
+    found = settings.load({**environ, "TRADEWIND_DATABASE_URL": DATABASE}).platforms
+
+    assert found == {
+        "alibaba": PlatformSettings(url="https://environment.example", app_key="1", rate=30),
+        "taobao": PlatformSettings(app_secret="s"),
+    }
+    environ["TRADEWIND_PLATFORM_TAOBAO_RATE"] = "fast"
+    environ["TRADEWIND_PLATFORM_TAOBAO_COLOUR"] = "red"
+    assert refusal({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (
+        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_RATE is a whole number from 1 to "
+        "6000000; TRADEWIND_PLATFORM_TAOBAO_COLOUR is not a setting of a marketplace."
+    )

@@ -249,7 +249,10 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
     environ = os.environ if environ is None else environ
     wrong: list[str] = []
     texts = {setting.name: setting.default for setting in KNOWN}
-    texts.update(_from_file(environ.get(PREFIX + "CONFIG", ""), wrong))
+    path = environ.get(PREFIX + "CONFIG", "")
+    content = _content(path, wrong)
+    marketplaces = content.pop("platform", {})
+    texts.update(_from_file(path, content, wrong))
     for setting in KNOWN:
         texts[setting.name] = environ.get(setting.variable, texts[setting.name]).strip()
     values: dict[str, Any] = {}
@@ -261,7 +264,7 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
             wrong.append(f"{setting.variable} {error}")
             unreadable.add(setting.variable)
             values[setting.name] = setting.read(setting.default)
-    values["platforms"] = _platforms(environ, wrong)
+    values["platforms"] = _platforms({**_variables(marketplaces), **environ}, wrong)
     _complete(values)
     if PREFIX + "ENV" not in unreadable:  # else nobody knows what to hold the others to
         wrong += [
@@ -305,14 +308,27 @@ def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, Pla
     return {name: PlatformSettings(**fields) for name, fields in found.items()}
 
 
-def _from_file(path: str, wrong: list[str]) -> dict[str, str]:
+def _content(path: str, wrong: list[str]) -> dict[str, Any]:
     if not path:
         return {}
     try:
-        content = tomllib.loads(Path(path).read_text("utf-8"))
+        return tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         wrong.append(f"{PREFIX}CONFIG names {path}, which cannot be read ({error})")
         return {}
+
+
+def _variables(marketplaces: Any) -> dict[str, str]:
+    """The tables `[platform.alibaba]` of the file, as the variables that they stand for."""
+    tables = marketplaces if isinstance(marketplaces, dict) else {}
+    return {
+        f"{PREFIX}PLATFORM_{name}_{field}".upper(): str(value)
+        for name, table in tables.items()
+        for field, value in (table.items() if isinstance(table, dict) else [("", table)])
+    }
+
+
+def _from_file(path: str, content: Mapping[str, Any], wrong: list[str]) -> dict[str, str]:
     known = {setting.name for setting in KNOWN}
     wrong.extend(
         f"{path} sets {name}, which is not a setting" for name in sorted(set(content) - known)

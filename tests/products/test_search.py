@@ -51,6 +51,14 @@ def test_an_alias_is_emitted_by_its_proper_name(shop: Shop) -> None:
     assert {item["platform"] for item in items} == {"alibaba"}
 
 
+@pytest.mark.parametrize("platform", ["sandbox", "alibaba", "taobao"])
+def test_the_page_of_a_product_can_be_opened(shop: Shop, platform: str) -> None:
+    item = shop.search(platform=platform).json()["items"][0]
+
+    assert shop.market.client.get(item["url"]).status_code == 200
+    assert shop.market.client.get(item["image_url"]).status_code == 200
+
+
 def test_pages_sorts_and_prices(shop: Shop) -> None:
     both = shop.search(size=10).json()["items"]
     pages = [shop.search(size=5, page=page).json() for page in (1, 2)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tradewind.settings import KNOWN
+from tradewind.settings import KNOWN, PLATFORM_FIELDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -16,6 +16,8 @@ def test_every_setting_is_described_as_it_is() -> None:
 
     described = set(re.findall(r"^\| `(TRADEWIND_\w+)`", page, re.MULTILINE))
     assert described == {setting.variable for setting in KNOWN}
+    for field, (_, about) in PLATFORM_FIELDS.items():
+        assert f"| `TRADEWIND_PLATFORM_…_{field.upper()}` | {about} |" in page
     for setting in KNOWN:
         assert setting.about in page, setting.variable
         assert not setting.default or f"`{setting.default}`" in page, setting.variable

@@ -11,7 +11,7 @@ from tradewind.simulator.orders import NotNow
 from tradewind.simulator.sandbox import Sandbox
 
 _IMAGE = re.compile(r"/images/(\d{1,18})/(\d{1,2})\.svg")
-_OFFER = re.compile(r"/offer/(\d{1,18})\.html")
+_OFFER = re.compile(r"/offer/(\d{1,18})(?:\.html)?")
 _LAYOUT = (
     "<!doctype html><meta charset=utf-8><title>{0}</title>"
     "<style>body{{font:16px sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}}"

@@ -105,6 +105,8 @@ class Taobao:
 
     async def detail(self, product_id: str, lang: str) -> Product:
         """The translated product; the smallest quantity is told by another operation only."""
+        if not _is_id(product_id):
+            raise _no_product(product_id)
         shown = self._gateway.call(
             "detail",
             "/traffic/item/get",
@@ -127,6 +129,8 @@ class Taobao:
 
     async def _listing(self, product_id: str) -> Listing | Never:
         """How a product is ordered, or why it cannot be."""
+        if not _is_id(product_id):
+            return _no_product(product_id)
         try:
             return await self._gateway.call(
                 "listing",
@@ -287,11 +291,20 @@ def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:
 
     def reading(data: Any) -> T:
         if data is None:
-            message = "There is no such product."
-            raise Never(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
+            raise _no_product("of this id")
         return read(data)
 
     return reading
+
+
+def _is_id(product_id: str) -> bool:
+    """Ids are numbers there; what is none is no product, and would be called a bad parameter."""
+    return product_id.isascii() and product_id.isdigit()
+
+
+def _no_product(product_id: str) -> Never:
+    message = f"There is no product {product_id}."
+    return Never(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
 
 
 def _reason(never: Never) -> Reason:
