@@ -140,6 +140,9 @@ class Workshop:
             "TRADEWIND_PORT": str(port),
             "TRADEWIND_LOG_STYLE": "json",
             "TRADEWIND_LOGIN_RATE": "10000",
+            # Whatever a test does, no real marketplace is called: nobody listens here.
+            "TRADEWIND_PLATFORM_ALIBABA_URL": "http://127.0.0.1:9",
+            "TRADEWIND_PLATFORM_TAOBAO_URL": "http://127.0.0.1:9/rest",
             **(settings or {}),
         }
         command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]

@@ -9,7 +9,7 @@ from tradewind.platforms import sql
 from tradewind.platforms.access import Tokens
 from tradewind.platforms.connection import Connection
 from tradewind.platforms.errors import PlatformNotConfigured, refusal
-from tradewind.platforms.failures import Never, PlatformFailure
+from tradewind.platforms.failures import Never, NotAuthorised, PlatformFailure
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -108,7 +108,7 @@ async def _tokens(
         return await platforms.marketplace(platform).oauth.exchange(
             platforms.links[platform], app_key, app_secret, given.code, given.redirect_uri or ""
         )
-    except Never as failure:
+    except (Never, NotAuthorised) as failure:
         raise ValidationFailed(
             "/code", f"{platform} does not take this code: {failure.message}", "refused"
         ) from None
