@@ -29,14 +29,21 @@ _SESSION_DAYS = 30
 _TOKEN_MARGIN = timedelta(hours=1)
 
 
-def chores_of(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
-    """What is renewed ahead of time, and what is deleted when nobody can miss it any more."""
-    minute, hour = timedelta(minutes=1), timedelta(hours=1)
+def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
+    """What is renewed ahead of time."""
+    minute = timedelta(minutes=1)
     given = given_credentials(chosen)
-    kept = timedelta(seconds=chosen.search_cache_seconds)
     return [
         Chore("credentials", minute, lambda: adopt(db, platforms, given)),
         Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
+    ]
+
+
+def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
+    """What is deleted when nobody can miss it any more."""
+    minute, hour = timedelta(minutes=1), timedelta(hours=1)
+    kept = timedelta(seconds=chosen.search_cache_seconds)
+    return [
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
@@ -62,7 +69,7 @@ async def run(chosen: Settings) -> None:
         client = Client()
         try:
             platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
-            chores = chores_of(chosen, db, platforms)
+            chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
             await repeat(
                 "chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0
             )

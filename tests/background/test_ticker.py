@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from kit.postgres import Postgres
 
+from tradewind import settings
 from tradewind.background.ticker import Chore, tick
 from tradewind.storage.pool import Database
 from tradewind.worker import housekeeping
@@ -92,8 +93,8 @@ async def test_a_chore_that_fails_does_not_keep_the_others_from_their_turn(db: D
     assert book == ["sweep"]
 
 
-async def test_the_chores_of_the_worker_can_all_be_done(db: Database) -> None:
-    chores = housekeeping(db)
+async def test_the_chores_of_the_worker_can_all_be_done(db: Database, database_url: str) -> None:
+    chores = housekeeping(settings.load({"TRADEWIND_DATABASE_URL": database_url}), db)
 
     assert await tick(db, chores) is True
 
