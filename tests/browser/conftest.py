@@ -21,7 +21,9 @@ _FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in this thread, beside which no other can run: it ends
+# with the file, so that asynchronous tests may follow.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
