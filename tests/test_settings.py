@@ -145,7 +145,7 @@ def test_production_refuses_a_missing_default_or_weak_secret(secret: str, senten
     assert SECRET.hex() not in told
 
 
-@pytest.mark.parametrize("url", ["", "http://api.example", "https://"])
+@pytest.mark.parametrize("url", ["", "http://api.example"])
 def test_production_refuses_a_public_url_without_https(url: str) -> None:
     assert refusal({**PRODUCTION, "TRADEWIND_PUBLIC_URL": url}) == (
         "These settings are wrong: TRADEWIND_PUBLIC_URL is missing or not https."
@@ -278,22 +278,38 @@ def test_variables_that_look_like_ours_but_are_none_are_listed() -> None:
 
 def test_marketplaces_are_set_by_variables_or_tables(tmp_path: Path) -> None:
     file = tmp_path / "tradewind.toml"
-    file.write_text('[platform.alibaba]\nurl = "https://file.example"\napp_key = "1"\nrate = 30\n')
+    file.write_text('[platform.alibaba]\nurl = "https://file.example"\nrate = 30\n')
     environ = {
         "TRADEWIND_CONFIG": str(file),
         "TRADEWIND_PLATFORM_ALIBABA_URL": "https://environment.example/",
+        "TRADEWIND_PLATFORM_TAOBAO_APP_KEY": "k",
         "TRADEWIND_PLATFORM_TAOBAO_APP_SECRET": "s",
     }
 
     found = settings.load({**environ, "TRADEWIND_DATABASE_URL": DATABASE}).platforms
 
     assert found == {
-        "alibaba": PlatformSettings(url="https://environment.example", app_key="1", rate=30),
-        "taobao": PlatformSettings(app_secret="s"),
+        "alibaba": PlatformSettings(url="https://environment.example", rate=30),
+        "taobao": PlatformSettings(app_key="k", app_secret="s"),
     }
+    assert "app_secret" not in repr(found)
     environ["TRADEWIND_PLATFORM_TAOBAO_RATE"] = "fast"
     environ["TRADEWIND_PLATFORM_TAOBAO_COLOUR"] = "red"
     assert refusal({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (
         "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_RATE is a whole number from 1 to "
         "6000000; TRADEWIND_PLATFORM_TAOBAO_COLOUR is not a setting of a marketplace."
+    )
+
+
+def test_production_sends_no_secret_of_a_marketplace_in_clear() -> None:
+    environ = {
+        **PRODUCTION,
+        "TRADEWIND_PLATFORM_ALIBABA_URL": "http://gw.example",
+        "TRADEWIND_PLATFORM_TAOBAO_URL": "http://127.0.0.1:8688/rest",
+        "TRADEWIND_PLATFORM_TAOBAO_APP_KEY": "1",
+    }
+
+    assert refusal(environ) == (
+        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_APP_KEY and …_APP_SECRET go together; "
+        "TRADEWIND_PLATFORM_ALIBABA_URL is not https: its secrets would travel in clear."
     )

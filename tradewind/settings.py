@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Literal
@@ -31,8 +31,8 @@ class PlatformSettings:
 
     url: str | None = None
     app_key: str | None = None
-    app_secret: str | None = None
-    refresh_token: str | None = None
+    app_secret: str | None = field(default=None, repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
     rate: int | None = None
 
 
@@ -41,9 +41,9 @@ class Settings:
     """Every setting of every process."""
 
     env: Literal["development", "production"]
-    database_url: str
+    database_url: str = field(repr=False)
     database_pool: int
-    secret_key: Sequence[bytes]
+    secret_key: Sequence[bytes] = field(repr=False)
     host: str
     port: int
     dev_bind_any: bool
@@ -116,7 +116,7 @@ def _secrets(text: str) -> tuple[bytes, ...]:
 
 def _url(*schemes: str) -> Callable[[str], str]:
     def read(text: str) -> str:
-        if text and urlsplit(text).scheme not in schemes:
+        if text and (urlsplit(text).scheme not in schemes or not urlsplit(text).netloc):
             raise ValueError(f"is a URL that begins with {' or '.join(s + '://' for s in schemes)}")
         return text.rstrip("/") if "http" in schemes else text
 
@@ -236,6 +236,7 @@ PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "rate": (_number(1, 6_000_000), "Calls a minute that all processes make together."),
 }
 _PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
+_LOCAL = ("127.0.0.1", "localhost", "::1")
 # The simulator's own, which it reads itself.
 _SANDBOX = PREFIX + "SANDBOX_"
 
@@ -305,6 +306,9 @@ def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, Pla
             found.setdefault(name, {})[field] = read(text.strip())
         except ValueError as error:
             wrong.append(f"{variable} {error}")
+    for name, fields in found.items():
+        if ("app_key" in fields) != ("app_secret" in fields):
+            wrong.append(f"TRADEWIND_PLATFORM_{name.upper()}_APP_KEY and …_APP_SECRET go together")
     return {name: PlatformSettings(**fields) for name, fields in found.items()}
 
 
@@ -371,6 +375,11 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
         secret == DEVELOPMENT_SECRET or len(set(secret)) < SECRET_BYTES // 2 for secret in secrets
     ):
         wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
+    wrong += [
+        f"TRADEWIND_PLATFORM_{name.upper()}_URL is not https: its secrets would travel in clear"
+        for name, own in values["platforms"].items()
+        if own.url and own.url.startswith("http://") and urlsplit(own.url).hostname not in _LOCAL
+    ]
     if not values["public_url"].startswith("https://"):
         wrong.append("TRADEWIND_PUBLIC_URL is missing or not https")
     if values["dev_bind_any"]:

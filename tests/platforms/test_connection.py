@@ -9,10 +9,12 @@ import pytest
 from kit.postgres import Postgres
 from kit.server import SECRET_KEY
 
+from tradewind.audit.model import COMMAND_LINE
 from tradewind.egress.client import Client
 from tradewind.platforms import sql
 from tradewind.platforms.access import Given, Tokens
 from tradewind.platforms.adopt import adopt
+from tradewind.platforms.connect import Credentials, connect, disconnect
 from tradewind.platforms.failures import NotAuthorised
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
@@ -89,6 +91,76 @@ async def test_a_token_is_handed_out_as_it_is_while_it_lasts(
 
     assert tokens == ["token-0"] * 3
     assert issuer.asked == []
+
+
+async def test_who_gives_up_does_not_take_the_refresh_token_along(
+    nodes: list[Platforms], issuer: Issuer
+) -> None:
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(nodes[0].connections.access("sandbox", "token-0"), 0.02)
+
+    access = await nodes[1].connections.access("sandbox", "token-0")
+
+    assert access.access_token == "token-1"
+    assert issuer.asked == ["refresh-0"]
+
+
+async def test_a_refresh_under_way_does_not_undo_what_an_operator_sets(
+    nodes: list[Platforms], db: Database, issuer: Issuer
+) -> None:
+    under_way = asyncio.create_task(nodes[0].connections.access("sandbox", "token-0"))
+    while not issuer.asked:  # noqa: ASYNC110 - until the marketplace was asked
+        await asyncio.sleep(0.005)
+    given = Credentials(access_token="operators", refresh_token="theirs")
+    await connect(db, nodes[1], COMMAND_LINE, "sandbox", given, "http://test")
+    await under_way
+
+    found = await nodes[2].connections.find("sandbox")
+
+    assert found is not None
+    assert found.access is not None
+    assert (found.access.access_token, found.refresh_token) == ("operators", "theirs")
+
+
+async def test_what_an_operator_said_stands_against_the_settings(
+    nodes: list[Platforms], db: Database
+) -> None:
+    mine = Credentials(app_key="mine", app_secret="secret", access_token="my-token")
+    await connect(db, nodes[0], COMMAND_LINE, "sandbox", mine, "http://test")
+    await adopt(db, nodes[1], {"sandbox": GIVEN})
+    found = await nodes[1].connections.find("sandbox")
+    assert found is not None
+    assert found.app_key == "mine"
+    assert found.refresh_token is None, "nothing of another authorisation stays"
+
+    await disconnect(db, nodes[0], COMMAND_LINE, "sandbox")
+    await adopt(db, nodes[1], {"sandbox": GIVEN})
+
+    assert await nodes[1].connections.find("sandbox") is None
+
+
+async def test_settings_that_change_are_adopted_again(nodes: list[Platforms], db: Database) -> None:
+    await adopt(db, nodes[0], {"sandbox": Given("key", "another secret", None, "refresh-9")})
+
+    found = await nodes[1].connections.find("sandbox")
+
+    assert found is not None
+    assert (found.app_secret, found.refresh_token) == ("another secret", "refresh-9")
+
+
+async def test_a_refused_refresh_token_is_not_shown_again_at_once(
+    nodes: list[Platforms], issuer: Issuer
+) -> None:
+    issuer.valid = "another"
+    for node in nodes:
+        for _ in range(3):
+            with pytest.raises(NotAuthorised):
+                await node.connections.access("sandbox", "token-0")
+
+    found = await nodes[0].connections.find("sandbox")
+    assert found is not None
+    assert found.state == "expired"
+    assert issuer.asked == ["refresh-0"]
 
 
 async def test_what_is_given_again_changes_nothing(

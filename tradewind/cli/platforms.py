@@ -88,9 +88,12 @@ async def _connect(context: Context, platform: str, given: Credentials) -> dict[
     client = Client()
     try:
         platforms = _platforms(context, client)
-        connection = await connecting.connect(context.db, platforms, COMMAND_LINE, platform, given)
+        public_url = context.settings.public_url
+        connection = await connecting.connect(
+            context.db, platforms, COMMAND_LINE, platform, given, public_url
+        )
         name = platforms.named(platform)
-        url = connecting.authorize_url(platforms, name, connection, context.settings.public_url)
+        url = connecting.authorize_url(platforms, name, connection, public_url)
         shown: dict[str, Any] = msgspec.to_builtins(ConnectionOut.of(name, connection, url))
         return shown
     finally:

@@ -1,6 +1,7 @@
 """Connects a marketplace: an operator sets the application, authorises it, or disconnects it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
@@ -24,11 +25,11 @@ class Credentials:
     """What an operator may set; None leaves it as it is."""
 
     app_key: str | None = None
-    app_secret: str | None = None
-    code: str | None = None
+    app_secret: str | None = field(default=None, repr=False)
+    code: str | None = field(default=None, repr=False)
     redirect_uri: str | None = None
-    access_token: str | None = None
-    refresh_token: str | None = None
+    access_token: str | None = field(default=None, repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
 
 
 class NotReachable(Conflict):
@@ -45,7 +46,7 @@ class NotReachable(Conflict):
 
 
 async def connect(
-    db: Database, platforms: Platforms, by: Actor, name: str, given: Credentials
+    db: Database, platforms: Platforms, by: Actor, name: str, given: Credentials, public_url: str
 ) -> Connection:
     """Set the application, and authorise it by a code or by tokens; what is given counts.
 
@@ -60,6 +61,7 @@ async def connect(
     if app_key is None or app_secret is None:
         missing = "/app_key" if app_key is None else "/app_secret"
         raise ValidationFailed(missing, "Set the application's key and secret first.", "missing")
+    given = replace(given, redirect_uri=given.redirect_uri or _redirect_uri(public_url))
     tokens = await _tokens(platforms, platform, app_key, app_secret, given)
     async with transaction(db) as tx:
         await platforms.connections.keep_app(tx, platform, app_key, app_secret)
@@ -85,7 +87,7 @@ async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -
     """Forget the credentials; orders that are under way there are no longer followed."""
     platform = platforms.named(name)
     async with transaction(db) as tx:
-        if not await sql.delete_connection(tx, platform):
+        if not await sql.disconnect(tx, platform):
             raise PlatformNotConfigured(platform)
         await record(tx, by, "platform.disconnected", account_id=None, subject=platform)
     platforms.connections.forget(platform)
@@ -94,10 +96,11 @@ async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -
 async def _tokens(
     platforms: Platforms, platform: str, app_key: str, app_secret: str, given: Credentials
 ) -> Tokens | None:
-    if given.access_token is not None:
+    if given.access_token is not None or given.refresh_token is not None:
+        # A refresh token alone counts as an access token that just ended: it is renewed first.
         return Tokens(
-            access_token=given.access_token,
-            expires_in=_UNKNOWN_LIFETIME,
+            access_token=given.access_token or "-",
+            expires_in=_UNKNOWN_LIFETIME if given.access_token else 0,
             refresh_token=given.refresh_token or "",
             refresh_expires_in=None,
             owner=None,
@@ -121,4 +124,13 @@ def authorize_url(
 ) -> str:
     """Where an operator says yes; they come back to us with a code in the address."""
     oauth = platforms.marketplace(platform).oauth
-    return oauth.authorize_url(connection.app_key, f"{public_url}/", platform)
+    url = oauth.authorize_url(connection.app_key, _redirect_uri(public_url), platform)
+    simulated = platforms.simulated_origin(platform)
+    if simulated is None:
+        return url
+    return f"{simulated}/oauth/authorize?{urlsplit(url).query}"
+
+
+def _redirect_uri(public_url: str) -> str:
+    """Where the account holder comes back to; the exchange must name the same."""
+    return f"{public_url}/"

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, Literal
 
+from tradewind.errors import Unavailable
 from tradewind.observability.logs import log
 from tradewind.platforms import sql
 from tradewind.platforms.access import Access, Tokens
-from tradewind.platforms.failures import NotAuthorised, PlatformFailure, TryLater
+from tradewind.platforms.failures import Never, NotAuthorised, PlatformFailure, TryLater
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.storage.keyring import Keyring
@@ -26,8 +27,13 @@ _EXPIRING = timedelta(days=7)
 _LEASE = timedelta(seconds=30)
 _PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.1
-# How long a process believes its own copy: a platform's refusal ends it at once.
-_REMEMBER_SECONDS = 30.0
+# How long a process believes its own copy: so soon an operator's change counts everywhere.
+_REMEMBER_SECONDS = 5.0
+# A refresh token that was refused is not shown again and again.
+_REFUSED = timedelta(seconds=60)
+# What a refresh brought is worth some patience with the database: it exists nowhere else.
+_KEEP_TRIES = 30
+_LONGEST_LIFETIME = 10 * 365 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,7 @@ class Connection:
     refresh_expires_at: datetime | None
     owner: str | None
     failure: str | None
+    refused_at: datetime | None
     version: int
     now: datetime
 
@@ -49,6 +56,8 @@ class Connection:
     def state(self) -> State:
         if self.access is None or self.access_expires_at is None:
             return "none"
+        if self.refused_at is not None:
+            return "expired"
         ends = self.refresh_expires_at if self.refresh_token else self.access_expires_at
         if ends is not None and ends <= self.now:
             return "expired"
@@ -78,6 +87,7 @@ class Connections:
         self._marketplaces = marketplaces
         self._links = links
         self._remembered: dict[str, tuple[float, Access]] = {}
+        self._refreshing: dict[str, asyncio.Task[Access]] = {}
 
     async def access(self, platform: str, refused: str | None = None) -> Access:
         """What to sign with now. `refused` is a token that the platform just turned down."""
@@ -107,23 +117,28 @@ class Connections:
                 except PlatformFailure as failure:
                     log.warning("platform.not_refreshed", platform=platform, error=str(failure))
 
-    async def keep(self, tx: Database | Tx, platform: str, tokens: Tokens) -> bool:
-        """Store tokens, sealed; False when the platform has no application set."""
-        refresh = tokens.refresh_token
-        lasts = tokens.refresh_expires_in
-        return await sql.save_tokens(
+    async def keep(self, tx: Tx, platform: str, tokens: Tokens) -> None:
+        """Store the tokens of a new authorisation, sealed."""
+        await sql.replace_tokens(tx, platform, owner=tokens.owner, **self._sealed(platform, tokens))
+
+    async def keep_app(
+        self,
+        tx: Tx,
+        platform: str,
+        app_key: str,
+        app_secret: str,
+        *,
+        settings_hash: bytes | None = None,
+    ) -> None:
+        """Store an application: an operator's, or with a hash what the settings say."""
+        await sql.save_app(
             tx,
             platform,
-            access_token=self._seal(tokens.access_token, platform, "access_token"),
-            expires_in=timedelta(seconds=tokens.expires_in),
-            refresh_token=self._seal(refresh, platform, "refresh_token") if refresh else None,
-            refresh_expires_in=None if lasts is None else timedelta(seconds=lasts),
-            owner=tokens.owner,
+            app_key=app_key,
+            app_secret=self._seal(app_secret, platform, "app_secret"),
+            source="operator" if settings_hash is None else "settings",
+            settings_hash=settings_hash,
         )
-
-    async def keep_app(self, tx: Tx, platform: str, app_key: str, app_secret: str) -> None:
-        sealed = self._seal(app_secret, platform, "app_secret")
-        await sql.save_app(tx, platform, app_key=app_key, app_secret=sealed)
 
     def remembers(self, platform: str) -> bool:
         """Whether this process signed for the platform just now, so that it must be set up."""
@@ -135,21 +150,42 @@ class Connections:
         self._remembered.pop(platform, None)
 
     async def _refreshed(self, platform: str, seen: Connection) -> Access:
-        """The successor of what was seen: made by us, or by whoever has the turn."""
+        """The successor of what was seen.
+
+        It is fetched by a task of the process's own: a caller who gives up must not take a refresh
+        token along that the platform has already replaced.
+        """
+        task = self._refreshing.get(platform)
+        if task is None:
+            task = asyncio.create_task(self._take_turns(platform, seen))
+            self._refreshing[platform] = task
+            task.add_done_callback(lambda done: self._end(platform, done))
+        return await asyncio.shield(task)
+
+    def _end(self, platform: str, done: "asyncio.Task[Access]") -> None:
+        self._refreshing.pop(platform, None)
+        if not done.cancelled():
+            done.exception()  # whoever waited has heard of it; if nobody did, nobody cares
+
+    async def _take_turns(self, platform: str, seen: Connection) -> Access:
+        """Refresh if it is our turn, else wait for whoever has it, here or in another process."""
         deadline = monotonic() + _PATIENCE_SECONDS
         while True:
             if seen.refresh_token is None:
                 raise NotAuthorised(platform, "token_expired", "The token ended; connect again.")
+            if seen.refused_at is not None and seen.refused_at > seen.now - _REFUSED:
+                raise NotAuthorised(platform, "refused", "The refresh was refused; connect again.")
             if await sql.take_turn_to_refresh(
                 self._db, platform, version=seen.version, lease=_LEASE
             ):
                 return await self._refresh(platform, seen)
             await asyncio.sleep(_POLL_SECONDS)
             found = await self.find(platform)
-            if found is not None and found.version != seen.version and found.usable is not None:
-                return found.usable
             if found is None or monotonic() > deadline:
                 raise TryLater(platform, "refreshing", "The token is being renewed.", retry_after=1)
+            if found.version != seen.version and found.usable is not None:
+                return found.usable
+            seen = found
 
     async def _refresh(self, platform: str, seen: Connection) -> Access:
         market, link = self._marketplaces[platform], self._links[platform]
@@ -159,12 +195,40 @@ class Connections:
             )
         except PlatformFailure as failure:
             await sql.note_failed_refresh(
-                self._db, platform, version=seen.version, failure=str(failure)
+                self._db,
+                platform,
+                version=seen.version,
+                failure=str(failure),
+                refused=isinstance(failure, NotAuthorised | Never),
             )
             raise
-        await self.keep(self._db, platform, tokens)
+        await self._keep_refreshed(platform, seen.version, tokens)
         log.info("platform.refreshed", platform=platform, expires_in=tokens.expires_in)
         return Access(seen.app_key, seen.app_secret, tokens.access_token)
+
+    async def _keep_refreshed(self, platform: str, version: int, tokens: Tokens) -> None:
+        for attempt in range(1, _KEEP_TRIES + 1):
+            try:
+                kept = await sql.save_refreshed(
+                    self._db, platform, version=version, **self._sealed(platform, tokens)
+                )
+            except Unavailable:
+                if attempt == _KEEP_TRIES:
+                    raise
+                await asyncio.sleep(1)
+            else:
+                if not kept:
+                    log.warning("platform.refresh_outdated", platform=platform)
+                return
+
+    def _sealed(self, platform: str, tokens: Tokens) -> dict[str, Any]:
+        refresh, lasts = tokens.refresh_token, tokens.refresh_expires_in
+        return {
+            "access_token": self._seal(tokens.access_token, platform, "access_token"),
+            "expires_in": _lifetime(tokens.expires_in),
+            "refresh_token": self._seal(refresh, platform, "refresh_token") if refresh else None,
+            "refresh_expires_in": None if lasts is None else _lifetime(lasts),
+        }
 
     def _opened(self, row: Any) -> Connection:
         def opened(column: str) -> str | None:
@@ -184,12 +248,17 @@ class Connections:
             refresh_expires_at=row["refresh_expires_at"],
             owner=row["owner"],
             failure=row["failure"],
+            refused_at=row["refused_at"],
             version=row["version"],
             now=row["now"],
         )
 
     def _seal(self, value: str, platform: str, column: str) -> bytes:
         return seal(self._keyring, value.encode(), place(platform, column))
+
+
+def _lifetime(seconds: int) -> timedelta:
+    return timedelta(seconds=max(0, min(seconds, _LONGEST_LIFETIME)))
 
 
 def place(platform: str, column: str) -> str:

@@ -14,6 +14,7 @@ from tradewind.platforms.failures import FindOut, TryLater
 _SAFE_TRIES = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
+_BROWSING = frozenset({"search", "detail"})
 
 Pace = Callable[[float], Awaitable[None]]
 
@@ -22,14 +23,24 @@ class Link:
     """Sends a connector's requests.
 
     `pace` waits for the platform's budget, which all processes share, at most as many seconds
-    as it is given, and raises TryLater when that is not enough.
+    as it is given, and raises TryLater when that is not enough. `browsing` is the part of it that
+    looking at products may use.
     """
 
-    def __init__(self, platform: str, base_url: str, client: Client, pace: Pace) -> None:
+    def __init__(
+        self,
+        platform: str,
+        base_url: str,
+        client: Client,
+        pace: Pace,
+        *,
+        browsing: Pace | None = None,
+    ) -> None:
         self.platform = platform
         self.base_url = base_url
         self._client = client
         self._pace = pace
+        self._browsing = browsing
 
     async def post(
         self,
@@ -66,10 +77,13 @@ class Link:
         safe: bool,
         deadline: float,
     ) -> Reply:
+        if self._browsing is not None and operation in _BROWSING:
+            await self._browsing(deadline - perf_counter())
         await self._pace(deadline - perf_counter())
         body, headers = prepare()
         started = perf_counter()
         result = "failed"
+        reason = None
         try:
             reply = await self._client.post(
                 self.base_url + path,
@@ -80,9 +94,9 @@ class Link:
             )
             result = str(reply.status)
         except CallFailed as failure:
-            raise self._failure(
-                "no_answer", str(failure), unknown=failure.sent and not safe
-            ) from None
+            reason = str(failure)  # libcurl's words name addresses: they are for the log
+            unknown = failure.sent and not safe
+            raise self._failure("no_answer", "No answer came.", unknown=unknown) from None
         finally:
             took = perf_counter() - started
             PLATFORM_CALLS.labels(self.platform, operation, result).inc()
@@ -92,6 +106,7 @@ class Link:
                 platform=self.platform,
                 operation=operation,
                 result=result,
+                reason=reason,
                 took_ms=round(took * 1000, 1),
             )
         if reply.status >= _SERVER_ERROR:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import urlsplit
 
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
@@ -65,8 +66,7 @@ class Platforms:
             for name in (platform, *market.traits.aliases)
         }
         self.links = {
-            platform: Link(platform, place.url, client, paced(db, platform, place.rate))
-            for platform, place in places.items()
+            platform: _link(db, client, platform, place) for platform, place in places.items()
         }
         self.connections = Connections(db, keyring, marketplaces, self.links)
         self._connectors: dict[str, Connector] = {
@@ -82,6 +82,14 @@ class Platforms:
         if platform is None:
             raise UnsupportedPlatform(name)
         return platform
+
+    def simulated_origin(self, platform: str) -> str | None:
+        """Where the simulator is that stands in for this marketplace; None: it is real."""
+        place = self._places.get(platform)
+        if place is None or not place.simulated:
+            return None
+        parts = urlsplit(place.url)
+        return f"{parts.scheme}://{parts.netloc}"
 
     def marketplace(self, platform: str) -> Marketplace:
         return self._marketplaces[platform]
@@ -108,3 +116,15 @@ class Platforms:
         return self.connections.remembers(platform) or (
             await self.connections.find(platform) is not None
         )
+
+
+def _link(db: Database, client: Client, platform: str, place: Place) -> Link:
+    """The way to a marketplace. Browsing has half of its budget at the most: orders come first."""
+    half = Rate(max(1, place.rate.per_minute // 2), max(1, place.rate.burst // 2))
+    return Link(
+        platform,
+        place.url,
+        client,
+        paced(db, platform, place.rate),
+        browsing=paced(db, f"{platform}:browsing", half),
+    )

@@ -80,7 +80,8 @@ async def connect_platform(
         refresh_token=body.refresh_token,
     )
     name = platforms.named(platform)
-    connection = await connecting.connect(db, platforms, Actor.of(caller, request), name, given)
+    by = Actor.of(caller, request)
+    connection = await connecting.connect(db, platforms, by, name, given, public_url.text)
     return ConnectionOut.of(
         name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
     )
