@@ -50,7 +50,7 @@ OPERATIONS: list[tuple[Api, Operation, str]] = [
     (gateway.READ, lambda c: c.find_payment(ORDER, "pay_1"), "order_paid"),
     (gateway.LIST, lambda c: c.read_many([ORDER]), "list_two"),
     (gateway.LIST, lambda c: c.modified_between(AT, AT, 1), "list_two"),
-    (gateway.LIST, lambda c: c.find_by_reference("ORD1"), "list_two"),
+    (gateway.LIST, lambda c: c.find_by_reference("ORD0001"), "list_two"),
     (gateway.CANCEL, lambda c: c.cancel(ORDER, "why"), "pay_link"),
     (gateway.PAY, lambda c: c.pay(ORDER, 4550, "pay_1"), "pay_done"),
     (gateway.PAY_LINK, lambda c: c.pay_link([ORDER]), "pay_link"),

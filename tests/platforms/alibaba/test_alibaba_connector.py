@@ -123,7 +123,17 @@ async def test_one_product_cannot_be_of_several_sellers(
     [
         {"success": True, "result": {"success": True}},
         {"success": True, "result": {"failedOfferList": [{"offerId": SHIRT.product_id}]}},
+        {"success": True, "result": {"success": True, "orderId": 0}},
+        {"success": True, "result": {"success": True, "orderList": [{"orderId": "0"}]}},
         {"success": False, "code": "SYSTEM_ERROR", "message": "m"},
+        {"success": False, "code": "REPEAT_SUBMIT", "message": "m"},
+        {"success": False, "code": "DUPLICATE_ORDER", "message": "m"},
+        {"success": False, "code": "FAIL_BIZ_ORDER_HAS_EXIST", "message": "m"},
+        {
+            "success": False,
+            "code": "SYSTEM_ERROR",
+            "result": {"failedOfferList": [{"offerId": "1", "errorCode": "500_004"}]},
+        },
         {"success": False},
     ],
 )
@@ -209,36 +219,6 @@ async def test_a_window_of_changes_is_read_page_by_page(
     assert (form["page"], form["pageSize"]) == ("2", "20")
 
 
-async def test_orders_are_found_by_our_reference(market: Market, connector: Connector) -> None:
-    other = jsonable("order_paid")
-    other["baseInfo"] |= {"idOfStr": "7", "outOrderId": "ORD0002"}
-    silent = jsonable("order_paid")
-    silent["baseInfo"] |= {"idOfStr": "8", "outOrderId": None}
-    market.script(listed(jsonable("order_unpaid"), other, silent))
-
-    found = await connector.find_by_reference("ORD0001")
-
-    assert [order.id for order in found] == [ORDER, "8"]
-    assert market.calls[0].form["outOrderId"] == "ORD0001"
-
-
-async def test_no_order_of_our_reference(market: Market, connector: Connector) -> None:
-    market.script(say("list_none"))
-
-    assert await connector.find_by_reference("ORD0001") == []
-
-
-async def test_an_unreadable_order_is_no_proof_that_there_is_none(
-    market: Market, connector: Connector
-) -> None:
-    broken = jsonable("order_unpaid")
-    broken["baseInfo"]["totalAmount"] = "a lot"
-    market.script(listed(broken))
-
-    with pytest.raises(TryLater):
-        await connector.find_by_reference("ORD0001")
-
-
 @pytest.mark.parametrize(
     ("reason", "sent", "remark"),
     [
@@ -273,7 +253,7 @@ async def test_a_paid_order_cannot_be_cancelled(market: Market, connector: Conne
     assert (await never(connector.cancel(ORDER, "why"))).reason is Reason.WRONG_STATE
 
 
-def test_a_push_is_verified_with_the_applications_secret(connector: Connector) -> None:
+async def test_a_push_is_verified_with_the_applications_secret(connector: Connector) -> None:
     body = told("ORDER_BATCH_PAY", {"batchPay": [{"orderId": ORDER}]})
 
     assert connector.read_notice({}, body, "key", "test123").order_ids == (ORDER,)

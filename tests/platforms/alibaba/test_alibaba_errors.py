@@ -21,7 +21,7 @@ NEVER = [
     ("5005", Reason.NOT_SUPPORTED), ("5006", Reason.REFUND_TOO_LARGE), ("5007", Reason.OTHER),
     ("5008", Reason.OTHER), ("5009", Reason.OTHER), ("5010", Reason.WRONG_STATE),
     ("5011", Reason.REFUND_TOO_LARGE), ("5012", Reason.OTHER), ("5013", Reason.OTHER),
-    ("5100", Reason.OTHER), ("gw.ParamMissing", Reason.OTHER), ("SOMETHING_NEW", Reason.OTHER),
+    ("5100", Reason.OTHER), ("gw.ParamMissing", Reason.OTHER),
 ]  # fmt: skip
 
 
@@ -54,6 +54,12 @@ def test_a_wrong_parameter_may_be_the_address(message: str, expected: Reason) ->
     assert failure.reason is expected
 
 
+def test_a_fault_of_its_own_is_no_bad_address() -> None:
+    refusal = Refusal("4001", "address service failed")
+
+    assert type(errors.operation_failure("alibaba", refusal, safe=False)) is FindOut
+
+
 def test_a_code_may_hide_in_the_message() -> None:
     failure = errors.operation_failure("alibaba", Refusal("500", "ORDER_NOT_EXIST"), safe=True)
 
@@ -82,9 +88,10 @@ def test_an_operator_must_act(code: str, safe: bool) -> None:
 @pytest.mark.parametrize(
     "code",
     ["", "-1", "500", "503", "SYSTEM_ERROR", "S_SYSTEM_EXCEPTION", "TIMEOUT", "TIME_OUT",
-     "SERVICE_TIMEOUT", "SYSTEM_BUSY", "UNKNOWN_ERROR", "4001"],
+     "SERVICE_TIMEOUT", "SYSTEM_BUSY", "UNKNOWN_ERROR", "4001", "400_9", "SOMETHING_NEW",
+     "REPEAT_SUBMIT", "DUPLICATE_ORDER", "FAIL_BIZ_ORDER_HAS_EXIST"],
 )  # fmt: skip
-def test_the_platforms_own_fault_is_safe_to_repeat_or_to_be_found_out(code: str) -> None:
+def test_what_we_do_not_know_is_safe_to_repeat_or_to_be_found_out(code: str) -> None:
     refusal = Refusal(code, "m")
 
     assert type(errors.operation_failure("alibaba", refusal, safe=True)) is TryLater

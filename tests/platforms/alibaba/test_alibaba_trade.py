@@ -61,7 +61,9 @@ def test_a_number_is_a_mobile_or_a_phone(given: str, field: str, sent: str) -> N
     assert {name: address[name] for name in ("mobile", "phone") if name in address} == {field: sent}
 
 
-@pytest.mark.parametrize("wrong", ["", "abc", "12a", "-1", "1.5", "٣", "1" * 20])
+@pytest.mark.parametrize(
+    "wrong", ["", "abc", "12a", "-1", "1.5", "٣", "1" * 20, "0", "0610947572360", "1\n"]
+)
 def test_what_can_be_no_offer(wrong: str) -> None:
     assert wire_trade.offer_id(wrong) is None
 
@@ -138,6 +140,12 @@ def test_one_order_was_made() -> None:
 
 def test_several_orders_were_made() -> None:
     assert wire_trade.placed(payload("create_split")) == Placed([ORDER, SECOND_ORDER], 5050)
+
+
+@pytest.mark.parametrize("zero", [0, "0", "00", "", None])
+def test_an_order_numbered_zero_is_none(zero: object) -> None:
+    assert wire_trade.placed({"result": {"orderId": zero}}) is None
+    assert wire_trade.placed({"result": {"orderList": [{"orderId": zero}]}}) is None
 
 
 def test_an_order_is_not_lost_for_its_amount() -> None:

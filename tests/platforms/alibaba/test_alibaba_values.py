@@ -127,3 +127,25 @@ def test_a_time_that_we_write_is_one_that_we_read(milliseconds: int) -> None:
 )  # fmt: skip
 def test_true_may_be_a_string(said: Any, expected: bool | None) -> None:
     assert values.flag(said) is expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a":1e99999999999999999999}',
+        b'{"a":' * 100_000,
+        b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"a":' + b"9" * 10_000 + b"}",
+    ],
+    ids=["exponent", "objects", "lists", "digits"],
+)
+def test_hostile_json_is_unreadable(body: bytes) -> None:
+    with pytest.raises(values.Unreadable):
+        values.decode(body)
+
+
+@pytest.mark.parametrize("number", ["1e99999999999999999999", "1e999999", "sNaN", "-Infinity"])
+def test_a_hostile_number_is_unreadable(number: str) -> None:
+    for read in (values.whole, values.yuan):
+        with pytest.raises(values.Unreadable):
+            read(number, "x")

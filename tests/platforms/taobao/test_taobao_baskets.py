@@ -186,11 +186,20 @@ def test_an_order_without_an_id_is_not_placed(data: Any) -> None:
         ("pay_accepted", Payment(PaymentState.PROCESSING)),
         ("pay_refused", Payment(PaymentState.FAILED, "ACCOUNT_BALANCE_NOT_ENOUGH", None)),
         ("pay_refused_otherwise", Payment(PaymentState.FAILED, "ACCOUNT_FROZEN", "账户冻结")),
-        ("pay_refused_without_reason", Payment(PaymentState.FAILED, "no_code", None)),
+        ("pay_refused_without_reason", Payment(PaymentState.PROCESSING, "no_code", None)),
     ],
 )
 def test_what_came_of_a_payment(name: str, payment: Payment) -> None:
     assert baskets.payment(data_of(name), ORDER) == payment
+
+
+@pytest.mark.parametrize("code", ["SYSTEM_EXCEPTION", "SOMETHING_NEW", "BALANCE_CHECK_LATE"])
+def test_a_payment_that_failed_for_a_reason_that_we_do_not_know_may_be_one(code: str) -> None:
+    failed = {"purchase_order_id": ORDER, "errorCode": code, "errorMessage": "m"}
+
+    payment = baskets.payment({"pay_failed_results": [failed]}, ORDER)
+
+    assert payment == Payment(PaymentState.PROCESSING, code, "m")
 
 
 def test_a_payment_that_is_neither_accepted_nor_refused() -> None:

@@ -108,6 +108,18 @@ async def test_a_product_that_is_not_there(stand: Stand, said: Answer) -> None:
     assert raised.value.reason is Reason.NOT_FOUND
 
 
+@pytest.mark.parametrize("wrong", ["", "x", "0", "0641592387397", "1" * 20, "-1", "\u0661"])
+async def test_what_can_be_no_product_costs_no_call(stand: Stand, wrong: str) -> None:
+    draft = Draft("ORD1", [*LINES, Line(wrong, None, 1)], ADDRESS, expected_total_fen=1)
+
+    for asked in (stand.taobao.detail(wrong, "en"), stand.taobao.create(draft)):
+        with pytest.raises(Never) as raised:
+            await asked
+        assert raised.value.reason is Reason.NOT_FOUND
+    assert len((await stand.taobao.preview([Line(wrong, None, 1)], ADDRESS)).unavailable) == 1
+    assert stand.market.calls == []
+
+
 async def test_a_preview_goes_on_without_what_is_gone(stand: Stand) -> None:
     def product(params: dict[str, str]) -> Answer:
         known = params["item_id"] == BAG

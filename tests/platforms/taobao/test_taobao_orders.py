@@ -167,7 +167,7 @@ def test_each_situation(name: str, expected: PlatformOrder) -> None:
         ),
         (
             "order_payment_failed",
-            Payment(PaymentState.FAILED, "ACCOUNT_BALANCE_NOT_ENOUGH", "余额不足"),
+            Payment(PaymentState.PROCESSING, "ACCOUNT_BALANCE_NOT_ENOUGH", "余额不足"),
         ),
     ],
 )

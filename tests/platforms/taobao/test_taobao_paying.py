@@ -96,6 +96,7 @@ async def test_a_payment_that_is_neither_accepted_nor_refused_must_be_found_out(
     ("order", "state"),
     [
         ("order_unpaid", PaymentState.PROCESSING),
+        ("order_payment_failed", PaymentState.PROCESSING),
         ("order_paid", PaymentState.PAID),
         ("order_timed_out", PaymentState.FAILED),
     ],

@@ -28,7 +28,7 @@ def shelf(orders: list[dict[str, Any]]) -> Callable[[dict[str, str]], Answer]:
     return query
 
 
-def plain(order_id: int, reference: str = "ORD1") -> dict[str, Any]:
+def plain(order_id: int, reference: str | None = "ORD1") -> dict[str, Any]:
     return {
         "purchase_id": order_id,
         "outer_purchase_id": reference,
@@ -82,6 +82,55 @@ async def test_orders_are_found_again_by_our_reference(stand: Stand) -> None:
 
 async def test_a_reference_that_was_never_placed(stand: Stand) -> None:
     stand.market.on(QUERY, shelf([]))
+
+    assert list(await stand.taobao.find_by_reference("ORD1")) == []
+
+
+@pytest.mark.parametrize(("again", "ours"), [("ORD1", True), ("ORD2", False), (None, False)])
+async def test_an_order_listed_without_a_reference_is_read_again(
+    stand: Stand, again: str | None, *, ours: bool
+) -> None:
+    def query(params: dict[str, str]) -> Answer:
+        one = plain(5, again if "purchase_ids" in params else None)
+        return answer({"results_total": 1, "purchase_orders": [one]})
+
+    stand.market.on(QUERY, query)
+
+    found = await stand.taobao.find_by_reference("ORD1")
+
+    assert [order.id for order in found] == (["5"] if ours else [])
+    assert stand.market.asked(QUERY)[1]["purchase_ids"] == "[5]"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"results_total": 1, "purchase_orders": []},
+        {"results_total": 1, "purchase_orders": None},
+        {"purchase_orders": None},
+        {"purchase_orders": "[{broken"},
+        {"purchase_orders": ["what is this"]},
+        {"results_total": 2, "purchase_orders": [plain(1)]},
+        {"results_total": 1, "purchase_orders": [plain(5, None)]},
+    ],
+)
+async def test_an_answer_in_part_is_no_proof_that_there_is_no_order(
+    stand: Stand, shown: dict[str, Any]
+) -> None:
+    """The last of them is listed, and then not there."""
+
+    def query(params: dict[str, str]) -> Answer:
+        nothing = {"results_total": 0, "purchase_orders": []}
+        return answer(nothing if "purchase_ids" in params else shown)
+
+    stand.market.on(QUERY, query)
+
+    with pytest.raises(TryLater):
+        await stand.taobao.find_by_reference("ORD1")
+
+
+async def test_no_list_at_all_of_no_orders_is_none(stand: Stand) -> None:
+    stand.market.on(QUERY, answer({"results_total": 0, "purchase_orders": None}))
 
     assert list(await stand.taobao.find_by_reference("ORD1")) == []
 

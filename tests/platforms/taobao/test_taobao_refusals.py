@@ -27,7 +27,6 @@ GATEWAY = [
     ("IllegalTimestamp", "ISV", TryLater),
     ("MissingParameter", "ISV", Never),
     ("InvalidApiPath", "ISV", Never),
-    ("SomethingNew", "ISV", Never),
 ]
 TROUBLE = [
     ("ServiceTimeout", "ISV"),
@@ -35,6 +34,10 @@ TROUBLE = [
     ("SystemError", "SYSTEM"),
     ("SomethingNew", "ISP"),
     ("InternalError", None),
+    ("SomethingNew", "ISV"),
+    ("500", "ISV"),
+    ("-1", None),
+    ("429", "ISV"),
 ]
 BUSINESS = [
     ("500_001", Reason.NOT_FOR_SALE),
@@ -55,7 +58,6 @@ BUSINESS = [
     ("SKU_INVENTORY_LACK", Reason.OUT_OF_STOCK),
     ("ITEM_OFF_SHELF", Reason.NOT_FOR_SALE),
     ("RECEIVER_PHONE_WRONG", Reason.BAD_ADDRESS),
-    ("SOMETHING_NEW", Reason.OTHER),
 ]
 
 
@@ -103,8 +105,18 @@ def test_a_refusal_of_the_operation_is_for_good(code: str, reason: Reason, *, sa
         assert (failure.reason, failure.code, failure.message) == (reason, code, "No.")
 
 
-def test_trouble_of_the_operation_leaves_open_what_was_done() -> None:
-    said = {"code": "0", "success": False, "error_code": "SYSTEM_ERROR", "error_msg": "Oh."}
+@pytest.mark.parametrize(
+    "no",
+    [
+        {"error_code": "SYSTEM_ERROR", "error_msg": "Oh."},
+        {"error_code": "SOMETHING_NEW", "error_msg": "No."},
+        {"error_code": "F1", "error_msg": "库存服务超时"},
+        {"error_msg": "系统繁忙"},
+        {},
+    ],
+)
+def test_a_no_that_we_do_not_know_leaves_open_what_was_done(no: dict[str, str]) -> None:
+    said = {"code": "0", "success": False, **no}
 
     assert type(outcome(said, safe=True)) is TryLater
     assert type(outcome(said, safe=False)) is FindOut
@@ -119,10 +131,10 @@ def test_a_reason_can_be_in_the_words_alone() -> None:
     assert failure.reason is Reason.OUT_OF_STOCK
 
 
-def test_a_no_without_a_code_is_a_no() -> None:
+def test_a_no_without_a_code_has_no_words_either() -> None:
     failure = outcome({"success": "false"}, safe=False)
 
-    assert isinstance(failure, Never)
+    assert type(failure) is FindOut
     assert (failure.code, failure.message) == ("no_code", "No message.")
 
 

@@ -65,6 +65,9 @@ def test_texts(raw: Any, read: str | None) -> None:
         ("¥5", None),
         ("NaN", None),
         ("Infinity", None),
+        ("sNaN", None),
+        ("1e999999", None),
+        ("1e99999999999999999999", None),
         ("", None),
         (None, None),
     ],
@@ -114,6 +117,24 @@ def test_moments(raw: Any, read: datetime | None) -> None:
 )
 def test_records(raw: Any, read: list[Any]) -> None:
     assert values.records(raw) == read
+
+
+HOSTILE = [
+    b'{"a":1e99999999999999999999}',
+    b'{"a":' * 100_000,
+    b"[" * 100_000 + b"]" * 100_000,
+]
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=["exponent", "objects", "lists"])
+def test_hostile_json_is_unreadable(body: bytes) -> None:
+    with pytest.raises(values.Unreadable):
+        values.decode(body)
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=["exponent", "objects", "lists"])
+def test_hostile_json_inside_a_string_is_nothing(body: bytes) -> None:
+    assert (values.record(body.decode()), values.records(body.decode())) == ({}, [])
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"a":1}{"a":1}', b"\xff\xfe", b'{"a":'])

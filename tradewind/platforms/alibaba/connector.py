@@ -30,7 +30,7 @@ from tradewind.platforms.alibaba.values import (
     whole,
 )
 from tradewind.platforms.contract import Traits
-from tradewind.platforms.failures import Never, PlatformFailure, Reason
+from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
 from tradewind.platforms.link import Link
 from tradewind.platforms.model import (
     Address,
@@ -126,8 +126,13 @@ class AlibabaConnector:
         refusal = errors.of_operation(answer)
         if refusal is None and not products <= failed.keys():
             return self._gateway.unreadable(gateway.CREATE, Unreadable("No order is named."))
-        told = [one for one in failed.values() if one.code] or [refusal or errors.Refusal("", "")]
-        failure = errors.operation_failure(self._gateway.platform, told[0], safe=False)
+        told = [one for one in (*failed.values(), refusal) if one is not None and one.code]
+        failures = [
+            errors.operation_failure(self._gateway.platform, one, safe=False)
+            for one in told or [errors.Refusal("", "It gave no reason.")]
+        ]
+        # Whatever is said besides, one word that leaves it open leaves all of it open.
+        failure = next((one for one in failures if isinstance(one, FindOut)), failures[0])
         if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(products) == 1:
             # One product has one seller, so what is meant is a variant that it does not have.
             return Never(failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND)
@@ -152,18 +157,37 @@ class AlibabaConnector:
         return await self._listed(params, page=page)
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
-        """Every order of our reference. One that cannot be read is no reason to say there is none.
+        """Every order of our reference; TryLater unless the answer is sure to be the whole one.
 
-        An order that shows another reference is left out, in case the filter was not obeyed.
+        An order that is shown without a reference is read again, and ours only if it has ours.
         """
-        found: list[PlatformOrder] = []
+        found: dict[str, PlatformOrder] = {}
         for page in range(1, _MOST_PAGES + 1):
-            shown, more = await self._page({"outOrderId": reference}, page)
+            answer = await self._asked({"outOrderId": reference}, page)
+            shown, more = self._read(gateway.LIST, _whole_page_of, answer, page)
             orders = [self._read(gateway.LIST, wire_orders.order, one) for one in shown]
-            found += [one for one in orders if one.reference in (reference, None)]
+            if any(one.reference not in (reference, None) for one in orders):
+                raise self._doubtful("The orders shown are not only those of our reference.")
+            found.update((one.id, one) for one in orders)
             if not more:
                 break
-        return found
+        else:
+            raise self._doubtful("There are more orders than one reference can have.")
+        if len(found) < (whole(answer.get("totalRecord"), "totalRecord") or 0):
+            raise self._doubtful("The list is shorter than it says.")
+        told = [await self._named(one) for one in found.values()]
+        return [one for one in told if one.reference == reference]
+
+    async def _named(self, shown: PlatformOrder) -> PlatformOrder:
+        if shown.reference is not None:
+            return shown
+        try:
+            return await self.read_one(shown.id)
+        except Never as never:
+            raise self._doubtful(f"Order {shown.id} is listed, but: {never.message}") from None
+
+    def _doubtful(self, why: str) -> PlatformFailure:
+        return self._gateway.unreadable(gateway.LIST, Unreadable(why))
 
     async def _listed(
         self, params: Mapping[str, str], page: int
@@ -184,9 +208,12 @@ class AlibabaConnector:
         return orders, more
 
     async def _page(self, params: Mapping[str, str], page: int) -> tuple[Sequence[Json], bool]:
-        asked = {**params, "page": str(page), "pageSize": str(_PAGE)}
-        answer = await self._gateway.ask(gateway.LIST, asked)
+        answer = await self._asked(params, page)
         return self._read(gateway.LIST, _page_of, answer, page)
+
+    async def _asked(self, params: Mapping[str, str], page: int) -> Json:
+        paged = {**params, "page": str(page), "pageSize": str(_PAGE)}
+        return await self._gateway.ask(gateway.LIST, paged)
 
     async def _with_parcels(self, order: PlatformOrder) -> PlatformOrder:
         """Lists show no parcels, the buyer's view does: goods on their way are read again."""
@@ -295,3 +322,11 @@ def _page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
     shown = entries(answer["result"])
     total = whole(answer.get("totalRecord"), "totalRecord")
     return shown, len(shown) == _PAGE if total is None else page * _PAGE < total
+
+
+def _whole_page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
+    """As `_page_of`, for who must miss none."""
+    shown, more = _page_of(answer, page)
+    if len(shown) != len(answer["result"]):
+        raise Unreadable("An entry of the list is no order.")
+    return shown, more

@@ -1,6 +1,5 @@
 """What 1688 says when it refuses, and which of our failures that is."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -69,9 +68,7 @@ REASONS: Mapping[str, Reason] = {
     "5100": Reason.OTHER,
 }
 
-# Codes by which the platform says that it failed itself, so that nobody knows what was done.
-_ITS_OWN_FAULT = re.compile(r"SYSTEM|TIME_?OUT|EXCEPTION|INTERNAL|BUSY|UNKNOWN", re.IGNORECASE)
-_INTERNAL_CODES = re.compile(r"|-1|500|502|503|504|4\d{3}")
+_BAD_PARAMETER = "400"  # also with a number, 400_3; but not 4001, which is its own fault
 _FINE = frozenset({"0", "200", "success", "SUCCESS"})
 _CODES = ("errorCode", "error_code", "code", "resultCode")
 _MESSAGES = ("errorMsg", "errorMessage", "erroMsg", "error_message", "message")
@@ -134,22 +131,26 @@ def gateway_failure(platform: str, refusal: Refusal, *, safe: bool) -> PlatformF
 
 
 def operation_failure(platform: str, refusal: Refusal, *, safe: bool) -> PlatformFailure:
-    """What a refusal of an operation means for whoever asked."""
+    """What a refusal of an operation means for whoever asked.
+
+    Only one that we know is for good: `DUPLICATE_ORDER` says no, and there is an order.
+    """
     code, message = refusal.code, refusal.message
     if code in LATER:
         return TryLater(platform, code, message, retry_after=LATER[code])
     reason = reason_of(refusal)
+    if reason is None and code == _BAD_PARAMETER:
+        reason = Reason.OTHER
     if reason is not None:
         return Never(platform, code, message, reason=reason)
-    if _INTERNAL_CODES.fullmatch(code) or _ITS_OWN_FAULT.search(code):
-        return _not_known(platform, refusal, safe=safe)
-    return Never(platform, code, message, reason=Reason.OTHER)
+    return _not_known(platform, refusal, safe=safe)
 
 
 def reason_of(refusal: Refusal) -> Reason | None:
     """Our word for it; None for a code that we do not know. Some put the code in the message."""
     reason = REASONS.get(refusal.code) or REASONS.get(refusal.message)
-    if reason is None and refusal.code.startswith("400") and _is_about_address(refusal.message):
+    bad_parameter = refusal.code.partition("_")[0] == _BAD_PARAMETER
+    if reason is None and bad_parameter and _is_about_address(refusal.message):
         return Reason.BAD_ADDRESS
     return reason
 

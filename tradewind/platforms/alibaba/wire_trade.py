@@ -14,7 +14,6 @@ from tradewind.platforms.alibaba.values import (
     entry,
     fen,
     flag,
-    need,
     text,
     yuan_or_none,
 )
@@ -29,15 +28,14 @@ from tradewind.platforms.model import (
 )
 
 _MOBILE = re.compile(r"1\d{10}")
-_LONGEST_ID = 19
+_OFFER = re.compile(r"[1-9][0-9]{0,18}")
 # 1688's sentences name the offer, or the offer and its variant: 商品[610947572360_b266e0…]库存不足
 _NAMED = re.compile(r"\[(\d+)(?:_([0-9A-Za-z]+))?\]")
 
 
 def offer_id(product_id: str) -> int | None:
     """The number of an offer; None for what can be no offer of 1688."""
-    fits = product_id.isascii() and product_id.isdecimal() and len(product_id) <= _LONGEST_ID
-    return int(product_id) if fits else None
+    return int(product_id) if _OFFER.fullmatch(product_id) else None
 
 
 def basket_params(lines: Sequence[Line], address: Address, flow: str) -> dict[str, str]:
@@ -161,18 +159,25 @@ def blamed(message: str, lines: Sequence[Line]) -> list[Line]:
 def placed(answer: Json) -> Placed | None:
     """The orders that were made; None when the answer names none."""
     result = entry(answer.get("result"))
-    split = [one for one in entries(result.get("orderList")) if text(one.get("orderId"))]
+    listed = entries(result.get("orderList"))
+    split = [(number, one) for one in listed if (number := _order_id(one))]
     if split:
-        amounts = [_fen_or_none(one.get("orderAmmount")) for one in split]
+        amounts = [_fen_or_none(one.get("orderAmmount")) for _, one in split]
         known = [amount for amount in amounts if amount is not None]
         return Placed(
-            order_ids=[need(one.get("orderId"), "orderId") for one in split],
+            order_ids=[number for number, _ in split],
             total_fen=sum(known) if len(known) == len(split) else None,
         )
-    number = text(result.get("orderId"))
+    number = _order_id(result)
     if number is None:
         return None
     return Placed([number], _fen_or_none(result.get("totalSuccessAmount")))
+
+
+def _order_id(made: Json) -> str | None:
+    """Orders count from one: a zero stands where there is none."""
+    number = text(made.get("orderId"))
+    return number if number and number.strip("0") else None
 
 
 def _fen_or_none(value: object) -> int | None:

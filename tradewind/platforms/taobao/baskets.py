@@ -17,7 +17,7 @@ from tradewind.platforms.model import (
     Unavailable,
 )
 from tradewind.platforms.taobao.products import ListedSku, Listing
-from tradewind.platforms.taobao.refusals import reason_of
+from tradewind.platforms.taobao.refusals import is_known, reason_of
 from tradewind.platforms.taobao.values import (
     Json,
     Unreadable,
@@ -180,14 +180,15 @@ def placed(data: Any) -> Placed:
 
 
 def payment(data: Any, order_id: str) -> Payment:
-    """Accepted is not paid: the order tells, some time later."""
+    """Accepted is not paid, and a no that we do not know may have paid: the order tells, later."""
     raw = record(data)
     for one in records(raw.get("pay_failed_results")):
         if identity(one.get("purchase_order_id") or one.get("gspOrderId")) == order_id:
             code = text(one.get("errorCode")) or text(one.get("reason")) or "no_code"
-            return Payment(PaymentState.FAILED, code, text(one.get("errorMessage")))
+            state = PaymentState.FAILED if is_known(code) else PaymentState.PROCESSING
+            return Payment(state, code, text(one.get("errorMessage")))
     if order_id in map(identity, values(raw.get("pay_failure_purchase_order_ids"))):
-        return Payment(PaymentState.FAILED, "no_code", None)
+        return Payment(PaymentState.PROCESSING, "no_code", None)
     if order_id in map(identity, values(raw.get("will_pay_purchase_order_ids"))):
         return Payment(PaymentState.PROCESSING)
     raise Unreadable("a payment that is neither accepted nor refused")

@@ -1,6 +1,7 @@
 """The connector: every operation of the contract, spoken to Taobao Global."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -40,6 +41,7 @@ from tradewind.platforms.taobao.refusals import PLATFORM
 T = TypeVar("T")
 
 _BUILDING_SECONDS = 2.0
+_ID = re.compile(r"[1-9][0-9]{0,18}")
 
 TRAITS = Traits(
     platform=PLATFORM,
@@ -185,6 +187,9 @@ class Taobao:
         The marketplace makes one set of orders for each reference, however often it is asked.
         We rely on that for nothing: an outcome that is not known is FindOut all the same.
         """
+        for line in draft.lines:
+            if not _is_id(line.product_id):
+                raise _no_product(line.product_id)
         listings, refused = await self._listings(draft.lines)
         for never in refused.values():
             raise Never(PLATFORM, never.code, never.message, reason=_reason(never))
@@ -299,7 +304,7 @@ def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:
 
 def _is_id(product_id: str) -> bool:
     """Ids are numbers there; what is none is no product, and would be called a bad parameter."""
-    return product_id.isascii() and product_id.isdigit()
+    return _ID.fullmatch(product_id) is not None
 
 
 def _no_product(product_id: str) -> Never:

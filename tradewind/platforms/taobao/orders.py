@@ -24,6 +24,7 @@ from tradewind.platforms.taobao.values import (
     record,
     records,
     text,
+    values,
     whole,
 )
 
@@ -88,8 +89,13 @@ def page(data: Any) -> Page:
     raw = record(data)
     if "purchase_orders" not in raw:
         raise Unreadable("no list of orders")
-    found = tuple(seen(one) for one in records(raw.get("purchase_orders")))
-    return Page(found, whole(raw.get("results_total")), whole(raw.get("page_size")))
+    listed, total = raw["purchase_orders"], whole(raw.get("results_total"))
+    shown = values(listed)
+    if not shown and total != 0 and listed not in ([], "[]"):
+        raise Unreadable("a list of orders that is none")
+    if not all(isinstance(one, Mapping) for one in shown):
+        raise Unreadable("an order that is no object")
+    return Page(tuple(seen(one) for one in shown), total, whole(raw.get("page_size")))
 
 
 def seen(raw: Json) -> Seen:
@@ -180,7 +186,11 @@ def _payment_state(raw: Json, subs: Sequence[Json], status: str) -> PaymentState
 
 
 def _payment(order: PlatformOrder, subs: Sequence[Json]) -> Payment:
-    """What became of a payment that was asked for, by the order alone."""
+    """What became of a payment that was asked for, by the order alone.
+
+    A line keeps the code of an earlier payment that failed, while another may be under way: only
+    an order that was closed unpaid says that none came to be.
+    """
     if order.payment is PaymentState.PAID:
         return Payment(PaymentState.PAID)
     if order.payment is PaymentState.CLOSED:
@@ -188,7 +198,7 @@ def _payment(order: PlatformOrder, subs: Sequence[Json]) -> Payment:
     for sub in subs:
         code = text(sub.get("error_code"))
         if order.raw_status == _UNPAID and code not in (None, "0"):
-            return Payment(PaymentState.FAILED, code, text(sub.get("error_message")))
+            return Payment(PaymentState.PROCESSING, code, text(sub.get("error_message")))
     return Payment(PaymentState.PROCESSING)
 
 

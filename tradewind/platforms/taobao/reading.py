@@ -36,8 +36,18 @@ class Orders:
         return [found for part in answered for found in part if found.order.id in ids]
 
     async def by_reference(self, reference: str) -> list[Seen]:
+        """Every order of our reference; one that is shown without any is read again first."""
         found = await self._all({"outer_purchase_id": reference})
-        return [one for one in found if one.order.reference in (None, reference)]
+        told = [await self._named(one) for one in found]
+        return [one for one in told if one.order.reference == reference]
+
+    async def _named(self, shown: Seen) -> Seen:
+        if shown.order.reference is not None:
+            return shown
+        try:
+            return await self.one(shown.order.id)
+        except Never as never:
+            raise TryLater(PLATFORM, never.code, never.message) from None
 
     async def changed(
         self, since: datetime, until: datetime, page_no: int
@@ -76,12 +86,15 @@ class Orders:
             return None
 
     async def _all(self, params: Mapping[str, str]) -> list[Seen]:
-        """Every page of a query that can have only a few."""
+        """Every page of a query that can have only a few; TryLater unless it is sure to be all."""
         found: dict[str, Seen] = {}
         for page_no in range(1, _MOST_PAGES + 1):
             page = await self._page(params, page_no)
             found.update((one.order.id, one) for one in page.orders)
             if not _goes_on(page, page_no):
+                if page.total is not None and len(found) < page.total:
+                    message = f"Of {page.total} orders, {len(found)} were shown."
+                    raise TryLater(PLATFORM, "incomplete", message)
                 return list(found.values())
         raise TryLater(PLATFORM, "too_many", "The answer has more orders than were asked for.")
 

@@ -74,9 +74,13 @@ _WORDS = (
     (("NOT_EXIST", "NOT_FOUND", "不存在"), Reason.NOT_FOUND),
 )
 
-# A failure inside the marketplace: what it had done by then, it does not say.
+# A failure inside the marketplace: what it had done by then, it does not say. Where one of these
+# words stands, no other word counts: 库存服务超时 is no lack of stock.
 _TROUBLE = ("BUSY", "EXCEPTION", "INTERNAL", "SYSTEM", "TIMEOUT", "TIME_OUT", "UNKNOWN")
-_TROUBLED_GATEWAY = frozenset({"ServiceTimeout", "ServiceUnavailable"})
+_TROUBLE_TOLD = ("繁忙", "超时", "异常", "稍后")
+_TROUBLED_GATEWAY = frozenset(
+    {"-1", "429", "500", "502", "503", "504", "ServiceTimeout", "ServiceUnavailable"}
+)
 _FAULT_OF_THEIRS = frozenset({"ISP", "SYSTEM"})
 
 
@@ -90,17 +94,21 @@ class Refused:
 
 
 def failure(refused: Refused, *, safe: bool) -> PlatformFailure:
-    """`safe` is whether the call changes nothing, so that its outcome need not be found out."""
+    """`safe` is whether the call changes nothing, so that its outcome need not be found out.
+
+    Only a no that we know, by its code or its words, is for good; any other may hide a yes.
+    """
     code, message = refused.code, refused.message
     if code in _OPERATOR:
         return NotAuthorised(PLATFORM, code, message, retry_after=60)
     if code in _LATER:
         return TryLater(PLATFORM, code, message, retry_after=_LATER[code])
-    if code in _NEVER:
+    if is_known(code):
         return Never(PLATFORM, code, message, reason=_NEVER[code])
-    if _is_trouble(refused):
+    reason = None if _is_trouble(refused) else _worded(code, message)
+    if reason is None:
         return unknown(code, message, safe=safe)
-    return Never(PLATFORM, code, message, reason=reason_of(code, message))
+    return Never(PLATFORM, code, message, reason=reason)
 
 
 def unknown(code: str, message: str, *, safe: bool) -> PlatformFailure:
@@ -108,17 +116,26 @@ def unknown(code: str, message: str, *, safe: bool) -> PlatformFailure:
     return TryLater(PLATFORM, code, message) if safe else FindOut(PLATFORM, code, message)
 
 
+def is_known(code: str) -> bool:
+    """Whether the code is certain to mean that nothing was done, and that nothing will be."""
+    return code in _NEVER
+
+
 def reason_of(code: str, message: str) -> Reason:
-    if code in _NEVER:
-        return _NEVER[code]
+    return _NEVER.get(code) or _worded(code, message) or Reason.OTHER
+
+
+def _worded(code: str, message: str) -> Reason | None:
     for said in (code.upper(), message):
         for words, reason in _WORDS:
             if any(word in said for word in words):
                 return reason
-    return Reason.OTHER
+    return None
 
 
 def _is_trouble(refused: Refused) -> bool:
     if refused.kind in _FAULT_OF_THEIRS or refused.code in _TROUBLED_GATEWAY:
+        return True
+    if any(word in refused.message for word in _TROUBLE_TOLD):
         return True
     return any(word in refused.code.upper() for word in _TROUBLE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ Json = Mapping[str, Any]
 # Fractions become Decimals, so that no amount ever passes through a float.
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
+_LARGEST_FEN = 10**18
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _CHINA = timezone(timedelta(hours=8))
 # Times are in milliseconds; a number this small can only be seconds.
@@ -26,7 +27,7 @@ class Unreadable(ValueError):
 def decode(body: bytes | str) -> Any:
     try:
         return _decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, ValueError, ArithmeticError, RecursionError):
         raise Unreadable("not JSON") from None
 
 
@@ -54,8 +55,9 @@ def fen_of_yuan(raw: Any) -> int | None:
     """Fen of an amount that is documented in yuan; None for a part of a fen."""
     try:
         fen = Decimal(text(raw) or "") * 100
-        return int(fen) if fen == fen.to_integral_value() else None
-    except (InvalidOperation, ValueError, OverflowError):
+        fits = abs(fen) <= _LARGEST_FEN and fen == fen.to_integral_value()
+        return int(fen) if fits else None
+    except ArithmeticError:
         return None
 
 
