@@ -83,7 +83,10 @@ class Connector(Protocol):
         ...
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
-        """Every order that was placed under our reference; none: it was never placed."""
+        """Every order that was placed under our reference; none: it was never placed.
+
+        A create that is still under way there may show only later: look again before you repeat it.
+        """
         ...
 
     async def cancel(self, order_id: str, reason: str) -> CancelState: ...

@@ -262,7 +262,11 @@ class CancelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What came of a payment: `paid`, `processing` (the order will tell), or `failed`."""
+    """What came of a payment: `paid`, `processing` (the order will tell), or `failed`.
+
+    A refusal may also be raised as Never. When a payment is looked up later, `unpaid` says that
+    nothing of it is to be seen: the same operation id may be sent again.
+    """
 
     state: PaymentState
     code: str | None = None
