@@ -82,13 +82,15 @@ async def _reads(simulator: str) -> tuple[float, float]:
                 "_aop_timestamp": str(int(time() * 1000)),
             }
             form["_aop_signature"] = signing.of_request(access.app_secret, api, form)
-            await client.post(
+            reply = await client.post(
                 f"{simulator}/openapi/{api}",
                 urlencode(form).encode(),
                 ["Content-Type: application/x-www-form-urlencoded"],
                 seconds=10,
                 repeatable=True,
             )
+            if b"idOfStr" not in reply.body:
+                raise RuntimeError(reply.body[:300].decode())
             return 1
 
         async def batch() -> int:
@@ -108,7 +110,8 @@ async def _rate(work: Callable[[], Awaitable[int]]) -> float:
     async def keep_on() -> None:
         nonlocal done
         while perf_counter() - started < _SECONDS:
-            done += await work()
+            more = await work()
+            done += more
 
     await asyncio.gather(*(keep_on() for _ in range(_WORKERS)))
     return done / (perf_counter() - started)

@@ -1,9 +1,10 @@
 """The gate: from a request's headers to its caller, one statement for many requests."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
@@ -11,6 +12,7 @@ import asyncpg
 from tradewind import ids
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.tokens import Access, read_access
+from tradewind.ids import Kind
 from tradewind.keys import spelling, sql
 from tradewind.keys.errors import CredentialsMissing, InvalidCredentials
 from tradewind.observability.logs import log, note
@@ -22,12 +24,15 @@ from tradewind.web.caller import Caller
 from tradewind.web.limits import Budget, Rate, RateLimited
 from tradewind.web.request import Request
 
+T = TypeVar("T")
+
 _LARGEST_BATCH = 500
 # While this many statements are under way, requests gather for the next one.
 _STATEMENTS = 2
 _REMEMBERED_TOKENS = 4096
-# A caller is told that the database is away rather than kept waiting for it.
-_PATIENCE_SECONDS = 4.5
+# A caller is told that the database is away rather than kept waiting for it: for the statement
+# before, and for its own.
+_PATIENCE_SECONDS = 2.2
 _URGENT_RATE = Rate(30, 30)
 
 
@@ -73,18 +78,14 @@ class Authenticator:
         if key is not None and not spelling.is_well_formed(key):
             raise InvalidCredentials.mistyped()
         access = None if bearer is None else self._read_bearer(bearer)
-        try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                verdict = await self._look_up(_Ask(key, access.session_id if access else None))
-        except TimeoutError:
-            raise DatabaseAway from None
+        verdict = await self._look_up(_Ask(key, access.session_id if access else None))
         if verdict is None or (access and not access.valid_at(verdict.row["now"])):
             raise _refusal(key, access)
         row = verdict.row
         budget = Budget(self._plans[row["plan"]], row["debt"])
         credential = row["key_id"] or row["session_id"]
         kind = ids.API_KEY if row["key_id"] else ids.SESSION
-        note(account=ids.ACCOUNT.show(row["account_id"]), credential=kind.show(credential))
+        note(account=_shown(ids.ACCOUNT, row["account_id"]), credential=_shown(kind, credential))
         if row["locked"]:
             refusal = AccountLocked.by_operator()
             refusal.budget = budget
@@ -153,7 +154,7 @@ class Authenticator:
     async def _run(self, batch: dict[_Ask, list[asyncio.Future[_Verdict | None]]]) -> None:
         ADMISSION_BATCH.observe(sum(map(len, batch.values())))
         try:
-            answers = await self._decide(batch)
+            answers = await _in_time(self._decide(batch))
         except BaseException as error:
             for futures in batch.values():
                 for future in futures:
@@ -209,6 +210,22 @@ class Authenticator:
         made_with, hash_ = spelling.hash_now(self._keyring, key)
         await sql.rehash_key(self._db, key_id, hash_=hash_, made_with=made_with)
         log.info("api_key.rehashed", key=key_id, made_with=made_with)
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` brings, or DatabaseAway in time; then it is ended, but not waited for."""
+    task = asyncio.create_task(work)
+    done, _ = await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
+    if done:
+        return task.result()
+    task.cancel()
+    task.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody waits for it
+    raise DatabaseAway
+
+
+@lru_cache(maxsize=4096)
+def _shown(kind: Kind, value: UUID) -> str:
+    return kind.show(value)
 
 
 def _refusal(key: str | None, access: Access | None) -> InvalidCredentials:

@@ -28,7 +28,7 @@ _LEASE = timedelta(seconds=30)
 _PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.1
 # How long a process believes its own copy: so soon an operator's change counts everywhere.
-_REMEMBER_SECONDS = 5.0
+REMEMBER_SECONDS = 5.0
 # A refresh token that was refused is not shown again and again.
 _REFUSED = timedelta(seconds=60)
 # What a refresh brought is worth some patience with the database: it exists nowhere else.
@@ -92,7 +92,7 @@ class Connections:
     async def access(self, platform: str, refused: str | None = None) -> Access:
         """What to sign with now. `refused` is a token that the platform just turned down."""
         at, access = self._remembered.get(platform, (float("-inf"), None))
-        if access and monotonic() - at < _REMEMBER_SECONDS and access.access_token != refused:
+        if access and monotonic() - at < REMEMBER_SECONDS and access.access_token != refused:
             return access
         connection = await self.find(platform)
         if connection is None or connection.access is None:
@@ -139,11 +139,6 @@ class Connections:
             source="operator" if settings_hash is None else "settings",
             settings_hash=settings_hash,
         )
-
-    def remembers(self, platform: str) -> bool:
-        """Whether this process signed for the platform just now, so that it must be set up."""
-        at, _ = self._remembered.get(platform, (float("-inf"), None))
-        return monotonic() - at < _REMEMBER_SECONDS
 
     def forget(self, platform: str) -> None:
         """Believe the database again, not our own copy."""

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from urllib.parse import urlsplit
 
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
-from tradewind.platforms.connection import Connection, Connections
+from tradewind.platforms.connection import REMEMBER_SECONDS, Connection, Connections
 from tradewind.platforms.contract import Connector, Traits
 from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatform
 from tradewind.platforms.link import Link
@@ -69,6 +70,7 @@ class Platforms:
             platform: _link(db, client, platform, place) for platform, place in places.items()
         }
         self.connections = Connections(db, keyring, marketplaces, self.links)
+        self._configured: dict[str, float] = {}
         self._connectors: dict[str, Connector] = {
             platform: marketplaces[platform].connect(
                 link, partial(self.connections.access, platform)
@@ -113,9 +115,13 @@ class Platforms:
         ]
 
     async def _is_configured(self, platform: str) -> bool:
-        return self.connections.remembers(platform) or (
-            await self.connections.find(platform) is not None
-        )
+        """Whether it has credentials, as of a few seconds ago at the most."""
+        if monotonic() - self._configured.get(platform, float("-inf")) < REMEMBER_SECONDS:
+            return True
+        if await self.connections.find(platform) is None:
+            return False
+        self._configured[platform] = monotonic()
+        return True
 
 
 def _link(db: Database, client: Client, platform: str, place: Place) -> Link:
