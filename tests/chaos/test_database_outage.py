@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from kit.processes import family_of
 from kit.server import Server, Workshop
 
 from tradewind.accounts.model import Plan, Role
@@ -90,3 +91,30 @@ async def test_only_503_while_it_is_away_and_200_soon_after(
             assert answer.json()["code"] == "database_unavailable"
             assert int(answer.headers["retry-after"]) >= 1
     assert recovery < _LONGEST_RECOVERY
+
+
+async def test_a_database_that_hangs_is_told_in_time(workshop: Workshop, tmp_path: Path) -> None:
+    async with embedded.running(tmp_path / "data") as server:
+        await _migrate(server.url())
+        person = await workshop.make_person(server.url(), (Role.BUYER,), Plan.ENTERPRISE)
+        stack = workshop.serving_on(server.url())
+        api = await asyncio.to_thread(stack.__enter__)
+        watch = Watch(api, person.headers)
+        tasks = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]
+        await watch.until(200, 0, 10)
+        frozen = [server.pid, *family_of(server.pid)]
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            await watch.until(503, time.monotonic(), 10)
+            not_ready = await asyncio.to_thread(api.call, "GET", "/readyz")
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+        await watch.until(200, time.monotonic(), 15)
+        await watch.stop(tasks)
+        await asyncio.to_thread(stack.__exit__, None, None, None)
+
+    assert not_ready.status_code == 503
+    assert {answer.status_code for _, _, answer in watch.answers} == {200, 503}
+    assert max(took for _, took, _ in watch.answers) < _LONGEST_ANSWER
