@@ -11,19 +11,29 @@ from tradewind.accounts import routes as account_routes
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate
+from tradewind.background.errands import Errands
 from tradewind.egress.client import Client
 from tradewind.errors import Unavailable
+from tradewind.events import routes as event_routes
+from tradewind.events.routes import Retention
 from tradewind.keys import routes as key_routes
 from tradewind.keys.authenticate import Authenticator
 from tradewind.keys.errors import CredentialsMissing, InvalidCredentials
 from tradewind.observability import logs
-from tradewind.parts import given_credentials, platforms_of
+from tradewind.orders import admin_routes as admin_order_routes
+from tradewind.orders import notice_routes, sandbox_routes
+from tradewind.orders import routes as order_routes
+from tradewind.orders.refresh import Refreshes
+from tradewind.parts import given_credentials, pay_modes_of, platforms_of
+from tradewind.payments import routes as payment_routes
+from tradewind.payments.modes import PayModes
 from tradewind.platforms import routes as platform_routes
 from tradewind.platforms.adopt import adopt
 from tradewind.platforms.registry import Platforms
 from tradewind.products import routes as product_routes
 from tradewind.products.search import Searches
 from tradewind.settings import Settings
+from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import health, help_routes, openapi, reference_routes
@@ -40,7 +50,14 @@ ROUTES: Sequence[Routes] = (
     key_routes.routes,
     platform_routes.routes,
     product_routes.routes,
+    order_routes.routes,
+    payment_routes.routes,
+    payment_routes.approvals,
+    sandbox_routes.routes,
+    event_routes.routes,
+    notice_routes.routes,
     admin_routes.routes,
+    admin_order_routes.routes,
     platform_routes.admin,
     audit_routes.routes,
     health.routes,
@@ -70,14 +87,19 @@ def build(chosen: Settings) -> Application:
     passwords = Passwords()
     client = Client()
     platforms = platforms_of(chosen, db, keyring, client)
+    refreshes = Refreshes(db, platforms, timedelta(seconds=chosen.refresh_min_age))
+    errands = Errands()
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
 
     async def open_() -> None:
         await db.open()
         with suppress(Unavailable):  # the worker does it as well, as soon as it can
             await adopt(db, platforms, given_credentials(chosen))
+            await partitions.make_ahead(db)
 
     async def close() -> None:
+        await errands.close()
+        await refreshes.close()
         passwords.close()
         await client.close()
         await db.close()
@@ -92,6 +114,11 @@ def build(chosen: Settings) -> Application:
             PublicUrl: PublicUrl(chosen.public_url),
             Platforms: platforms,
             Searches: Searches(db, timedelta(seconds=chosen.search_cache_seconds)),
+            PayModes: pay_modes_of(chosen, platforms),
+            Refreshes: refreshes,
+            Errands: errands,
+            Client: client,
+            Retention: Retention(timedelta(days=chosen.events_days)),
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS))),
         },
         gate=Authenticator(db, keyring, plans),

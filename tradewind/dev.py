@@ -47,7 +47,7 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
         await _prepare(database_url, masters, secrets)
         sandbox_url = f"http://127.0.0.1:{sandbox_port}"
         environ = {
-            **_simulated(sandbox_url),
+            **_simulated(sandbox_url, url),
             **_environment(chosen, masters, port, database_url, url),
         }
         world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
@@ -84,9 +84,10 @@ def _near(host: str, port: int) -> int:
         return processes.claim_port(host, 0)
 
 
-def _simulated(sandbox_url: str) -> dict[str, str]:
-    """The real connectors, pointed at the simulator; what is set by hand wins."""
+def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
+    """The real connectors, pointed at the simulator, and its notices at us; what is set wins."""
     return {
+        "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
         "TRADEWIND_SANDBOX_URL": sandbox_url,
         "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
         "TRADEWIND_PLATFORM_TAOBAO_URL": f"{sandbox_url}/rest",

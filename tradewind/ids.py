@@ -52,9 +52,16 @@ def new() -> UUID:
 ACCOUNT = Kind("acc_", "account")
 API_KEY = Kind("key_", "API key")
 AUDIT = Kind("aud_", "audit entry")
+EVENT = Kind("evt_", "event")
+ORDER = Kind("ORD", "order")
+PAYMENT = Kind("pay_", "payment request")
 PRODUCT = Kind("", "product")  # named by the marketplace, not by us
+REFUND = Kind("rfd_", "refund")
 REQUEST = Kind("req_", "request")
 SESSION = Kind("ses_", "session")
 
 AccountId = Annotated[UUID, ACCOUNT]
 ApiKeyId = Annotated[UUID, API_KEY]
+EventId = Annotated[UUID, EVENT]
+OrderId = Annotated[UUID, ORDER]
+PaymentId = Annotated[UUID, PAYMENT]

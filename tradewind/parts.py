@@ -5,6 +5,8 @@ from urllib.parse import urlsplit
 
 from tradewind.egress.client import Client
 from tradewind.errors import CannotStart
+from tradewind.orders.model import PayMode
+from tradewind.payments.modes import PayModes
 from tradewind.platforms.access import Given
 from tradewind.platforms.registry import MARKETPLACES, Place, Platforms
 from tradewind.settings import PlatformSettings, Settings
@@ -39,6 +41,11 @@ def places(chosen: Settings) -> Mapping[str, Place]:
             rate = own.rate or (_SIMULATED_RATE if simulated else _REAL_RATE)
             found[platform] = Place(url, plan_rate(rate), simulated)
     return found
+
+
+def pay_modes_of(chosen: Settings, platforms: Platforms) -> PayModes:
+    named = {name: own.pay_mode for name, own in chosen.platforms.items()}
+    return PayModes(platforms, {name: PayMode(mode) for name, mode in named.items() if mode})
 
 
 def given_credentials(chosen: Settings) -> Mapping[str, Given]:

@@ -6,20 +6,15 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
+from tradewind import setting_readers as read
 from tradewind.errors import CannotStart
 
-Network = IPv4Network | IPv6Network
-
 PREFIX = "TRADEWIND_"
-SECRET_BYTES = 32
-_LARGEST_PLAN = 6_000_000
-_LARGEST_PORT = 65535
-_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 # What a development server uses when nobody set a secret; production refuses it by name.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
@@ -34,6 +29,7 @@ class PlatformSettings:
     app_secret: str | None = field(default=None, repr=False)
     refresh_token: str | None = field(default=None, repr=False)
     rate: int | None = None
+    pay_mode: Literal["auto", "link"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class Settings:
     port: int
     dev_bind_any: bool
     public_url: str
-    trusted_proxies: Sequence[Network]
+    trusted_proxies: Sequence[read.Network]
     cors_origins: Sequence[str]
     metrics_listen: tuple[str, int] | None
     data_dir: Path
@@ -58,6 +54,8 @@ class Settings:
     log_style: Literal["json", "console"]
     sandbox_url: str
     search_cache_seconds: int
+    refresh_min_age: int
+    events_days: int
     platforms: Mapping[str, PlatformSettings]
 
     @property
@@ -79,161 +77,58 @@ class Setting:
         return PREFIX + self.name.upper()
 
 
-def _one_of(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"is one of {', '.join(filter(None, words))}")
-        return text
-
-    return read
-
-
-def _number(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdecimal() or not low <= int(text) <= high:
-            raise ValueError(f"is a whole number from {low} to {high}")
-        return int(text)
-
-    return read
-
-
-def _items(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def _secrets(text: str) -> tuple[bytes, ...]:
-    found = []
-    for item in _items(text):
-        try:
-            secret = bytes.fromhex(item)
-        except ValueError:
-            secret = b""
-        if len(secret) != SECRET_BYTES:
-            raise ValueError("is 64 hexadecimal digits (32 random bytes), or several by comma")
-        found.append(secret)
-    return tuple(found)
-
-
-def _url(*schemes: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text and (urlsplit(text).scheme not in schemes or not urlsplit(text).netloc):
-            raise ValueError(f"is a URL that begins with {' or '.join(s + '://' for s in schemes)}")
-        return text.rstrip("/") if "http" in schemes else text
-
-    return read
-
-
-def _database(text: str) -> str:
-    if not text:
-        return text
-    wrong = "is like postgresql://user:password@host:5432/database?sslmode=require"
-    try:
-        parts = urlsplit(text)
-        query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
-    except ValueError:
-        raise ValueError(wrong) from None
-    hosts = parts.netloc.rpartition("@")[2].split(",")  # there may be several
-    ports = [host.rpartition("]")[2].partition(":")[2] or "5432" for host in hosts]
-    named = parts.scheme in ("postgresql", "postgres")
-    reachable = all(port.isdecimal() and 0 < int(port) <= _LARGEST_PORT for port in ports)
-    if not named or not reachable or query.get("sslmode", "prefer") not in _SSL_MODES:
-        raise ValueError(wrong)
-    return text
-
-
-def _networks(text: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ip_network(item, strict=False) for item in _items(text))
-    except ValueError:
-        raise ValueError("is a list of networks by comma, such as 10.0.0.0/8,::1/128") from None
-
-
-def _origins(text: str) -> tuple[str, ...]:
-    for item in _items(text):
-        parts = urlsplit(item)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path:
-            raise ValueError("is a list of origins by comma, such as https://shop.example")
-    return tuple(_items(text))
-
-
-def _listen(text: str) -> tuple[str, int] | None:
-    if not text:
-        return None
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > _LARGEST_PORT:
-        raise ValueError("is host:port, such as 127.0.0.1:9464")
-    return host.strip("[]"), int(port)
-
-
-def _host(text: str) -> str:
-    try:
-        return str(ip_address("127.0.0.1" if text == "localhost" else text)) if text else ""
-    except ValueError:
-        raise ValueError("is an IP address, such as 127.0.0.1 or ::1, or localhost") from None
-
-
-def _plans(text: str) -> Mapping[str, int]:
-    found = {}
-    for item in _items(text):
-        name, _, number = item.partition("=")
-        known = name in ("free", "pro", "enterprise")
-        if not known or not number.isdecimal() or not 1 <= int(number) <= _LARGEST_PLAN:
-            raise ValueError(
-                f"is free=120,pro=1200,enterprise=12000: 1 to {_LARGEST_PLAN} requests a minute"
-            )
-        found[name] = int(number)
-    return {"free": 120, "pro": 1200, "enterprise": 12000, **found}
-
-
-def _yes(text: str) -> bool:
-    if text not in ("", "yes", "no"):
-        raise ValueError("is yes or no")
-    return text == "yes"
-
-
 KNOWN = [
-    Setting("env", _one_of("development", "production"), "development",
+    Setting("env", read.one_of("development", "production"), "development",
             "`production` refuses weak settings; `development` listens on loopback only."),
-    Setting("database_url", _database, "",
+    Setting("database_url", read.database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
-    Setting("database_pool", _number(2, 200), "10", "Connections per process."),
-    Setting("secret_key", _secrets, "",
+    Setting("database_pool", read.number(2, 200), "10", "Connections per process."),
+    Setting("secret_key", read.secrets, "",
             "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
             "is used for new values. Required in production."),
-    Setting("host", _host, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
-    Setting("port", _number(0, _LARGEST_PORT), "8000", "The API's port."),
-    Setting("dev_bind_any", _yes, "no",
+    Setting("host", read.host, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
+    Setting("port", read.number(0, read.LARGEST_PORT), "8000", "The API's port."),
+    Setting("dev_bind_any", read.yes, "no",
             "`yes` lets a development server listen beyond loopback."),
-    Setting("public_url", _url("http", "https"), "",
+    Setting("public_url", read.url("http", "https"), "",
             "How callers reach the API, for the URLs that we hand out. Required in production, "
             "with https."),
-    Setting("trusted_proxies", _networks, "",
+    Setting("trusted_proxies", read.networks, "",
             "Networks of your own proxies: only their X-Forwarded-For is believed."),
-    Setting("cors_origins", _origins, "", "Web origins whose pages may call the API."),
-    Setting("metrics_listen", _listen, "",
+    Setting("cors_origins", read.origins, "", "Web origins whose pages may call the API."),
+    Setting("metrics_listen", read.listen, "",
             "host:port for `/metrics` and `/healthz` of this process; none when empty."),
     Setting("data_dir", lambda text: Path(text).expanduser(), "./data",
             "Where `tradewind dev` keeps its database and secrets."),
-    Setting("plans", _plans, "free=120,pro=1200,enterprise=12000",
+    Setting("plans", read.plans, "free=120,pro=1200,enterprise=12000",
             "Requests a minute of each plan."),
-    Setting("login_rate", _number(1, 100_000), "30", "Logins a minute from one address."),
-    Setting("log_level", _one_of("debug", "info", "warning", "error"), "info",
+    Setting("login_rate", read.number(1, 100_000), "30", "Logins a minute from one address."),
+    Setting("log_level", read.one_of("debug", "info", "warning", "error"), "info",
             "The least important log lines to write."),
-    Setting("log_style", _one_of("", "json", "console"), "",
+    Setting("log_style", read.one_of("", "json", "console"), "",
             "`json` or `console`; by default `json` in production."),
-    Setting("sandbox_url", _url("http", "https"), "",
+    Setting("sandbox_url", read.url("http", "https"), "",
             "Where the simulated marketplace is; the platform `sandbox` is on when it is set."),
-    Setting("search_cache_seconds", _number(0, 3600), "60",
+    Setting("search_cache_seconds", read.number(0, 3600), "60",
             "How long the answer to a product search is kept; 0 keeps none."),
+    Setting("refresh_min_age", read.number(0, 3600), "0",
+            "Seconds within which an order that was heard of is shown without asking its platform "
+            "again."),
+    Setting("events_days", read.number(1, 3650), "30",
+            "Days that the journal of events is kept."),
 ]  # fmt: skip
 
 # TRADEWIND_PLATFORM_ALIBABA_URL and so on, for whatever marketplace there is.
 PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "url": (_url("http", "https"), "Where its gateway is, if not at its usual address."),
+    "url": (read.url("http", "https"), "Where its gateway is, if not at its usual address."),
     "app_key": (str, "The application's key; an operator can set it as well."),
     "app_secret": (str, "The application's secret."),
     "refresh_token": (str, "A refresh token to begin with; later ones are kept in the database."),
-    "rate": (_number(1, 6_000_000), "Calls a minute that all processes make together."),
+    "rate": (read.number(1, 6_000_000), "Calls a minute that all processes make together."),
+    "pay_mode": (
+        read.one_of("auto", "link"),
+        "How approved payments are made: `auto` debits, `link` hands out a page to pay on.",
+    ),
 }
 _PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -301,9 +196,9 @@ def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, Pla
         if field not in PLATFORM_FIELDS:
             wrong.append(f"{variable} is not a setting of a marketplace")
             continue
-        read, _ = PLATFORM_FIELDS[field]
+        reader, _ = PLATFORM_FIELDS[field]
         try:
-            found.setdefault(name, {})[field] = read(text.strip())
+            found.setdefault(name, {})[field] = reader(text.strip())
         except ValueError as error:
             wrong.append(f"{variable} {error}")
     for name, fields in found.items():
@@ -372,7 +267,8 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
     if not secrets:
         wrong.append("TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32)")
     if any(
-        secret == DEVELOPMENT_SECRET or len(set(secret)) < SECRET_BYTES // 2 for secret in secrets
+        secret == DEVELOPMENT_SECRET or len(set(secret)) < read.SECRET_BYTES // 2
+        for secret in secrets
     ):
         wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
     wrong += [

@@ -2,9 +2,10 @@
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 
 from tradewind.accounts import sql as accounts
 from tradewind.background.loop import repeat
@@ -14,11 +15,18 @@ from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
+from tradewind.orders.follow import follow_due
+from tradewind.orders.sweep import sweep
 from tradewind.parts import given_credentials, platforms_of
+from tradewind.payments.due import submit_due
 from tradewind.platforms.adopt import adopt
+from tradewind.platforms.contract import Connector
+from tradewind.platforms.errors import PlatformNotConfigured
+from tradewind.platforms.failures import PlatformFailure
 from tradewind.platforms.registry import Platforms
 from tradewind.products import sql as products
 from tradewind.settings import Settings
+from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import idempotency
@@ -27,6 +35,8 @@ from tradewind.web import sql as web
 _SESSION_DAYS = 30
 # An access token of ten hours is renewed in its last one.
 _TOKEN_MARGIN = timedelta(hours=1)
+# A wake-up may be lost; then what is due is found so much later.
+_POLL_SECONDS = 1.0
 
 
 def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
@@ -34,6 +44,8 @@ def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Ch
     minute = timedelta(minutes=1)
     given = given_credentials(chosen)
     return [
+        Chore("sweep", minute, lambda: _sweep(db, platforms)),
+        Chore("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
         Chore("credentials", minute, lambda: adopt(db, platforms, given)),
         Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
     ]
@@ -43,7 +55,9 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     """What is deleted when nobody can miss it any more."""
     minute, hour = timedelta(minutes=1), timedelta(hours=1)
     kept = timedelta(seconds=chosen.search_cache_seconds)
+    journal = timedelta(days=chosen.events_days)
     return [
+        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
@@ -51,6 +65,43 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
         Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
         Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
     ]
+
+
+async def _work(chosen: Settings, db: Database, platforms: Platforms, stop: asyncio.Event) -> None:
+    """Every loop at once: the chores, and two for each marketplace: none waits for another."""
+    chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
+    loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
+    with ExitStack() as stack:
+        for platform in platforms.links:
+            for name, step in (("follow", follow_due), ("submit", submit_due)):
+                wake = stack.enter_context(db.wakeups.waiting(name))
+                work = partial(_at, platforms, platform, partial(step, db))
+                loops.append(
+                    repeat(f"{name} {platform}", work, stop=stop, wake=wake, idle=_POLL_SECONDS)
+                )
+        await asyncio.gather(*loops)
+
+
+async def _at(
+    platforms: Platforms, platform: str, step: Callable[[Connector], Awaitable[bool]]
+) -> bool:
+    """A step at a marketplace, if it is set up here."""
+    try:
+        connector = await platforms.connector(platform)
+    except PlatformNotConfigured:
+        return False
+    return await step(connector)
+
+
+async def _sweep(db: Database, platforms: Platforms) -> None:
+    """Look at every marketplace for what changed; one that is away is looked at next time."""
+    for platform in platforms.links:
+        try:
+            await sweep(db, await platforms.connector(platform))
+        except PlatformNotConfigured:
+            continue
+        except PlatformFailure as failure:
+            log.warning("sweep.failed", platform=platform, error=str(failure))
 
 
 async def run(chosen: Settings) -> None:
@@ -69,10 +120,7 @@ async def run(chosen: Settings) -> None:
         client = Client()
         try:
             platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
-            chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
-            await repeat(
-                "chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0
-            )
+            await _work(chosen, db, platforms, stop)
         finally:
             await client.close()
             await db.close()

@@ -27,6 +27,7 @@ class Plan(StrEnum):
 
 # The type of an endpoint's caller says who may call it.
 Buyer = Annotated[Caller, Requires(Role.BUYER)]
+Approver = Annotated[Caller, Requires(Role.APPROVER)]
 Operator = Annotated[Caller, Requires(Role.OPERATOR)]
 
 

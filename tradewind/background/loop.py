@@ -1,9 +1,10 @@
 """A loop: work while there is some, sleep until woken, stop gently."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 
-from tradewind.errors import Refusal
+from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 
 _FIRST_PAUSE = 0.5
@@ -21,7 +22,8 @@ async def repeat(
     """Call `step` until `stop` is set: at once again while it found work, else after a rest.
 
     The rest ends after `idle` seconds, or when `wake` is set. A step that fails is logged and
-    tried again after a pause that doubles up to half a minute; the loop itself never ends by it.
+    tried again after a pause that doubles up to half a minute, with a jitter, so that those who
+    failed together do not come back together; the loop itself never ends by it.
     """
     pause = _FIRST_PAUSE
     while not stop.is_set():
@@ -29,11 +31,11 @@ async def repeat(
         try:
             busy = await step()
         except Exception as error:  # noqa: BLE001 - whatever it is, the loop goes on
-            expected = isinstance(error, Refusal)
+            expected = isinstance(error, TradewindError)
             (log.warning if expected else log.exception)(
                 "loop.failed", loop=name, error=str(error), pause=pause
             )
-            await _first_of(stop, None, pause)
+            await _first_of(stop, None, pause * random.uniform(0.5, 1))  # noqa: S311 - a jitter
             pause = min(2 * pause, _LONGEST_PAUSE)
             continue
         pause = _FIRST_PAUSE

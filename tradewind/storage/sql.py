@@ -1,6 +1,7 @@
 """The statements of storage itself: wake-ups, the record of migrations, readiness."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -8,6 +9,8 @@ import asyncpg
 CHANNEL = "tradewind_wakeup"
 # Whoever holds this advisory lock is the one process that migrates.
 _MIGRATION_LOCK = 7_216_450_283
+# And this one, the one that makes partitions.
+_PARTITION_LOCK = 7_216_450_284
 
 
 async def notify(db: asyncpg.Pool, topics: Sequence[str]) -> None:
@@ -77,3 +80,53 @@ async def is_writable(db: Any) -> bool:
         "SELECT NOT current_setting('transaction_read_only')::boolean"
     )
     return writable
+
+
+async def has_partition(db: Any, parent: str, *, days: int) -> bool:
+    """Whether the partition of the day that lies so many days ahead is there."""
+    found: bool = await db.fetchval(
+        """
+        SELECT to_regclass(
+                   $1 || '_' || to_char((tradewind_now() AT TIME ZONE 'UTC')::date + $2::integer,
+                                        'YYYYMMDD')) IS NOT NULL
+        """,
+        parent,
+        days,
+    )
+    return found
+
+
+async def make_partitions(tx: Any, parent: str, *, ahead: int) -> None:
+    """Make what is missing, giving up soon rather than making anybody wait."""
+    await tx.execute("SET LOCAL lock_timeout = '2s'")
+    await tx.execute("SELECT pg_advisory_xact_lock($1)", _PARTITION_LOCK)
+    await tx.execute("SELECT make_partitions($1, $2)", parent, ahead)
+
+
+async def list_partitions(db: Any, parent: str) -> list[str]:
+    rows = await db.fetch(
+        """
+        SELECT child.relname AS name
+          FROM pg_inherits
+          JOIN pg_class AS child ON child.oid = inhrelid
+         WHERE inhparent = to_regclass($1)
+         ORDER BY child.relname
+        """,
+        parent,
+    )
+    return [row["name"] for row in rows]
+
+
+async def drop_partition(db: Any, parent: str, name: str) -> None:
+    """Detach without a lock that writers would meet, then drop. One left half done is finished."""
+    pending = await db.fetchval(
+        "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1)", name
+    )
+    how = "FINALIZE" if pending else "CONCURRENTLY"
+    await db.execute(f'ALTER TABLE "{parent}" DETACH PARTITION "{name}" {how}')
+    await db.execute(f'DROP TABLE "{name}"')
+
+
+async def today(db: Any) -> datetime:
+    moment: datetime = await db.fetchval("SELECT tradewind_now()")
+    return moment

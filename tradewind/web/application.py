@@ -42,7 +42,9 @@ class _Bound:
         self.endpoint = endpoint
         self.route = f"{endpoint.method} {endpoint.path}"
         self.fixed = {name: parts[kind] for name, kind in endpoint.parts.items()}
-        self.read_body = inputs.body_reader(endpoint.body, form=endpoint.form)
+        self.read_body = inputs.body_reader(
+            endpoint.body, form=endpoint.form, required=endpoint.body_required
+        )
         self.seen: dict[int, metrics.Observe] = {}
 
 

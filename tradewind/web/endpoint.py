@@ -22,8 +22,9 @@ class Endpoint:
 
     Parameters are recognised by what they are: `Caller` (perhaps with a role) asks for
     credentials, a path parameter has the name it has in the path, `body` and `query` are
-    structs, `Once` is the Idempotency-Key, `Request` the request itself, and anything else is a
-    part of the application, handed in by its type.
+    structs (a body that may be None may be left out), `Once` is the Idempotency-Key, `Request`
+    the request itself, and anything else is a part of the application, handed in by its type.
+    `also` are other statuses of success, and what each says.
 
     An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
     the account's budget is used up, by whoever did that.
@@ -41,10 +42,12 @@ class Endpoint:
     quiet: bool
     urgent: bool
     form: bool
+    also: Mapping[int, str]
     answers: Any = None
     caller: str | None = None
     role: str | None = None
     body: Any = None
+    body_required: bool = True
     query: Any = None
     request: str | None = None
     once: str | None = None
@@ -90,6 +93,7 @@ class Routes:
         media_type: str = "application/json",
         urgent: bool = False,
         form: bool = False,
+        also: Mapping[int, str] | None = None,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             read = _read_signature(handler, self.prefix + path)
@@ -109,6 +113,7 @@ class Routes:
                     quiet=self.quiet,
                     urgent=urgent,
                     form=form,
+                    also=also or {},
                     **read,
                 )
             )
@@ -134,8 +139,12 @@ def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
             read["once"], read["once_required"] = name, kind is Once
         elif kind is Request:
             read["request"] = name
-        elif name in ("body", "query"):
-            read[name] = kind
+        elif name == "body":
+            options = [option for option in get_args(kind) if option is not type(None)]
+            read["body_required"] = type(None) not in get_args(kind)
+            read["body"] = kind if read["body_required"] else options[0]
+        elif name == "query":
+            read["query"] = kind
         else:
             read["parts"][name] = kind
     if returns not in (None, type(None), Answer):

@@ -3,7 +3,7 @@
 import asyncio
 
 from tradewind.errors import CannotStart
-from tradewind.storage import migrate, sql
+from tradewind.storage import migrate, partitions, sql
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.endpoint import Routes
@@ -29,16 +29,22 @@ async def healthz() -> Answer:
 
 @routes.get("/readyz", answers=HealthOut)
 async def readyz(db: Database) -> Answer:
-    """Ready: the database is reachable and has every migration; else 503 says what is missing."""
+    """Ready: the database is reachable, with every migration and tomorrow's partitions.
+
+    Otherwise 503 says what is missing.
+    """
     problems = []
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             pending = await migrate.pending(db)
             writable = await sql.is_writable(db)
+            tomorrow = pending or await partitions.reach_tomorrow(db)
         if not writable:
             problems.append("The database is read-only: this is a copy, or a failover is on.")
         if pending:
             problems.append(f"{len(pending)} migrations are missing: run `tradewind migrate`.")
+        if not tomorrow:
+            problems.append("Tomorrow's partitions are missing: is a worker running?")
     except (DatabaseAway, TimeoutError):
         problems.append("The database cannot be reached.")
     except CannotStart as differs:

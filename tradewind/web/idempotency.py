@@ -142,6 +142,12 @@ async def replace(db: Database, once: Once | None, answer: Answer) -> Answer:
     return answer
 
 
+async def release(tx: Tx, once: Once | None) -> None:
+    """Forget the request: it had no effect after all, and may be sent again."""
+    if once is not None:
+        await sql.delete_answer(tx, once.account_id, once.route, once.key)
+
+
 def _stored(once: Once, answer: Answer) -> dict[str, Any]:
     if answer.status is None:
         raise ValueError("An answer that is kept names its status.")

@@ -52,14 +52,18 @@ class Output(msgspec.Struct, kw_only=True):
     """What callers receive: every field is always there, null where there is no value."""
 
 
-def body_reader(kind: Any, *, form: bool) -> Callable[[Request], Awaitable[Any]] | None:
+def body_reader(
+    kind: Any, *, form: bool, required: bool = True
+) -> Callable[[Request], Awaitable[Any]] | None:
     """What reads a body into `kind`; None where an endpoint takes no body."""
     if kind is None:
         return None
     if form:
         return lambda request: read_form(request, kind)
     decoder = msgspec.json.Decoder(kind)
-    return lambda request: read_json(request, decoder)
+    if required:
+        return lambda request: read_json(request, decoder)
+    return lambda request: read_optional_json(request, decoder)
 
 
 async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
@@ -73,6 +77,12 @@ async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> A
         raise _explained(str(error), "/") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedJson(str(error).rstrip(".")) from None
+
+
+async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
+    """The body as the decoder's type; None when there is no body at all."""
+    announced = request.declared_length > 0 or b"transfer-encoding" in request.headers
+    return await read_json(request, decoder) if announced else None
 
 
 async def read_form(request: Request, kind: type[Any]) -> Any:

@@ -121,7 +121,7 @@ class _Operation:
         if endpoint.body is not None:
             media = "application/x-www-form-urlencoded" if endpoint.form else "application/json"
             operation["requestBody"] = {
-                "required": True,
+                "required": endpoint.body_required,
                 "content": {media: self._content(endpoint.body)},
             }
         return operation
@@ -189,6 +189,12 @@ class _Operation:
         if endpoint.answers is not None:
             success["content"] = {endpoint.media_type: self._content(endpoint.answers)}
         found = {str(endpoint.status): success}
+        for status, text in endpoint.also.items():
+            without_body = status == 304  # noqa: PLR2004
+            found[str(status)] = {
+                **{k: v for k, v in success.items() if not (without_body and k == "content")},
+                "description": text,
+            }
         by_status: dict[int, list[type[Refusal]]] = {}
         for kind in self._errors():
             by_status.setdefault(problems.status_of(kind), []).append(kind)

@@ -117,6 +117,15 @@ async def update_answer(
     )
 
 
+async def delete_answer(tx: Tx, account_id: UUID, route: str, key: str) -> None:
+    await tx.execute(
+        "DELETE FROM idempotency_key WHERE account_id = $1 AND route = $2 AND key = $3",
+        account_id,
+        route,
+        key,
+    )
+
+
 async def delete_old_answers(db: Database, *, days: int) -> None:
     await db.execute(
         """

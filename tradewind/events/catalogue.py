@@ -1,0 +1,85 @@
+"""The events there are, and the exact body of one. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.money import Cny
+from tradewind.web.answer import encode
+from tradewind.web.inputs import Output
+
+EventKind = Literal["order.updated", "payment.updated"]
+ORDER_UPDATED: EventKind = "order.updated"
+PAYMENT_UPDATED: EventKind = "payment.updated"
+_Moment = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+
+
+class OrderNews(Output):
+    """The order as it was right after the change."""
+
+    id: Annotated[str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    platform: Annotated[str, Meta(examples=["sandbox"])]
+    order_id: Annotated[
+        str | None,
+        Meta(description="Its id on the platform; null before it has one.", examples=["1688001"]),
+    ]
+    status: Annotated[str, Meta(examples=["paid"])]
+    payment_status: Annotated[str, Meta(examples=["paid"])]
+    platform_payment_status: Annotated[str, Meta(examples=["paid"])]
+    total_amount_cny: Cny | None
+    updated_at: Annotated[
+        _Moment,
+        Meta(description="Rises with every change: of two events the one with the later is newer."),
+    ]
+
+
+class EventData(Output):
+    """What the event is about."""
+
+    order: OrderNews
+
+
+class EventBody(Output):
+    """The body of every delivery, and of an item of the journal."""
+
+    id: Annotated[
+        str,
+        Meta(
+            pattern=ids.EVENT.pattern,
+            description="The same in every delivery of this event: de-duplicate by it.",
+            examples=["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"],
+        ),
+    ]
+    event: EventKind
+    created_at: _Moment
+    data: EventData
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event to be written. `body` is what receivers get, byte for byte."""
+
+    id: UUID
+    account_id: UUID
+    order_id: UUID
+    kind: str
+    at: datetime
+    body: bytes
+
+
+def compose(
+    account_id: UUID, order_id: UUID, kind: EventKind, news: OrderNews, at: datetime
+) -> Event:
+    """A new event that tells `news`."""
+    event_id = ids.new()
+    body = EventBody(
+        id=ids.EVENT.show(event_id),
+        event=kind,
+        created_at=clock.show(at),
+        data=EventData(order=news),
+    )
+    return Event(event_id, account_id, order_id, kind, at, encode(body))

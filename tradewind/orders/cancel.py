@@ -1,0 +1,150 @@
+"""Cancels orders: asks the platform, and waits for it to say that it is done."""
+
+import random
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.background.errands import Errands
+from tradewind.errors import Refusal
+from tradewind.observability.logs import log
+from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
+from tradewind.orders.errors import CancelRefused
+from tradewind.orders.lease import HELD, Lease
+from tradewind.orders.model import Cause, Order, Status, Who
+from tradewind.orders.schedule import next_look
+from tradewind.orders.submit import retry_at
+from tradewind.orders.wire import OrderOut
+from tradewind.platforms.contract import Capability, Connector
+from tradewind.platforms.failures import FindOut, Never, PlatformFailure, TryLater
+from tradewind.platforms.model import PlatformOrder
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import idempotency
+from tradewind.web.answer import Answer
+from tradewind.web.idempotency import Once
+from tradewind.web.problems import NoSuch
+
+_PATIENCE_SECONDS = 3.0
+# A platform that has not cancelled by then never will.
+_LAPSES = timedelta(minutes=10)
+_OPEN = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
+
+
+async def cancel(
+    db: Database,
+    platforms: Platforms,
+    errands: Errands,
+    by: Who,
+    order_id: UUID,
+    once: Once | None,
+) -> Answer:
+    """Ask to cancel: 200 when it is done, 202 when the platform has yet to say."""
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        order = await sql.lock_order(tx, by.id, order_id)
+        if order is None:
+            raise NoSuch(ids.ORDER)
+        if not order.cancel_requested:
+            order = await advance.to(tx, order, decide.cancel_asked(order), Cause("cancel", by))
+        await idempotency.keep(tx, once, _answer(order))
+    refused: list[Never] = []
+    await errands.within(_PATIENCE_SECONDS, _now(db, platforms, order, refused))
+    if refused:
+        async with transaction(db) as tx:
+            await idempotency.release(tx, once)
+        raise CancelRefused(refused[0])
+    found = await sql_lists.find_order(db, by.id, order_id)
+    if found is None:
+        raise NoSuch(ids.ORDER)
+    return await idempotency.replace(db, once, _answer(found))
+
+
+def _answer(order: Order) -> Answer:
+    return Answer(OrderOut.of(order), 200 if order.status is Status.CANCELLED else 202)
+
+
+async def _now(db: Database, platforms: Platforms, order: Order, refused: list[Never]) -> None:
+    """Do it at once if nobody else deals with the order; the worker does it otherwise."""
+    try:
+        connector = await platforms.connector(order.platform)
+    except Refusal:  # it is no longer set up here: the worker waits until it is
+        return
+    lease = Lease()
+    held = await sql_leases.take_lease(db, order.account_id, order.id, lease=lease.id, held=HELD)
+    if held is None:
+        return
+    if not held.order_ids:
+        await sql_leases.release(db, lease.id, held.id)
+        return
+    try:
+        await carry_out(db, connector, held, lease)
+    except Never as never:
+        refused.append(never)
+    except PlatformFailure as failure:
+        log.warning("order.not_cancelled_yet", order=order.reference, error=str(failure))
+
+
+async def carry_out(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+    """Have an order that we hold cancelled on the platform. Never: the platform refuses to."""
+    refusal: Never | None = None
+    lapsed = order.cancel_sent_at is not None and order.now - order.cancel_sent_at > _LAPSES
+    if order.cancel_sent_at is None:
+        try:
+            await _ask(db, connector, order, lease)
+        except Never as never:
+            refusal = never  # it may be closed already: the order itself tells
+        except FindOut as unknown:
+            log.warning("order.cancel_unknown", order=order.reference, code=unknown.code)
+        except TryLater as later:
+            await sql_leases.finish(db, lease.id, [(order, retry_at(order, later))], heard=True)
+            return
+    elif lapsed:
+        refusal = Never(order.platform, "lapsed", "The platform never answered.")
+    try:
+        news = await connector.read_many(order.order_ids)
+    except PlatformFailure as failure:
+        await sql_leases.finish(db, lease.id, [(order, retry_at(order, failure))], heard=False)
+        raise
+    refusal = await _record(db, order, lease, news, refusal)
+    if refusal is not None:
+        raise refusal
+
+
+async def _ask(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+    if Capability.CANCEL not in connector.traits.capabilities:
+        raise Never(order.platform, "not_supported", "This platform cancels nothing.")
+    await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=True)
+    try:
+        for order_id in order.order_ids:
+            await connector.cancel(order_id, "buyerCancel")
+    except TryLater:
+        await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=False)
+        raise
+
+
+async def _record(
+    db: Database,
+    order: Order,
+    lease: Lease,
+    news: Sequence[PlatformOrder],
+    refusal: Never | None,
+) -> Never | None:
+    """Bring the order to where it is there; whether the refusal stands."""
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is None:
+            return refusal
+        order = await advance.by_news(tx, locked, news, Cause("cancel"))
+        stands = refusal if order.status in _OPEN else None
+        if stands is not None:
+            order = await advance.to(
+                tx, order, decide.cancel_refused(order), Cause("cancel_refused")
+            )
+    if stands is not None:
+        await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=False)
+    at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
+    await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
+    return stands

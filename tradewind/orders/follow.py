@@ -1,0 +1,154 @@
+"""Follows orders: reads many at once from the platform, and brings them to where they are there."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.observability.logs import log
+from tradewind.orders import advance, decide, sql, sql_leases
+from tradewind.orders.hear import hear
+from tradewind.orders.lease import HELD, Lease
+from tradewind.orders.model import Cause, Order, Work
+from tradewind.orders.schedule import after_failure, next_look
+from tradewind.platforms.contract import Connector
+from tradewind.platforms.failures import PlatformFailure
+from tradewind.platforms.model import PlatformOrder, RefundState
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+# Announced when an order should be looked at now.
+FOLLOW = "follow"
+_SYNC = Cause("sync")
+# How many reads of a platform one batch makes.
+_READS = 8
+_OPEN_REFUNDS = frozenset({RefundState.REQUESTED, RefundState.APPROVED})
+
+
+@dataclass(slots=True)
+class Read:
+    """What a platform said about orders, and the failure where it said nothing."""
+
+    news: dict[str, PlatformOrder] = field(default_factory=dict)
+    failures: dict[str, PlatformFailure] = field(default_factory=dict)
+
+
+async def follow_due(db: Database, connector: Connector) -> bool:
+    """Sync a batch of orders that are due; whether there were any.
+
+    If the platform answers nothing at all, its failure is raised, so that the caller pauses.
+    """
+    traits = connector.traits
+    lease = Lease()
+    held = await sql_leases.claim_due(
+        db,
+        traits.platform,
+        [Work.FOLLOW],
+        lease=lease.id,
+        held=HELD,
+        limit=traits.most_orders_a_read * _READS,
+    )
+    if not held:
+        return False
+    read = await read_orders(connector, held)
+    await apply(db, connector, lease, held, read)
+    if read.failures and not read.news:
+        raise next(iter(read.failures.values()))
+    return True
+
+
+async def read_orders(connector: Connector, orders: Sequence[Order]) -> Read:
+    """Ask the platform about all parts of these orders, as many in a call as it takes."""
+    wanted = list(dict.fromkeys(one for order in orders for one in order.order_ids))
+    size = connector.traits.most_orders_a_read
+    chunks = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+    read = Read()
+
+    async def ask(chunk: Sequence[str]) -> None:
+        try:
+            for part in await connector.read_many(chunk):
+                read.news[part.id] = part
+        except PlatformFailure as failure:
+            read.failures.update(dict.fromkeys(chunk, failure))
+
+    await asyncio.gather(*(ask(chunk) for chunk in chunks))
+    return read
+
+
+async def apply(
+    db: Database, connector: Connector, lease: Lease, held: Sequence[Order], read: Read
+) -> None:
+    """Record what was read of the orders that we hold, and give them back."""
+    told: list[tuple[Order, Sequence[PlatformOrder]]] = []
+    untold: list[Order] = []
+    for order in held:
+        parts = [read.news[one] for one in order.order_ids if one in read.news]
+        if len(parts) == len(order.order_ids):
+            told.append((order, parts))
+        else:
+            untold.append(order)
+    current = await _advance(db, told)
+    for before, _ in told:
+        after = current[before.id]
+        if _may_have_refunds(before, after):
+            current[before.id] = await _look_at_refunds(db, connector, after)
+    if told:
+        looks = [(order, _next(order)) for order in current.values()]
+        await sql_leases.finish(db, lease.id, looks, heard=True)
+    if untold:
+        _tell_missing(untold, read)
+        later = [(order, _later(order)) for order in untold]
+        await sql_leases.finish(db, lease.id, later, heard=False)
+
+
+async def _advance(
+    db: Database, told: Sequence[tuple[Order, Sequence[PlatformOrder]]]
+) -> dict[UUID, Order]:
+    """Bring orders to where the news says. Most news is none, and then nothing is locked."""
+    current = {order.id: order for order, _ in told}
+    news = {order.id: parts for order, parts in told if hear(order, parts).steps}
+    if news:
+        async with transaction(db) as tx:
+            locked = await sql.lock_orders(tx, list(news))
+            moves = [advance.heard(order, news[order.id], _SYNC) for order in locked]
+            for order in await advance.many(tx, moves):
+                current[order.id] = order
+    return current
+
+
+def _may_have_refunds(before: Order, after: Order) -> bool:
+    """Whether the platform may have news of a refund."""
+    waiting = any(refund.state in _OPEN_REFUNDS for refund in after.refunds)
+    return after.dispute or waiting or after.refunded_fen != before.refunded_fen
+
+
+async def _look_at_refunds(db: Database, connector: Connector, order: Order) -> Order:
+    """Ask about an order's refunds; a failure leaves it to the next time."""
+    try:
+        heard = [one for part in order.order_ids for one in await connector.refunds(part)]
+    except PlatformFailure as failure:
+        log.warning("order.refunds_not_read", order=order.reference, error=str(failure))
+        return order
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is None:
+            return order
+        step = decide.refunds_heard(locked, heard, [ids.new() for _ in heard], locked.now)
+        return await advance.to(tx, locked, step, _SYNC)
+
+
+def _tell_missing(orders: Sequence[Order], read: Read) -> None:
+    for order in orders:
+        if not any(one in read.failures for one in order.order_ids):
+            log.error("order.missing_on_platform", order=order.reference, ids=order.order_ids)
+
+
+def _next(order: Order) -> datetime | None:
+    return next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
+
+
+def _later(order: Order) -> datetime:
+    return after_failure(order.sync_failures, order.now, random.random())  # noqa: S311

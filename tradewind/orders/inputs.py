@@ -1,0 +1,197 @@
+"""What callers send about orders: checked field by field, never rounded, never guessed."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tradewind import ids, money
+from tradewind.money import CnyIn
+from tradewind.orders.model import Draft, PaymentStatus, Status
+from tradewind.orders.sql_lists import Filters
+from tradewind.orders.wire import OrderIdText
+from tradewind.platforms.model import Address, Line
+from tradewind.platforms.wire import PlatformName
+from tradewind.web.inputs import Input, Moment
+from tradewind.web.paging import PageQuery
+from tradewind.web.problems import ValidationFailed
+
+_MOST_METADATA = 50
+_PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")
+_PostalCode = Annotated[str, Meta(max_length=20, examples=["310000"])]
+
+
+class LineIn(Input):
+    """What to buy. `sku_id` is needed where the product has variants."""
+
+    product_id: Annotated[str, Meta(min_length=1, max_length=50, examples=["900000000001"])]
+    quantity: Annotated[int, Meta(ge=1, le=1_000_000, examples=[2])]
+    sku_id: Annotated[
+        str | None, Meta(min_length=1, max_length=100, examples=["90000000000100"])
+    ] = None
+
+
+class AddressIn(Input):
+    """Where to ship to, in China."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=50, examples=["张三"])]
+    phone: Annotated[str, Meta(min_length=5, max_length=30, examples=["15251667788"])]
+    province: Annotated[str, Meta(min_length=1, max_length=50, examples=["浙江省"])]
+    city: Annotated[str, Meta(min_length=1, max_length=50, examples=["杭州市"])]
+    district: Annotated[str, Meta(min_length=1, max_length=50, examples=["滨江区"])]
+    detail: Annotated[str, Meta(min_length=1, max_length=200, examples=["网商路699号"])]
+    postal_code: _PostalCode | None = None
+
+
+class OrderIn(Input):
+    """An order to preview or to place."""
+
+    platform: PlatformName
+    items: Annotated[list[LineIn], Meta(min_length=1, max_length=200)]
+    address: AddressIn
+    remark: Annotated[
+        str | None, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])
+    ] = None
+    expected_total_cny: Annotated[
+        CnyIn | None,
+        Meta(description="If it costs something else: 409 `price_changed`, and nothing is done."),
+    ] = None
+    external_id: Annotated[
+        str | None,
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="Your own id of it; one order of yours can have it.",
+            examples=["PO-1001"],
+        ),
+    ] = None
+    metadata: Annotated[
+        dict[
+            Annotated[str, Meta(min_length=1, max_length=40)], Annotated[str, Meta(max_length=500)]
+        ],
+        Meta(
+            max_length=_MOST_METADATA,
+            description="Up to 50 texts of yours, kept with the order.",
+            examples=[{"team": "shoes"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
+
+    def draft(self, platform: str) -> Draft:
+        """The order in our own terms, or the field that is wrong."""
+        seen = set()
+        for index, item in enumerate(self.items):
+            if (item.product_id, item.sku_id) in seen:
+                raise ValidationFailed(
+                    f"/items/{index}", "This item is there already; raise its quantity instead."
+                )
+            seen.add((item.product_id, item.sku_id))
+        for name in ("name", "phone", "province", "city", "district", "detail"):
+            if not getattr(self.address, name).strip():
+                raise ValidationFailed(f"/address/{name}", "This must not be blank.")
+        if not _PHONE.fullmatch(self.address.phone):
+            raise ValidationFailed("/address/phone", "This is no phone number.")
+        expected = self.expected_total_cny
+        fen = None if expected is None else money.read(expected)
+        if expected is not None and fen is None:
+            raise ValidationFailed("/expected_total_cny", "An amount has at most two decimals.")
+        return Draft(
+            platform=platform,
+            lines=[Line(item.product_id, item.sku_id, item.quantity) for item in self.items],
+            address=Address(
+                self.address.name,
+                self.address.phone,
+                self.address.province,
+                self.address.city,
+                self.address.district,
+                self.address.detail,
+                self.address.postal_code,
+            ),
+            remark=self.remark,
+            expected_fen=fen,
+            external_id=self.external_id,
+            metadata=self.metadata,
+        )
+
+
+_Texts = Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=100)]
+
+
+class OrdersQuery(PageQuery):
+    """Which orders to list; several values of a filter by comma."""
+
+    status: list[Status] | None = None
+    payment_status: list[PaymentStatus] | None = None
+    platform: Annotated[_Texts | None, Meta(examples=["sandbox"])] = None
+    external_id: _Texts | None = None
+    order_id: Annotated[_Texts | None, Meta(description="The platform's id.")] = None
+    tracking_number: _Texts | None = None
+    created_after: Annotated[Moment | None, Meta(description="At or after.")] = None
+    created_before: Annotated[Moment | None, Meta(description="Before.")] = None
+    updated_after: Annotated[Moment | None, Meta(description="At or after.")] = None
+    updated_before: Annotated[Moment | None, Meta(description="Before.")] = None
+    sort: Annotated[Literal["created_at", "updated_at"], Meta(description="The latest first.")] = (
+        "created_at"
+    )
+
+    def filters(self, named: Callable[[str], str], account_id: UUID | None) -> Filters:
+        """The filters in our own terms; `named` gives the platform behind an alias."""
+        return Filters(
+            account_id=account_id,
+            statuses=self.status,
+            payment_statuses=self.payment_status,
+            platforms=self.platform and [named(name) for name in self.platform],
+            external_ids=self.external_id,
+            order_ids=self.order_id,
+            tracking_numbers=self.tracking_number,
+            created_after=self.created_after,
+            created_before=self.created_before,
+            updated_after=self.updated_after,
+            updated_before=self.updated_before,
+        )
+
+
+class AdminOrdersQuery(OrdersQuery):
+    """Which orders of which account to list."""
+
+    account: Annotated[
+        Annotated[str, Meta(pattern=ids.ACCOUNT.pattern)] | None,
+        Meta(description="Orders of this account only."),
+    ] = None
+
+
+class KnownOrder(Input):
+    """An order as the caller has it."""
+
+    id: OrderIdText
+    updated_at: Moment
+
+
+class DiffIn(Input):
+    """The orders that the caller has, and how new they are there."""
+
+    orders: Annotated[list[KnownOrder], Meta(max_length=1000)]
+
+
+class AdvanceIn(Input):
+    """Where to move an order on a simulated platform."""
+
+    to: Literal[
+        "paid",
+        "partially_shipped",
+        "shipped",
+        "received",
+        "completed",
+        "cancelled",
+        "closed",
+        "expired",
+        "price_changed",
+        "refund_agreed",
+        "refund_refused",
+        "refund_completed",
+    ]
+    total_cny: Annotated[
+        CnyIn | None, Meta(description="With `price_changed`: what it costs from now on.")
+    ] = None

@@ -1,0 +1,67 @@
+"""Where marketplaces push to: their own signature, and an answer at once."""
+
+import asyncio
+from typing import Annotated
+
+from msgspec import Meta
+
+from tradewind.errors import Unauthenticated
+from tradewind.orders.notices import take_notice
+from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatform
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import BODY_LIMIT, Output
+from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson
+from tradewind.web.request import BrokenOff, Request
+
+routes = Routes("/v1/notices", tag="Notices (marketplaces)")
+
+_BODY_SECONDS = 10
+
+
+class NoticeForged(Unauthenticated):
+    """The notice does not carry the marketplace's signature, or cannot be read."""
+
+    code = "notice_refused"
+    title = "The notice is refused"
+
+    def __init__(self) -> None:
+        super().__init__("This is no notice of that marketplace, or its signature is wrong.")
+
+
+class NoticeOut(Output):
+    """That the notice arrived."""
+
+    received: Annotated[bool, Meta(examples=[True])]
+
+
+@routes.post(
+    "/{platform}",
+    errors=(UnsupportedPlatform, PlatformNotConfigured, NoticeForged, BodyTooSlow, MalformedJson),
+)
+async def receive_notice(
+    platform: str, request: Request, db: Database, platforms: Platforms
+) -> NoticeOut:
+    """Take a push from a marketplace, in its own format and with its own signature.
+
+    It is only ever a hint: the orders that it names are read through the marketplace's API.
+    """
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            body = await request.body(BODY_LIMIT)
+    except TimeoutError:
+        raise BodyTooSlow(_BODY_SECONDS) from None
+    except BrokenOff:
+        raise MalformedJson("it breaks off") from None
+    if body is None:
+        raise BodyTooLarge(BODY_LIMIT)
+    headers = {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers.items()
+    }
+    try:
+        await take_notice(db, platforms, platform, headers, body)
+    except NoticeRefused as refused:
+        raise NoticeForged from refused
+    return NoticeOut(received=True)

@@ -1,0 +1,33 @@
+"""Notices from marketplaces: a hint to look at an order now, never a fact."""
+
+from tradewind.observability.logs import log
+from tradewind.orders import sql_leases
+from tradewind.orders.follow import FOLLOW
+from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.errors import PlatformNotConfigured
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+
+
+async def take_notice(
+    db: Database, platforms: Platforms, name: str, headers: dict[str, str], body: bytes
+) -> int:
+    """Have the orders looked at that a notice names; how many of them are ours.
+
+    A notice that is forged, or that nobody can read, raises NoticeRefused and costs nothing.
+    """
+    connector = await platforms.connector(name)
+    platform = connector.traits.platform
+    connection = await platforms.connections.find(platform)
+    if connection is None:
+        raise PlatformNotConfigured(platform)
+    try:
+        notice = connector.read_notice(headers, body, connection.app_key, connection.app_secret)
+    except NoticeRefused as refused:
+        log.warning("notice.refused", platform=platform, reason=str(refused))
+        raise
+    found = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0
+    log.info("notice.taken", platform=platform, kind=notice.kind, id=notice.id, orders=found)
+    if found:
+        db.wakeups.announce(FOLLOW)
+    return found

@@ -1,0 +1,98 @@
+"""Rolls the orders that one of ours became on the platform up into one standing. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tradewind.orders.model import Status
+from tradewind.platforms import model as platform
+from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
+
+GOT_MONEY = frozenset({PaymentState.PAID, PaymentState.PARTIALLY_REFUNDED, PaymentState.REFUNDED})
+_OVER = frozenset({platform.Status.CANCELLED, platform.Status.CLOSED})
+_PROGRESS = [
+    platform.Status.CREATING,
+    platform.Status.PENDING_PAYMENT,
+    platform.Status.PAID,
+    platform.Status.PARTIALLY_SHIPPED,
+    platform.Status.SHIPPED,
+    platform.Status.RECEIVED,
+    platform.Status.COMPLETED,
+]
+_UNSHIPPED = frozenset({platform.Status.PAID, platform.Status.PARTIALLY_SHIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the platform says about an order as a whole. A status of None: a word we do not know."""
+
+    status: Status | None
+    raw_status: str
+    payment: PaymentState
+    goods_fen: int
+    freight_fen: int
+    discount_fen: int
+    total_fen: int
+    paid_fen: int
+    refunded_fen: int
+    close_reason: CloseReason | None
+    pay_before: datetime | None
+    dispute: bool
+
+
+def roll_up(parts: Sequence[PlatformOrder]) -> Standing:
+    """One standing from at least one part. What was cancelled unpaid costs nothing any more."""
+    live = [part for part in parts if part.status is not platform.Status.CANCELLED] or list(parts)
+    paid = [part for part in live if part.payment in GOT_MONEY]
+    paid_fen = sum(part.total_fen for part in paid)
+    refunded_fen = sum(min(part.refunded_fen, part.total_fen) for part in paid)
+    status = _status(parts)
+    over = status in (Status.CANCELLED, Status.CLOSED)
+    return Standing(
+        status=status,
+        raw_status=", ".join(dict.fromkeys(part.raw_status for part in live)),
+        payment=_payment(live, paid_fen, refunded_fen),
+        goods_fen=sum(part.goods_fen for part in live),
+        freight_fen=sum(part.freight_fen for part in live),
+        discount_fen=sum(part.discount_fen for part in live),
+        total_fen=sum(part.total_fen for part in live),
+        paid_fen=paid_fen,
+        refunded_fen=refunded_fen,
+        close_reason=next((p.close_reason for p in parts if p.close_reason), None)
+        if over
+        else None,
+        pay_before=min((p.pay_before for p in live if p.pay_before), default=None),
+        dispute=any(part.dispute for part in live),
+    )
+
+
+def _status(parts: Sequence[PlatformOrder]) -> Status | None:
+    """The least progress of those that are not over; half shipped when only some are sent."""
+    states = [part.status for part in parts]
+    if all(state in _OVER for state in states):
+        was_paid = platform.Status.CLOSED in states or any(p.payment in GOT_MONEY for p in parts)
+        return Status.CLOSED if was_paid else Status.CANCELLED
+    going = [state for state in states if state not in _OVER]
+    if None in going:
+        return None
+    if platform.Status.UNKNOWN in going:
+        return Status.UNKNOWN
+    known = [state for state in _PROGRESS if state in going]
+    least, most = known[0], known[-1]
+    if least in _UNSHIPPED and _PROGRESS.index(most) > _PROGRESS.index(platform.Status.PAID):
+        return Status.PARTIALLY_SHIPPED
+    return Status(least)
+
+
+def _payment(live: Sequence[PlatformOrder], paid_fen: int, refunded_fen: int) -> PaymentState:
+    states = {part.payment for part in live}
+    if states <= GOT_MONEY:
+        if states == {PaymentState.REFUNDED} or refunded_fen >= paid_fen > 0:
+            return PaymentState.REFUNDED
+        return PaymentState.PARTIALLY_REFUNDED if refunded_fen else PaymentState.PAID
+    if states & (GOT_MONEY | {PaymentState.PARTIALLY_PAID}):
+        return PaymentState.PARTIALLY_PAID
+    for state in (PaymentState.FAILED, PaymentState.PROCESSING):
+        if state in states:
+            return state
+    return states.pop() if len(states) == 1 else PaymentState.UNKNOWN

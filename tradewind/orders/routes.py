@@ -1,0 +1,233 @@
+"""Orders over HTTP: preview, place, look, cancel, and compare with what a caller has."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.accounts.model import Buyer
+from tradewind.background.errands import Errands
+from tradewind.orders import place as placing
+from tradewind.orders import sql_lists
+from tradewind.orders.cancel import cancel
+from tradewind.orders.errors import (
+    CancelRefused,
+    ExternalIdTaken,
+    InvalidTransition,
+    ItemsUnavailable,
+    OrderRefused,
+    PriceChanged,
+    SeveralSellers,
+)
+from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
+from tradewind.orders.model import Order, Who
+from tradewind.orders.preview_wire import PreviewOut
+from tradewind.orders.refresh import Refreshes
+from tradewind.orders.timeline import ChangeOut
+from tradewind.orders.wire import OrderIdText, OrderOut
+from tradewind.platforms.contract import Capability
+from tradewind.platforms.errors import (
+    CapabilityNotSupported,
+    PlatformAuthExpired,
+    PlatformBusy,
+    PlatformFailed,
+    PlatformNotConfigured,
+    UnsupportedPlatform,
+)
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.answer import Answer
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.idempotency import Once
+from tradewind.web.inputs import Output
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.problems import NoSuch
+from tradewind.web.request import Request
+
+routes = Routes("/v1/orders", tag="Orders")
+
+_PLATFORM = (UnsupportedPlatform, PlatformNotConfigured, CapabilityNotSupported)
+_REFUSED = (ItemsUnavailable, SeveralSellers, OrderRefused)
+
+
+class DiffOut(Output):
+    """Orders that differ from what the caller has, as they are now, and ids of none of theirs."""
+
+    orders: list[OrderOut]
+    unknown: Annotated[list[OrderIdText], Meta(description="No orders of yours.")]
+
+
+def who(caller: Caller) -> Who:
+    return Who(caller.account_id, caller.email)
+
+
+@routes.post(
+    "/preview", errors=(*_PLATFORM, *_REFUSED, PlatformFailed, PlatformBusy, PlatformAuthExpired)
+)
+async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> PreviewOut:
+    """Say what an order would cost now, seller by seller, and what cannot be bought.
+
+    Nothing is ordered. Send `total_amount_cny` as `expected_total_cny` with the order to be safe
+    from a price that changes in between.
+    """
+    connector = await placing.able(platforms, body.platform, Capability.PREVIEW)
+    draft = body.draft(connector.traits.platform)
+    return PreviewOut.of(await placing.preview(connector, draft))
+
+
+@routes.post(
+    status=201,
+    answers=OrderOut,
+    errors=(*_PLATFORM, *_REFUSED, PriceChanged, ExternalIdTaken),
+    headers={"Location": "The order's path."},
+)
+async def create_order(
+    caller: Buyer,
+    body: OrderIn,
+    once: Once,
+    platforms: Platforms,
+    db: Database,
+    errands: Errands,
+) -> Answer:
+    """Place an order.
+
+    It is previewed first; what is definitely refused is refused here, and nothing is stored. The
+    answer comes within seconds: with the platform's `order_id` if it has one by then, else with
+    `status: creating`, and an `order.updated` event follows. A later refusal becomes
+    `create_failed`. However often this request is repeated with the same Idempotency-Key, and
+    whatever breaks, one order is made.
+    """
+    draft = body.draft(platforms.named(body.platform))
+    return await placing.place(db, platforms, errands, who(caller), draft, once)
+
+
+@routes.get(errors=(UnsupportedPlatform,))
+async def list_orders(
+    caller: Buyer, query: OrdersQuery, db: Database, platforms: Platforms
+) -> Page[OrderOut]:
+    """List your orders as we last heard of them, newest first."""
+    return await listed(db, query, platforms, caller.account_id)
+
+
+async def listed(
+    db: Database, query: OrdersQuery, platforms: Platforms, account_id: UUID | None
+) -> Page[OrderOut]:
+    """A page of orders: of one account, or of all."""
+    wanted = query.filters(platforms.named, account_id)
+    if query.sort == "updated_at":
+        changed = await sql_lists.list_by_change(
+            db,
+            wanted,
+            below=read_cursor("orders by change", query.cursor, tuple[datetime, UUID]),
+            limit=query.limit + 1,
+        )
+        return page(
+            "orders by change",
+            changed,
+            query.limit,
+            key=lambda order: (order.updated_at, order.id),
+            show=OrderOut.of,
+        )
+    created = await sql_lists.list_by_creation(
+        db,
+        wanted,
+        below=read_cursor("orders", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page("orders", created, query.limit, key=lambda order: order.id, show=OrderOut.of)
+
+
+@routes.post("/diff")
+async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
+    """Compare up to 1,000 orders with what you have, by `updated_at`.
+
+    Answers with those that differ, as they are now: a nightly reconciliation in one call.
+    """
+    given = {ids.ORDER.read(one.id): one for one in body.orders}
+    known = [order_id for order_id in given if order_id is not None]
+    times = await sql_lists.known_times(db, caller.account_id, known)
+    differ = [
+        order_id
+        for order_id, at in times.items()
+        if clock.show(at) != clock.show(given[order_id].updated_at)
+    ]
+    orders = await sql_lists.find_many(db, caller.account_id, differ)
+    return DiffOut(
+        orders=[OrderOut.of(order) for order in orders],
+        unknown=[one.id for order_id, one in given.items() if order_id not in times],
+    )
+
+
+@routes.get(
+    "/{order_id}",
+    answers=OrderOut,
+    errors=(NoSuch,),
+    headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
+    also={304: "Nothing changed since the `ETag` that you sent."},
+)
+async def get_order(
+    order_id: ids.OrderId, caller: Buyer, request: Request, refreshes: Refreshes
+) -> Answer:
+    """Look at an order, refreshed from its platform first.
+
+    That takes three seconds at the most, however many ask at once. What it finds is journaled
+    before you get the answer. If the platform fails, you get what we last heard, with
+    `stale: true`.
+    """
+    order, stale = await refreshes.fresh(caller.account_id, order_id)
+    tag = etag(order, stale=stale)
+    headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")]
+    if tag in _tags(request.header(b"if-none-match")):
+        return Answer(None, 304, headers)
+    return Answer(OrderOut.of(order, stale=stale), headers=headers)
+
+
+def etag(order: Order, *, stale: bool) -> str:
+    """Weak, since `synced_at` may differ. A stale answer is not the same as a fresh one."""
+    return f'W/"{order.version}{"-stale" if stale else ""}"'
+
+
+def _tags(header: str | None) -> list[str]:
+    return [tag.strip() for tag in (header or "").split(",")]
+
+
+@routes.post(
+    "/{order_id}/cancel",
+    answers=OrderOut,
+    errors=(NoSuch, InvalidTransition, CancelRefused),
+    also={202: "The platform has yet to say; `cancel_requested` is true until then."},
+)
+async def cancel_order(
+    order_id: ids.OrderId,
+    caller: Buyer,
+    once: Once | None,
+    platforms: Platforms,
+    db: Database,
+    errands: Errands,
+) -> Answer:
+    """Cancel an order that is not paid.
+
+    `status` becomes `cancelled` when the platform says so. After payment it is too late: ask for
+    a refund instead.
+    """
+    return await cancel(db, platforms, errands, who(caller), order_id, once)
+
+
+@routes.get("/{order_id}/timeline", errors=(NoSuch,))
+async def get_order_timeline(
+    order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
+) -> Page[ChangeOut]:
+    """Everything that happened to an order, newest first: what changed, why, and who asked."""
+    if await sql_lists.find_order(db, caller.account_id, order_id) is None:
+        raise NoSuch(ids.ORDER)
+    rows = await sql_lists.list_changes(
+        db,
+        caller.account_id,
+        order_id,
+        below=read_cursor("timeline", query.cursor, int),
+        limit=query.limit + 1,
+    )
+    return page("timeline", rows, query.limit, key=lambda row: row["version"], show=ChangeOut.of)

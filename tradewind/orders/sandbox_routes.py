@@ -1,0 +1,88 @@
+"""Moves orders on a simulated platform by hand: an integrator's CI can walk the whole loop."""
+
+from tradewind import ids, money
+from tradewind.accounts.model import Buyer
+from tradewind.egress.client import CallFailed, Client
+from tradewind.orders import lifecycle, sql_lists
+from tradewind.orders.errors import InvalidTransition, NotSimulated, SimulatorFailed
+from tradewind.orders.inputs import AdvanceIn
+from tradewind.orders.model import Order
+from tradewind.orders.refresh import Refreshes
+from tradewind.orders.wire import OrderOut
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.answer import encode
+from tradewind.web.endpoint import Routes
+from tradewind.web.problems import NoSuch, ValidationFailed
+
+routes = Routes("/v1/sandbox", tag="Sandbox")
+
+_OK, _CONFLICT = 200, 409
+# What the simulator calls what we ask for.
+_STEPS = {
+    "paid": "pay",
+    "partially_shipped": "partial_ship",
+    "shipped": "ship",
+    "received": "receive",
+    "completed": "complete",
+    "cancelled": "close_by_seller",
+    "closed": "close_by_seller",
+    "expired": "expire",
+    "price_changed": "change_price",
+    "refund_agreed": "refund_agree",
+    "refund_refused": "refund_refuse",
+    "refund_completed": "refund_complete",
+}
+
+
+@routes.post(
+    "/orders/{order_id}/advance", errors=(NoSuch, NotSimulated, InvalidTransition, SimulatorFailed)
+)
+async def advance_sandbox_order(
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: AdvanceIn,
+    db: Database,
+    platforms: Platforms,
+    client: Client,
+    refreshes: Refreshes,
+) -> OrderOut:
+    """Move an order on a simulated platform, and answer with it after that.
+
+    Everything that follows is real: the sync, the events, the webhooks.
+    """
+    order = await sql_lists.find_order(db, caller.account_id, order_id)
+    if order is None:
+        raise NoSuch(ids.ORDER)
+    origin = platforms.simulated_origin(order.platform)
+    if origin is None:
+        raise NotSimulated(order.platform)
+    if not order.order_ids:
+        raise InvalidTransition(order.status, body.to, lifecycle.commands(order))
+    for part in order.order_ids:
+        await _move(client, origin, part, order, body)
+    fresh, stale = await refreshes.fresh(caller.account_id, order_id)
+    return OrderOut.of(fresh, stale=stale)
+
+
+async def _move(client: Client, origin: str, part: str, order: Order, body: AdvanceIn) -> None:
+    asked: dict[str, object] = {"to": _STEPS[body.to]}
+    if body.to == "price_changed":
+        fen = None if body.total_cny is None else money.read(body.total_cny)
+        if fen is None:
+            raise ValidationFailed("/total_cny", "This is needed, with at most two decimals.")
+        asked["fen"] = fen
+    try:
+        reply = await client.post(
+            f"{origin}/_control/orders/{part}/advance",
+            encode(asked),
+            ["Content-Type: application/json"],
+            seconds=5,
+            repeatable=False,
+        )
+    except CallFailed:
+        raise SimulatorFailed from None
+    if reply.status == _CONFLICT:
+        raise InvalidTransition(order.status, body.to, lifecycle.commands(order))
+    if reply.status != _OK:
+        raise SimulatorFailed

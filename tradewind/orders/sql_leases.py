@@ -1,0 +1,226 @@
+"""The statements about who deals with an order at the platform now, and who next."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from tradewind.orders import rows
+from tradewind.orders.model import Order, Work
+from tradewind.orders.sql import COLUMNS
+from tradewind.storage.pool import Database
+
+
+async def claim_due(
+    db: Database, platform: str, works: Sequence[Work], *, lease: UUID, held: timedelta, limit: int
+) -> Sequence[Order]:
+    """Take up to `limit` orders that are due, those first that have been so for longest.
+
+    A worker that dies needs no rescue: what it held can be claimed again when the lease ends.
+    """
+    found = await db.fetch(
+        f"""
+        WITH due AS MATERIALIZED (
+            SELECT id
+              FROM purchase_order
+             WHERE platform = $1
+               AND work = ANY ($2::text[])
+               AND next_sync_at <= tradewind_now()
+               AND lease_until <= tradewind_now()
+             ORDER BY next_sync_at
+             LIMIT $3
+               FOR UPDATE SKIP LOCKED
+        )
+        UPDATE purchase_order AS o
+           SET lease_until = tradewind_now() + $4::interval,
+               lease = $5
+         WHERE o.id = ANY (ARRAY(SELECT id FROM due))
+        RETURNING {COLUMNS}, NULL AS pay_status
+        """,  # noqa: S608 - the parts are our own constants
+        platform,
+        works,
+        limit,
+        held,
+        lease,
+    )
+    return [rows.order(row) for row in found]
+
+
+async def take_lease(
+    db: Database, account_id: UUID | None, order_id: UUID, *, lease: UUID, held: timedelta
+) -> Order | None:
+    """An order that is now ours to deal with; None when there is none, or somebody else has it."""
+    row = await db.fetchrow(
+        f"""
+        UPDATE purchase_order AS o
+           SET lease_until = tradewind_now() + $4::interval,
+               lease = $3
+         WHERE ($1::uuid IS NULL OR o.account_id = $1)
+           AND o.id = $2
+           AND o.lease_until <= tradewind_now()
+        RETURNING {COLUMNS}, NULL AS pay_status
+        """,  # noqa: S608 - the parts are our own constants
+        account_id,
+        order_id,
+        lease,
+        held,
+    )
+    return None if row is None else rows.order(row)
+
+
+async def finish(
+    db: Database,
+    lease: UUID,
+    orders: Sequence[tuple[Order, datetime | None]],
+    *,
+    heard: bool,
+) -> None:
+    """Give orders back, each as it was left and with the time to look at it next.
+
+    Whoever lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that
+    came during the look makes the order due at once. `heard` is whether the platform answered.
+    """
+    await db.execute(
+        """
+        UPDATE purchase_order AS o
+           SET lease_until = 'epoch',
+               synced_at = CASE WHEN $6 THEN tradewind_now() ELSE o.synced_at END,
+               sync_failures = CASE WHEN $6 THEN 0 ELSE o.sync_failures + 1 END,
+               work = CASE WHEN o.hints = new.hints AND o.version = new.version
+                           THEN CASE WHEN new.at IS NULL THEN 'none'
+                                     WHEN o.work = 'none' THEN 'follow'
+                                     ELSE o.work END
+                           WHEN o.work = 'none' AND o.hints <> new.hints THEN 'follow'
+                           ELSE o.work END,
+               next_sync_at = CASE WHEN o.hints = new.hints AND o.version = new.version THEN new.at
+                                   WHEN o.work = 'none' AND o.hints = new.hints THEN NULL
+                                   ELSE tradewind_now() END
+          FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[])
+               AS new (id, hints, version, at)
+         WHERE o.id = new.id
+           AND o.lease = $1
+        """,
+        lease,
+        [order.id for order, _ in orders],
+        [order.hints for order, _ in orders],
+        [order.version for order, _ in orders],
+        [at for _, at in orders],
+        heard,
+    )
+
+
+async def release(db: Database, lease: UUID, order_id: UUID) -> None:
+    """Give an order back without having done anything with it."""
+    await db.execute(
+        "UPDATE purchase_order SET lease_until = 'epoch' WHERE id = $2 AND lease = $1",
+        lease,
+        order_id,
+    )
+
+
+async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> bool:
+    """Write down, before the call, that the platform is about to be asked to create the order.
+
+    Or, after it, that nothing came of it for certain. False: the lease is no longer ours.
+    """
+    marked = await db.fetchval(
+        """
+        UPDATE purchase_order
+           SET create_sent_at = CASE WHEN $3 THEN tradewind_now() END
+         WHERE id = $2 AND lease = $1 AND lease_until > tradewind_now()
+        RETURNING true
+        """,
+        lease,
+        order_id,
+        sent,
+    )
+    return marked is not None
+
+
+async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> None:
+    """Write down that the platform was asked to cancel; or that it may be asked anew."""
+    await db.execute(
+        """
+        UPDATE purchase_order
+           SET cancel_sent_at = CASE WHEN $3 THEN tradewind_now() END
+         WHERE id = $2 AND lease = $1
+        """,
+        lease,
+        order_id,
+        sent,
+    )
+
+
+async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
+    """Make orders due now, because somebody says that they changed; how many are ours."""
+    found = await db.fetch(
+        """
+        UPDATE purchase_order AS o
+           SET hints = o.hints + 1,
+               next_sync_at = tradewind_now(),
+               work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
+         WHERE o.id = ANY (ARRAY(
+                   SELECT purchase_order_id
+                     FROM platform_order
+                    WHERE platform = $1 AND order_id = ANY ($2::text[])))
+        RETURNING o.id
+        """,
+        platform,
+        order_ids,
+    )
+    return len(found)
+
+
+async def swept_until(db: Database, platform: str) -> datetime:
+    """Up to when changes were swept up; for the first time, an hour ago."""
+    until: datetime = await db.fetchval(
+        """
+        SELECT coalesce((SELECT swept_until FROM platform_sweep WHERE platform = $1),
+                        tradewind_now() - interval '1 hour')
+        """,
+        platform,
+    )
+    return until
+
+
+async def save_sweep(db: Database, platform: str, until: datetime) -> None:
+    await db.execute(
+        """
+        INSERT INTO platform_sweep AS s (platform, swept_until)
+        VALUES ($1, $2)
+        ON CONFLICT (platform) DO UPDATE
+           SET swept_until = greatest(s.swept_until, excluded.swept_until)
+        """,
+        platform,
+        until,
+    )
+
+
+async def hint_later_than(
+    db: Database, platform: str, changed: Sequence[tuple[str, datetime]]
+) -> int:
+    """Make those orders due now whose change on the platform is later than what we heard."""
+    found = await db.fetch(
+        """
+        UPDATE purchase_order AS o
+           SET hints = o.hints + 1,
+               next_sync_at = tradewind_now(),
+               work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
+         WHERE o.id = ANY (ARRAY(
+                   SELECT named.purchase_order_id
+                     FROM unnest($2::text[], $3::timestamptz[]) AS new (order_id, at)
+                     JOIN platform_order AS named
+                       ON named.platform = $1 AND named.order_id = new.order_id
+                     JOIN purchase_order AS ours ON ours.id = named.purchase_order_id
+                    WHERE ours.synced_at IS NULL OR ours.synced_at < new.at))
+        RETURNING o.id
+        """,
+        platform,
+        [order_id for order_id, _ in changed],
+        [at for _, at in changed],
+    )
+    return len(found)
+
+
+async def now(db: Database) -> datetime:
+    moment: datetime = await db.fetchval("SELECT tradewind_now()")
+    return moment

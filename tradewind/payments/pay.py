@@ -1,0 +1,180 @@
+"""Pays what was approved: the intent first, then the call, and one debit for one approval."""
+
+import random
+from collections.abc import Sequence
+from datetime import timedelta
+
+from tradewind import ids
+from tradewind.observability.logs import log
+from tradewind.orders import advance, decide, sql, sql_leases
+from tradewind.orders.lease import Lease
+from tradewind.orders.model import (
+    Cause,
+    Failure,
+    Order,
+    PaymentRequest,
+    PaymentStatus,
+    PayMode,
+    Status,
+)
+from tradewind.orders.rollup import GOT_MONEY
+from tradewind.orders.schedule import next_look
+from tradewind.orders.submit import retry_at
+from tradewind.platforms.contract import Connector
+from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
+from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
+from tradewind.platforms.model import Status as PlatformStatus
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+_PAY = Cause("pay")
+# A debit that was accepted and never seen by then has failed; the platform pays an order once.
+_LAPSES = timedelta(minutes=30)
+_NOT_CONFIRMED = Failure(
+    "payment_not_confirmed", "The platform took the payment, and never said that it was made."
+)
+
+
+async def pay(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+    """Bring the payment of an order that we hold one step further.
+
+    The order is read afresh first: what was approved may have been paid by hand, cancelled, or
+    changed its price meanwhile.
+    """
+    try:
+        fresh, sent_before = await _read_and_commit(db, connector, order)
+        request = fresh.payment
+        if request is None or fresh.payment_status not in (
+            PaymentStatus.APPROVED,
+            PaymentStatus.PROCESSING,
+        ):
+            await _give_back(db, fresh, lease)
+            return
+        if fresh.payment_status is PaymentStatus.APPROVED:
+            if request.mode is PayMode.LINK:
+                fresh = await _give_link(db, connector, fresh)
+            await _give_back(db, fresh, lease)
+            return
+        if not lease.is_good_for_a_call():
+            return
+        failure = await _debit(connector, fresh, request, sent_before=sent_before)
+        fresh = await _record(db, connector, fresh, failure)
+    except PlatformFailure as problem:
+        await sql_leases.finish(db, lease.id, [(order, retry_at(order, problem))], heard=False)
+        raise
+    await _give_back(db, fresh, lease)
+
+
+async def _read_and_commit(db: Database, connector: Connector, order: Order) -> tuple[Order, bool]:
+    """The order as it is there, with the intent to debit written down if all is still as approved.
+
+    And whether that intent is older: then something may have been sent already.
+    """
+    news = await connector.read_many(order.order_ids)
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is None:
+            return order, True
+        sent_before = locked.payment_status is PaymentStatus.PROCESSING
+        fresh = await advance.by_news(tx, locked, news, _PAY)
+        if _may_be_sent(fresh):
+            fresh = await advance.to(tx, fresh, decide.payment_sent(fresh, fresh.now), _PAY)
+    return fresh, sent_before
+
+
+def _may_be_sent(order: Order) -> bool:
+    request = order.payment
+    return (
+        request is not None
+        and order.payment_status is PaymentStatus.APPROVED
+        and order.status is Status.PENDING_PAYMENT
+        and request.mode is PayMode.AUTO
+        and request.amount_fen == order.payable_fen
+        and not order.cancel_requested
+    )
+
+
+async def _give_link(db: Database, connector: Connector, order: Order) -> Order:
+    """Fetch the page where a person pays."""
+    url = await connector.pay_link([part.id for part in _unpaid(order)])
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is None or locked.payment_status is not PaymentStatus.APPROVED:
+            return locked or order
+        return await advance.to(tx, locked, decide.link_given(locked, url), _PAY)
+
+
+async def _debit(
+    connector: Connector, order: Order, request: PaymentRequest, *, sent_before: bool
+) -> Failure | None:
+    """Debit each part that is not paid; the failure, if the platform refused for good.
+
+    What may have been sent is asked about first, by the same operation id, and sent again with
+    it only where the platform says that it saw nothing.
+    """
+    for part in _unpaid(order):
+        operation = f"{ids.PAYMENT.show(request.id)}-{part.id}"
+        try:
+            if sent_before:
+                known = await connector.find_payment(part.id, operation)
+                if known.state is not PaymentState.UNPAID:
+                    if known.state is PaymentState.FAILED:
+                        return _refused(known)
+                    continue
+            outcome = await connector.pay(part.id, part.total_fen, operation)
+        except Never as never:
+            if never.reason is Reason.ALREADY_PAID:
+                continue
+            return Failure(_code(never), never.message)
+        except FindOut as unknown:
+            log.warning("payment.unknown", order=order.reference, code=unknown.code)
+            continue
+        if outcome.state is PaymentState.FAILED:
+            return _refused(outcome)
+    return None
+
+
+async def _record(
+    db: Database, connector: Connector, order: Order, failure: Failure | None
+) -> Order:
+    """What came of it, by what the order says now: a refusal of what is paid is none."""
+    news: Sequence[PlatformOrder] = await connector.read_many(order.order_ids)
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is None:
+            return order
+        fresh = await advance.by_news(tx, locked, news, _PAY)
+        if fresh.payment_status is PaymentStatus.PROCESSING and fresh.payment is not None:
+            sent_at = fresh.payment.sent_at or fresh.now
+            if failure is None and fresh.now - sent_at > _LAPSES and not _under_way(fresh):
+                failure = _NOT_CONFIRMED
+            if failure is not None:
+                step = decide.payment_refused(fresh, failure)
+                fresh = await advance.to(tx, fresh, step, _PAY)
+    return fresh
+
+
+def _under_way(order: Order) -> bool:
+    """Whether the platform itself says that it is being paid."""
+    return order.platform_payment_status is PaymentState.PROCESSING
+
+
+def _unpaid(order: Order) -> Sequence[PlatformOrder]:
+    return [
+        part
+        for part in order.parts
+        if part.payment not in GOT_MONEY and part.status is PlatformStatus.PENDING_PAYMENT
+    ]
+
+
+async def _give_back(db: Database, order: Order, lease: Lease) -> None:
+    at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
+    await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
+
+
+def _refused(payment: Payment) -> Failure:
+    return Failure(payment.code or "refused", payment.message or "The platform refused.")
+
+
+def _code(never: Never) -> str:
+    return never.code if never.reason is Reason.OTHER else never.reason.value

@@ -1,0 +1,162 @@
+"""Asks the seller for money back."""
+
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.background.errands import Errands
+from tradewind.observability.logs import log
+from tradewind.orders import advance, decide, lifecycle, sql, sql_lists
+from tradewind.orders.errors import RefundRefused
+from tradewind.orders.follow import FOLLOW
+from tradewind.orders.model import Cause, Order, OrderRefund, Who
+from tradewind.orders.rollup import GOT_MONEY
+from tradewind.orders.wire import RefundOut
+from tradewind.payments.wire import RefundIn
+from tradewind.platforms.contract import Capability, Connector
+from tradewind.platforms.errors import CapabilityNotSupported, refusal
+from tradewind.platforms.failures import FindOut, Never, PlatformFailure
+from tradewind.platforms.model import PlatformOrder, RefundRequest, RefundState
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import idempotency
+from tradewind.web.answer import Answer
+from tradewind.web.idempotency import Once
+from tradewind.web.problems import NoSuch, ValidationFailed
+
+_PATIENCE_SECONDS = 5.0
+
+
+async def ask_refund(
+    db: Database,
+    platforms: Platforms,
+    errands: Errands,
+    actor: Actor,
+    by: Who,
+    order_id: UUID,
+    asked: RefundIn,
+    once: Once,
+) -> Answer:
+    """Write the refund down, then ask the platform for it: its answer, or `requested` so far."""
+    found = await sql_lists.find_order(db, by.id, order_id)
+    if found is None:
+        raise NoSuch(ids.ORDER)
+    connector = await platforms.connector(found.platform)
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)
+        order = await sql.lock_order(tx, by.id, order_id)
+        if order is None:
+            raise NoSuch(ids.ORDER)
+        lifecycle.must_be_refundable(order)
+        if Capability.REFUND not in connector.traits.capabilities:
+            raise CapabilityNotSupported(order.platform, Capability.REFUND)
+        refund = _new(order, asked)
+        step = decide.refund_asked(order, refund)
+        order = await advance.to(tx, order, step, Cause("refund_requested", by))
+        await record(
+            tx,
+            actor,
+            "refund.requested",
+            account_id=order.account_id,
+            subject=ids.REFUND.show(refund.id),
+            order=order.reference,
+            amount_fen=refund.amount_fen + refund.freight_fen,
+        )
+        await idempotency.keep(tx, once, Answer(RefundOut.of(refund), 201))
+    refused: list[PlatformFailure] = []
+    await errands.within(
+        _PATIENCE_SECONDS, _send(db, connector, order, refund, asked, once, refused)
+    )
+    if refused:
+        failure = refused[0]
+        raise RefundRefused(failure) if isinstance(failure, Never) else refusal(failure)
+    return await idempotency.replace(db, once, await _told(db, by, order_id, refund))
+
+
+async def _told(db: Database, by: Who, order_id: UUID, refund: OrderRefund) -> Answer:
+    order = await sql_lists.find_order(db, by.id, order_id)
+    latest = [one for one in order.refunds if one.id == refund.id] if order else []
+    return Answer(RefundOut.of(latest[0] if latest else refund), 201)
+
+
+async def _send(
+    db: Database,
+    connector: Connector,
+    order: Order,
+    refund: OrderRefund,
+    asked: RefundIn,
+    once: Once,
+    refused: list[PlatformFailure],
+) -> None:
+    request = RefundRequest(
+        refund.order_id,
+        asked.type,
+        refund.amount_fen,
+        refund.freight_fen,
+        refund.reason or "",
+        refund.note,
+    )
+    try:
+        platform_id = await connector.refund(request)
+    except FindOut as unknown:
+        log.warning("refund.unknown", order=order.reference, code=unknown.code)
+        db.wakeups.announce(FOLLOW)
+        return
+    except PlatformFailure as failure:
+        async with transaction(db) as tx:
+            locked = await sql.lock_order(tx, None, order.id)
+            if locked is not None:
+                step = decide.refund_dropped(locked, refund.id)
+                await advance.to(tx, locked, step, Cause("refund_refused"))
+            await idempotency.release(tx, once)
+        refused.append(failure)
+        return
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is not None:
+            step = decide.refund_named(locked, refund.id, platform_id, locked.now)
+            await advance.to(tx, locked, step, Cause("refund_accepted"))
+
+
+def _new(order: Order, asked: RefundIn) -> OrderRefund:
+    part = _part(order, asked.order_id)
+    goods, freight = _amounts(order, part, asked)
+    return OrderRefund(
+        id=ids.new(),
+        platform_id=None,
+        order_id=part.id,
+        state=RefundState.REQUESTED,
+        kind=asked.type,
+        amount_fen=goods,
+        freight_fen=freight,
+        reason=asked.reason,
+        note=asked.note,
+        failure=None,
+        requested_at=order.now,
+        updated_at=order.now,
+    )
+
+
+def _part(order: Order, order_id: str | None) -> PlatformOrder:
+    """Which order on the platform the money is asked back for."""
+    paid = [part for part in order.parts if part.payment in GOT_MONEY]
+    named = [part for part in paid if order_id in (None, part.id)]
+    if len(named) == 1:
+        return named[0]
+    known = ", ".join(part.id for part in paid)
+    problem = "Name one" if order_id is None else "There is no such paid order"
+    raise ValidationFailed("/order_id", f"{problem} of the orders that it was split into: {known}.")
+
+
+def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
+    """Goods and freight to ask for. Left out is everything that is left."""
+    goods, freight = asked.amount_fen, asked.freight_fen
+    if goods is not None:
+        return goods, freight or 0
+    left = min(decide.refundable(order), part.total_fen - part.refunded_fen)
+    if freight is None:
+        untouched = order.refunded_fen == 0 and not order.refunds
+        freight = min(part.freight_fen, left) if untouched else 0
+    return max(0, left - freight), freight

@@ -1,0 +1,98 @@
+"""Payments and refunds as JSON: what callers send, and what approvers see."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from tradewind import money
+from tradewind.money import CnyIn
+from tradewind.orders.model import Order, PaymentRequest, RequestStatus
+from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
+from tradewind.platforms.model import RefundKind
+from tradewind.web.inputs import Input
+from tradewind.web.paging import PageQuery
+from tradewind.web.problems import ValidationFailed
+
+
+class PaymentWithOrderOut(PaymentOut):
+    """A request to pay, with the order that it is about."""
+
+    order: OrderOut
+
+    @staticmethod
+    def of_both(request: PaymentRequest, order: Order) -> "PaymentWithOrderOut":
+        return PaymentWithOrderOut(**payment_fields(request), order=OrderOut.of(order))
+
+
+class PaymentsQuery(PageQuery):
+    """Which payments to list."""
+
+    status: Annotated[
+        list[RequestStatus] | None,
+        Meta(
+            description="By comma. Left out: the queue, which is `pending_approval`, those first "
+            "that have the least time left. With it: the latest first."
+        ),
+    ] = None
+
+
+class PaymentIn(Input):
+    """What the buyer looked at."""
+
+    amount_cny: Annotated[
+        CnyIn | None,
+        Meta(description="If the order costs something else: 409 `amount_changed`."),
+    ] = None
+
+    @property
+    def amount_fen(self) -> int | None:
+        return fen("/amount_cny", self.amount_cny)
+
+
+class ApproveIn(PaymentIn):
+    """What the approver looked at."""
+
+
+class RejectIn(Input):
+    """Why not."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=500, examples=["Too expensive."])]
+
+
+class RefundIn(Input):
+    """How much to ask back, and why."""
+
+    type: RefundKind
+    reason: Annotated[str, Meta(min_length=1, max_length=200, examples=["damaged"])]
+    amount_cny: Annotated[
+        CnyIn | None, Meta(description="For the goods. Left out: everything that is left.")
+    ] = None
+    freight_cny: Annotated[CnyIn | None, Meta(description="For the freight, on top.")] = None
+    note: Annotated[str | None, Meta(max_length=150, examples=["The box was open."])] = None
+    order_id: Annotated[
+        str | None,
+        Meta(
+            max_length=100,
+            description="Of an order that the platform split: of which part of it, by the "
+            "platform's id.",
+            examples=[None],
+        ),
+    ] = None
+
+    @property
+    def amount_fen(self) -> int | None:
+        return fen("/amount_cny", self.amount_cny)
+
+    @property
+    def freight_fen(self) -> int | None:
+        return fen("/freight_cny", self.freight_cny)
+
+
+def fen(pointer: str, amount: float | None) -> int | None:
+    """An amount as fen, or the field that is wrong."""
+    if amount is None:
+        return None
+    found = money.read(amount)
+    if found is None:
+        raise ValidationFailed(pointer, "An amount has at most two decimals.")
+    return found
