@@ -1,9 +1,10 @@
 """The one door: an order changes here or not at all, and the journal is written behind it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from tradewind import ids
@@ -40,6 +41,16 @@ class Advance:
     order: Order
     steps: Sequence[Order]
     cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """One step that was taken, and what callers see of it."""
+
+    before: Order
+    after: Order
+    cause: Cause
+    changes: Mapping[str, Any]
 
 
 async def accept(tx: Tx, by: Who, draft: Draft, lease: Lease, *, previewed: bool) -> Order:
@@ -79,14 +90,17 @@ def heard(order: Order, news: Sequence[PlatformOrder], cause: Cause) -> Advance:
 async def many(tx: Tx, advances: Sequence[Advance]) -> Sequence[Order]:
     """Save what locked orders became, and journal it: a few statements, however many they are."""
     ends: list[Order] = []
-    passed: list[tuple[Order, Order, Cause]] = []
+    passed: list[_Passed] = []
     for advance in advances:
         standing = advance.order
         for step in advance.steps:
-            if step != standing:
+            changes = _difference(standing, step)
+            if changes:
                 stamped = _stamped(step, standing)
-                passed.append((standing, stamped, advance.cause))
+                passed.append(_Passed(standing, stamped, advance.cause, changes))
                 standing = stamped
+            elif step != standing:
+                standing = step  # nothing that anybody sees: no new version
         ends.append(standing)
     changed = [end for end, advance in zip(ends, advances, strict=True) if end is not advance.order]
     if not changed:
@@ -94,21 +108,27 @@ async def many(tx: Tx, advances: Sequence[Advance]) -> Sequence[Order]:
     works = [next_work(order) for order in changed]
     looks = [_next_look(order) for order in changed]
     await sql.save_orders(tx, changed, works, looks)
-    await _name(tx, passed)
-    await _save_payments(tx, passed)
-    events = [_events(before, after) for before, after, _ in passed]
-    await sql.insert_changes(
-        tx,
-        [after for _, after, _ in passed],
-        [_told(cause) for _, _, cause in passed],
-        [rows.to_json(_difference(before, after)) for before, after, _ in passed],
-        [[event.id for event in made] for made in events],
-    )
-    await journal.append(tx, [event for made in events for event in made])
+    if passed:
+        await _name(tx, passed)
+        await _save_payments(tx, passed)
+        await _journal(tx, passed)
     if any(work in (Work.PAY, Work.CANCEL) for work in works):
         tx.wake(SUBMIT)
     _log(passed)
     return ends
+
+
+async def _journal(tx: Tx, passed: Sequence[_Passed]) -> None:
+    """Write the timeline and the events of what happened."""
+    events = [_events(one.before, one.after) for one in passed]
+    await sql.insert_changes(
+        tx,
+        [one.after for one in passed],
+        [_told(one.cause) for one in passed],
+        [rows.to_json(one.changes) for one in passed],
+        [[event.id for event in made] for made in events],
+    )
+    await journal.append(tx, [event for made in events for event in made])
 
 
 def _stamped(step: Order, before: Order) -> Order:
@@ -136,7 +156,7 @@ def _events(before: Order, after: Order) -> Sequence[Event]:
     ]
 
 
-def _difference(before: Order, after: Order) -> dict[str, dict[str, object]]:
+def _difference(before: Order, after: Order) -> Mapping[str, Any]:
     """What callers see of the change: each field that differs, as it was and as it is."""
     old, new = public(before), public(after)
     return {
@@ -144,12 +164,12 @@ def _difference(before: Order, after: Order) -> dict[str, dict[str, object]]:
     }
 
 
-async def _name(tx: Tx, passed: Sequence[tuple[Order, Order, Cause]]) -> None:
+async def _name(tx: Tx, passed: Sequence[_Passed]) -> None:
     named = [
-        (after.platform, order_id, after.id)
-        for before, after, _ in passed
-        for order_id in after.order_ids
-        if order_id not in before.order_ids
+        (one.after.platform, order_id, one.after.id)
+        for one in passed
+        for order_id in one.after.order_ids
+        if order_id not in one.before.order_ids
     ]
     if not named:
         return
@@ -158,9 +178,10 @@ async def _name(tx: Tx, passed: Sequence[tuple[Order, Order, Cause]]) -> None:
         raise RuntimeError(f"the order on the platform belongs to another order than {stranger}")
 
 
-async def _save_payments(tx: Tx, passed: Sequence[tuple[Order, Order, Cause]]) -> None:
+async def _save_payments(tx: Tx, passed: Sequence[_Passed]) -> None:
     latest: dict[UUID, tuple[UUID, UUID, PaymentRequest, datetime]] = {}
-    for before, after, _ in passed:
+    for one in passed:
+        before, after = one.before, one.after
         if after.payment is not None and after.payment != before.payment:
             latest[after.payment.id] = (after.id, after.account_id, after.payment, after.updated_at)
     if latest:
@@ -173,15 +194,15 @@ def _told(cause: Cause) -> tuple[str, UUID | None, str | None]:
     return cause.word, cause.by.id, cause.by.email
 
 
-def _log(passed: Sequence[tuple[Order, Order, Cause]]) -> None:
-    for before, after, cause in passed:
+def _log(passed: Sequence[_Passed]) -> None:
+    for one in passed:
         log.info(
             "order.changed",
-            order=after.reference,
-            version=after.version,
-            cause=cause.word,
-            status=_move(before.status, after.status),
-            payment=_move(before.payment_status, after.payment_status),
+            order=one.after.reference,
+            version=one.after.version,
+            cause=one.cause.word,
+            status=_move(one.before.status, one.after.status),
+            payment=_move(one.before.payment_status, one.after.payment_status),
         )
 
 

@@ -97,11 +97,11 @@ async def apply(
             current[before.id] = await _look_at_refunds(db, connector, after)
     if told:
         looks = [(order, _next(order)) for order in current.values()]
-        await sql_leases.finish(db, lease.id, looks, heard=True)
+        await sql_leases.finish(db, lease.id, looks, heard=True, only_looked=True)
     if untold:
         _tell_missing(untold, read)
         later = [(order, _later(order)) for order in untold]
-        await sql_leases.finish(db, lease.id, later, heard=False)
+        await sql_leases.finish(db, lease.id, later, heard=False, only_looked=True)
 
 
 async def _advance(

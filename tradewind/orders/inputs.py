@@ -21,7 +21,20 @@ from tradewind.web.problems import ValidationFailed
 
 _MOST_METADATA = 50
 _PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")
+_SkuId = Annotated[str, Meta(min_length=1, max_length=100, examples=["90000000000100"])]
 _PostalCode = Annotated[str, Meta(max_length=20, examples=["310000"])]
+_Remark = Annotated[
+    str, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])
+]
+_ExternalId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        description="Your own id of it; one order of yours can have it.",
+        examples=["PO-1001"],
+    ),
+]
 
 
 class LineIn(Input):
@@ -29,9 +42,7 @@ class LineIn(Input):
 
     product_id: Annotated[str, Meta(min_length=1, max_length=50, examples=["900000000001"])]
     quantity: Annotated[int, Meta(ge=1, le=1_000_000, examples=[2])]
-    sku_id: Annotated[
-        str | None, Meta(min_length=1, max_length=100, examples=["90000000000100"])
-    ] = None
+    sku_id: _SkuId | None = None
 
 
 class AddressIn(Input):
@@ -52,22 +63,12 @@ class OrderIn(Input):
     platform: PlatformName
     items: Annotated[list[LineIn], Meta(min_length=1, max_length=200)]
     address: AddressIn
-    remark: Annotated[
-        str | None, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])
-    ] = None
+    remark: _Remark | None = None
     expected_total_cny: Annotated[
         CnyIn | None,
         Meta(description="If it costs something else: 409 `price_changed`, and nothing is done."),
     ] = None
-    external_id: Annotated[
-        str | None,
-        Meta(
-            min_length=1,
-            max_length=100,
-            description="Your own id of it; one order of yours can have it.",
-            examples=["PO-1001"],
-        ),
-    ] = None
+    external_id: _ExternalId | None = None
     metadata: Annotated[
         dict[
             Annotated[str, Meta(min_length=1, max_length=40)], Annotated[str, Meta(max_length=500)]

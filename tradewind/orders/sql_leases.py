@@ -73,11 +73,13 @@ async def finish(
     orders: Sequence[tuple[Order, datetime | None]],
     *,
     heard: bool,
+    only_looked: bool = False,
 ) -> None:
     """Give orders back, each as it was left and with the time to look at it next.
 
     Whoever lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that
     came during the look makes the order due at once. `heard` is whether the platform answered.
+    Who `only_looked` puts off nothing but the next look: what is to be done stays due.
     """
     await db.execute(
         """
@@ -85,13 +87,16 @@ async def finish(
            SET lease_until = 'epoch',
                synced_at = CASE WHEN $6 THEN tradewind_now() ELSE o.synced_at END,
                sync_failures = CASE WHEN $6 THEN 0 ELSE o.sync_failures + 1 END,
-               work = CASE WHEN o.hints = new.hints AND o.version = new.version
+               work = CASE WHEN $7 AND o.work IN ('create', 'cancel', 'pay') THEN o.work
+                           WHEN o.hints = new.hints AND o.version = new.version
                            THEN CASE WHEN new.at IS NULL THEN 'none'
                                      WHEN o.work = 'none' THEN 'follow'
                                      ELSE o.work END
                            WHEN o.work = 'none' AND o.hints <> new.hints THEN 'follow'
                            ELSE o.work END,
-               next_sync_at = CASE WHEN o.hints = new.hints AND o.version = new.version THEN new.at
+               next_sync_at = CASE WHEN $7 AND o.work IN ('create', 'cancel', 'pay')
+                                   THEN o.next_sync_at
+                                   WHEN o.hints = new.hints AND o.version = new.version THEN new.at
                                    WHEN o.work = 'none' AND o.hints = new.hints THEN NULL
                                    ELSE tradewind_now() END
           FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[])
@@ -105,6 +110,7 @@ async def finish(
         [order.version for order, _ in orders],
         [at for _, at in orders],
         heard,
+        only_looked,
     )
 
 

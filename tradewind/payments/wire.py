@@ -68,11 +68,10 @@ class RefundIn(Input):
         CnyIn | None, Meta(description="For the goods. Left out: everything that is left.")
     ] = None
     freight_cny: Annotated[CnyIn | None, Meta(description="For the freight, on top.")] = None
-    note: Annotated[str | None, Meta(max_length=150, examples=["The box was open."])] = None
+    note: Annotated[str, Meta(max_length=150, examples=["The box was open."])] | None = None
     order_id: Annotated[
-        str | None,
+        Annotated[str, Meta(max_length=100)] | None,
         Meta(
-            max_length=100,
             description="Of an order that the platform split: of which part of it, by the "
             "platform's id.",
             examples=[None],
