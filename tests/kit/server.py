@@ -133,18 +133,7 @@ class Workshop:
     ) -> Iterator[Server]:
         port = free_port()
         log = self.folder / f"server-{next(self._numbers)}.log"
-        environ = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
-            "TRADEWIND_DATABASE_URL": database_url,
-            "TRADEWIND_SECRET_KEY": SECRET_KEY,
-            "TRADEWIND_PORT": str(port),
-            "TRADEWIND_LOG_STYLE": "json",
-            "TRADEWIND_LOGIN_RATE": "10000",
-            # Whatever a test does, no real marketplace is called: nobody listens here.
-            "TRADEWIND_PLATFORM_ALIBABA_URL": "http://127.0.0.1:9",
-            "TRADEWIND_PLATFORM_TAOBAO_URL": "http://127.0.0.1:9/rest",
-            **(settings or {}),
-        }
+        environ = _environ(database_url, {"TRADEWIND_PORT": str(port), **(settings or {})})
         command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]
         with log.open("wb") as output:
             process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)
@@ -154,6 +143,27 @@ class Workshop:
             yield server
         finally:
             server.client.close()
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=20)
+
+    def worker(
+        self, database_url: str, *, settings: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker. Whoever starts it ends it; see `working` for one that ends by itself."""
+        log = self.folder / f"worker-{next(self._numbers)}.log"
+        command = [sys.executable, "-m", "tradewind", "worker"]
+        with log.open("wb") as output:
+            environ = _environ(database_url, settings or {})
+            return subprocess.Popen(command, env=environ, stdout=output, stderr=output)
+
+    @contextmanager
+    def working(
+        self, database_url: str, *, settings: Mapping[str, str] | None = None
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        process = self.worker(database_url, settings=settings)
+        try:
+            yield process
+        finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=20)
 
@@ -179,6 +189,20 @@ class Workshop:
             text = log.read_text(errors="replace")
             leaked = [secret for secret in self.secrets if secret in text]
             assert not leaked, f"{log} holds a secret"
+
+
+def _environ(database_url: str, settings: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_SECRET_KEY": SECRET_KEY,
+        "TRADEWIND_LOG_STYLE": "json",
+        "TRADEWIND_LOGIN_RATE": "10000",
+        # Whatever a test does, no real marketplace is called: nobody listens here.
+        "TRADEWIND_PLATFORM_ALIBABA_URL": "http://127.0.0.1:9",
+        "TRADEWIND_PLATFORM_TAOBAO_URL": "http://127.0.0.1:9/rest",
+        **settings,
+    }
 
 
 def free_port() -> int:

@@ -14,7 +14,7 @@ from tradewind.accounts.model import Role
 from tradewind.app import GATE_ERRORS, endpoints
 from tradewind.web import openapi
 
-PUBLIC = {"login", "refresh", "healthz", "readyz"}
+PUBLIC = {"login", "refresh", "healthz", "readyz", "receive_notice"}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Every error is a problem document, the kit's own included, and explains itself."""
 
 import socket
+from html import escape
 from typing import Any
 
 import httpx
@@ -167,7 +168,7 @@ def test_every_kind_of_problem_has_a_page(api: Server) -> None:
         page = api.call("GET", f"/problems/{code}")
         assert page.status_code == 200
         assert page.headers["content-type"].startswith("text/html")
-        assert kind.title in page.text
+        assert escape(kind.title) in page.text
         assert f"/problems/{code}" in listed
     assert_is_problem(api.call("GET", "/problems/nonsense"), 404, "route_not_found")
 

@@ -1,0 +1,169 @@
+"""A whole system for tests: API, worker and simulated marketplace, with a buyer and an approver."""
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from simulator.sandbox_kit import Market, serving
+
+from kit.server import Person, Server, Workshop
+from tradewind.accounts.model import Role
+
+T = TypeVar("T")
+
+PLAIN = "900000000001"
+ADDRESS = {
+    "name": "张三",
+    "phone": "15251667788",
+    "province": "浙江省",
+    "city": "杭州市",
+    "district": "滨江区",
+    "detail": "网商路699号",
+}
+_PATIENCE_SECONDS = 20.0
+_numbers = itertools.count(1)
+
+
+def simulated(market: Market) -> dict[str, str]:
+    """The settings by which every marketplace is the simulator."""
+    return {
+        "TRADEWIND_SANDBOX_URL": market.url,
+        "TRADEWIND_PLATFORM_ALIBABA_URL": market.url,
+        "TRADEWIND_PLATFORM_TAOBAO_URL": f"{market.url}/rest",
+    }
+
+
+@dataclass
+class Store:
+    """Everything that runs, and two people who use it."""
+
+    api: Server
+    market: Market
+    buyer: Person
+    approver: Person
+    skus: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def call(self, method: str, path: str, *, by: Person | None = None, **options: Any) -> Any:
+        """One request; by the buyer unless somebody else is named."""
+        return self.api.call(method, path, by=by or self.buyer, **options)
+
+    def ok(self, method: str, path: str, *, by: Person | None = None, **options: Any) -> Any:
+        """The body of an answer that must be a success."""
+        answer: httpx.Response = self.call(method, path, by=by, **options)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    def sku(self, product: str = PLAIN, platform: str = "sandbox") -> str:
+        """The first variant of a product, as an order names it."""
+        key = (platform, product)
+        if key not in self.skus:
+            found = self.ok("GET", f"/v1/products/{platform}/{product}")
+            self.skus[key] = found["skus"][0]["id"]
+        return self.skus[key]
+
+    def wish(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> dict[str, Any]:
+        """The body of an order."""
+        platform = more.get("platform", "sandbox")
+        items = [
+            {"product_id": product, "sku_id": self.sku(product, platform), "quantity": quantity}
+        ]
+        return {"platform": platform, "items": items, "address": ADDRESS, **more}
+
+    def place(
+        self, body: dict[str, Any], *, key: str | None = None, by: Person | None = None
+    ) -> Any:
+        """The answer to an order."""
+        key = key or f"key-{next(_numbers)}-{time.time_ns()}"
+        headers = {"idempotency-key": key}
+        return self.call("POST", "/v1/orders", by=by, json=body, headers=headers)
+
+    def order(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> Any:
+        """A new order that waits for payment."""
+        answer = self.place(self.wish(product, quantity, **more))
+        assert answer.status_code == 201, answer.text
+        return self.until(answer.json()["id"], lambda order: order["status"] != "creating")
+
+    def look(self, order_id: str) -> Any:
+        """The order, refreshed."""
+        return self.ok("GET", f"/v1/orders/{order_id}")
+
+    def stored(self, order_id: str) -> Any:
+        """The order as it is stored, without asking the platform."""
+        row = self.api.fetch("SELECT * FROM purchase_order WHERE id = $1", _uuid(order_id))
+        return row[0]
+
+    def until(self, order_id: str, good: Callable[[Any], bool]) -> Any:
+        """Look at an order until it is as it should become, for a while at the most."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            order = self.look(order_id)
+            if good(order):
+                return order
+            assert time.monotonic() < deadline, order
+            time.sleep(0.05)
+
+    def request_payment(self, order_id: str) -> Any:
+        return self.ok("POST", f"/v1/orders/{order_id}/payment")
+
+    def approve(self, payment_id: str) -> Any:
+        return self.ok("POST", f"/v1/payments/{payment_id}/approve", by=self.approver)
+
+    def paid(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> Any:
+        """A new order that is paid through an approval."""
+        order = self.order(product, quantity, **more)
+        self.approve(self.request_payment(order["id"])["id"])
+        return self.until(order["id"], lambda one: one["payment_status"] == "paid")
+
+    def advance(self, order_id: str, to: str, **more: Any) -> Any:
+        return self.ok("POST", f"/v1/sandbox/orders/{order_id}/advance", json={"to": to, **more})
+
+    def events(self, order_id: str | None = None, *, by: Person | None = None) -> list[Any]:
+        """The whole journal of the buyer, or of one order, oldest first."""
+        found: list[Any] = []
+        query = f"&order={order_id}" if order_id else ""
+        cursor = ""
+        while True:
+            page = self.ok("GET", f"/v1/events?limit=100{query}{cursor}", by=by)
+            found += page["items"]
+            if not page["has_more"]:
+                return found
+            cursor = f"&after={page['next_cursor']}"
+
+    def told(self, order_id: str) -> list[tuple[str, str, str]]:
+        """What the journal says of an order: event, status and payment status."""
+        return [
+            (one["event"], one["data"]["order"]["status"], one["data"]["order"]["payment_status"])
+            for one in self.events(order_id)
+        ]
+
+
+def _uuid(order_id: str) -> Any:
+    from tradewind import ids  # noqa: PLC0415
+
+    return ids.ORDER.read(order_id)
+
+
+@contextmanager
+def opened(
+    workshop: Workshop,
+    folder: Path,
+    *,
+    workers: int = 1,
+    settings: dict[str, str] | None = None,
+    notices: bool = True,
+) -> Iterator[Store]:
+    """A system of one's own: a fresh database, a simulator, an API and as many workers."""
+    with ExitStack() as stack:
+        market = stack.enter_context(serving(folder))
+        chosen = {**simulated(market), **(settings or {})}
+        api = stack.enter_context(workshop.serving(settings=chosen))
+        for _ in range(workers):
+            stack.enter_context(workshop.working(api.database_url, settings=chosen))
+        if notices:
+            market.control("push", url=f"{api.url}/v1/notices/{{app}}")
+        yield Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
