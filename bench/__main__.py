@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import marketplaces, me
+from bench import marketplaces, me, orders
 from tradewind.storage import embedded
 
 
@@ -15,6 +15,7 @@ async def main() -> bool:
             key, token = await me.prepare(server.url())
             held = await asyncio.to_thread(me.run, server.url(), key, token)
             await asyncio.to_thread(marketplaces.run, server.url(), key)
+            await asyncio.to_thread(orders.run, server.url(), key)
             return held
 
 

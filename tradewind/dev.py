@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from http.client import HTTPConnection, HTTPException
 
-from tradewind import demo, dev_folder, processes, settings
+from tradewind import demo, demo_orders, dev_folder, processes, settings
 from tradewind.dev_folder import Running, Secrets
 from tradewind.errors import CannotStart
 from tradewind.observability.logs import log
@@ -24,8 +24,13 @@ _POLL_SECONDS = 0.05
 _WATCH_SECONDS = 0.5
 
 
-async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -> None:
-    """Start everything, `introduce` it, and keep it running until SIGINT or SIGTERM."""
+async def run(
+    chosen: Settings, introduce: Callable[[Running, Secrets], None], *, show: bool
+) -> None:
+    """Start everything, `introduce` it, and keep it running until SIGINT or SIGTERM.
+
+    `show` is whether demo orders are made that move by themselves.
+    """
     if chosen.production:
         raise CannotStart(
             "`tradewind dev` is for development; in production run `tradewind serve` and "
@@ -72,6 +77,10 @@ async def run(chosen: Settings, introduce: Callable[[Running, Secrets], None]) -
             dev_folder.announce(folder, running)
             stack.callback(dev_folder.retract, folder)
             introduce(running, secrets)
+            if show:
+                lively = asyncio.create_task(demo_orders.live(environ, secrets))
+                stack.push_async_callback(_stopped, lively)
+                watch.append(lively)
             await _first(watch)
         log.info("dev.stopping")
 
@@ -177,6 +186,11 @@ def _has_ended(pid: int) -> bool:
 
 async def _asked_to(stop: asyncio.Event) -> None:
     await stop.wait()
+
+
+async def _stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def _forget(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -40,15 +40,18 @@ def dev(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON line when everything answers.")
     ] = False,
+    demo: Annotated[
+        bool, typer.Option(help="Whether demo orders are made that move by themselves.")
+    ] = True,
 ) -> None:
-    """Start everything on this machine, with its own PostgreSQL and demo accounts."""
+    """Start everything on this machine, with its own PostgreSQL, demo accounts and orders."""
     from tradewind import dev as everything  # noqa: PLC0415 - only this command needs it
 
     _override("PORT", port)
     chosen = settings.load(database=False)
     logs.configure(chosen.log_style, chosen.log_level)
     introduce = dev_output.introduce_as_json if as_json else dev_output.introduce
-    asyncio.run(everything.run(chosen, introduce))
+    asyncio.run(everything.run(chosen, introduce, show=demo))
 
 
 @app.command()

@@ -1,0 +1,151 @@
+"""Orders: synced in batches, and looked at with and without a refresh, against the bare cost."""
+
+import asyncio
+import json
+from contextlib import ExitStack
+from datetime import timedelta
+from statistics import median
+from time import perf_counter
+from typing import Any
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+from bench import servers
+from tradewind import settings
+from tradewind.egress.client import Client
+from tradewind.observability import logs
+from tradewind.orders import follow, sql_leases
+from tradewind.orders.lease import HELD, Lease
+from tradewind.orders.model import Work
+from tradewind.parts import given_credentials, platforms_of
+from tradewind.platforms.adopt import adopt
+from tradewind.platforms.contract import Connector
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+_ORDERS = 160
+_ROUNDS = 5
+_PRODUCT = "900000000001"
+_ADDRESS = {
+    "name": "张三",
+    "phone": "15251667788",
+    "province": "浙江省",
+    "city": "杭州市",
+    "district": "滨江区",
+    "detail": "网商路699号",
+}
+# What the sellers of all orders do between two rounds: each changes every order.
+_STEPS = ["pay", "partial_ship", "ship", "receive", "complete"]
+
+
+def run(database_url: str, key: str) -> None:
+    logs.configure("json", "warning")  # a line per call to a terminal would be what is measured
+    with ExitStack() as stack:
+        simulator = stack.enter_context(servers.simulator())
+        environ = {
+            "TRADEWIND_SANDBOX_URL": simulator,
+            "TRADEWIND_DATABASE_URL": database_url,
+            "TRADEWIND_LOG_LEVEL": "warning",
+        }
+        api = stack.enter_context(servers.tradewind(database_url, environ))
+        ours, theirs = _place(api, key)
+        read, synced = asyncio.run(_sync(environ, simulator, theirs))
+        print("\nOrders")
+        print(
+            f"  {synced / read:5.2f}  changed orders synced in batches, against a bare batch read"
+        )
+        print(f"         ({synced:,.0f} changed orders/s against {read:,.0f} read/s)")
+        bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
+        calm = stack.enter_context(
+            servers.tradewind(database_url, {**environ, "TRADEWIND_REFRESH_MIN_AGE": "3600"})
+        )
+        header = {"x-api-key": key}
+        rate, found = servers.ratios(
+            (bare, {}),
+            {
+                "GET /v1/orders/:id without a refresh": (f"{calm}/v1/orders/{ours[0]}", header),
+                "GET /v1/orders/:id, refreshed (one order, coalesced)": (
+                    f"{api}/v1/orders/{ours[0]}",
+                    header,
+                ),
+            },
+        )
+        print(f"  against a bare ASGI answer ({rate:,.0f}/s):")
+        for name, ratio in found.items():
+            print(f"  {ratio:5.3f}  {name}")
+
+
+def _place(api: str, key: str) -> tuple[list[str], list[str]]:
+    """Orders through the API: their ids with us, and on the platform."""
+    product = _call(api, key, f"/v1/products/sandbox/{_PRODUCT}")
+    item = {"product_id": _PRODUCT, "sku_id": product["skus"][0]["id"], "quantity": 2}
+    body = {"platform": "sandbox", "items": [item], "address": _ADDRESS}
+    placed = [_call(api, key, "/v1/orders", body) for _ in range(_ORDERS)]
+    return [one["id"] for one in placed], [one["order_id"] for one in placed]
+
+
+def _call(api: str, key: str, path: str, body: object = None) -> Any:
+    headers = {"x-api-key": key, "idempotency-key": str(uuid4())}
+    data = None if body is None else json.dumps(body).encode()
+    if data is not None:
+        headers["content-type"] = "application/json"
+    with urlopen(Request(api + path, data, headers), timeout=30) as answer:  # noqa: S310 - loopback
+        return json.load(answer)
+
+
+async def _sync(
+    environ: dict[str, str], simulator: str, order_ids: list[str]
+) -> tuple[float, float]:
+    """Orders a second that are only read in batches, and that are synced because all changed."""
+    chosen = settings.load({**environ, "TRADEWIND_HOST": "127.0.0.1"})
+    db = Database(chosen.database_url, size=4, name="bench")
+    client = Client()
+    await db.open()
+    try:
+        platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
+        await adopt(db, platforms, given_credentials(chosen))
+        connector = await platforms.connector("sandbox")
+        bare, synced = [], []
+        for step in _STEPS[:_ROUNDS]:
+            await asyncio.gather(*(_advance(client, simulator, one, step) for one in order_ids))
+            bare.append(await _only_read(connector, order_ids))
+            synced.append(await _read_and_record(db, connector, order_ids))
+        return median(bare), median(synced)
+    finally:
+        await client.close()
+        await db.close()
+
+
+async def _advance(client: Client, simulator: str, order_id: str, step: str) -> None:
+    await client.post(
+        f"{simulator}/_control/orders/{order_id}/advance",
+        json.dumps({"to": step}).encode(),
+        ["Content-Type: application/json"],
+        seconds=10,
+        repeatable=True,
+    )
+
+
+async def _only_read(connector: Connector, order_ids: list[str]) -> float:
+    size = connector.traits.most_orders_a_read
+    started = perf_counter()
+    chunks = [order_ids[at : at + size] for at in range(0, len(order_ids), size)]
+    await asyncio.gather(*(connector.read_many(chunk) for chunk in chunks))
+    return len(order_ids) / (perf_counter() - started)
+
+
+async def _read_and_record(db: Database, connector: Connector, order_ids: list[str]) -> float:
+    """The same reads, and everything that follows: lock, decide, save, journal, give back."""
+    await sql_leases.hint(db, "sandbox", order_ids)
+    lease = Lease()
+    started = perf_counter()
+    held = await sql_leases.claim_due(
+        db,
+        "sandbox",
+        [Work.FOLLOW],
+        lease=lease.id,
+        held=max(HELD, timedelta(minutes=1)),
+        limit=10_000,
+    )
+    await follow.apply(db, connector, lease, held, await follow.read_orders(connector, held))
+    return len(held) / (perf_counter() - started)
