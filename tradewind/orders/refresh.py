@@ -29,22 +29,38 @@ class Refreshes:
         self._db = db
         self._platforms = platforms
         self._min_age = min_age
-        self._under_way: dict[tuple[UUID, UUID], asyncio.Task[bool]] = {}
+        self._under_way: dict[tuple[UUID, UUID], asyncio.Task[tuple[Order | None, bool]]] = {}
 
     async def fresh(self, account_id: UUID, order_id: UUID) -> tuple[Order, bool]:
         """The order after a look at the platform, and whether that look failed."""
+        if self._min_age:
+            order = await self._find(account_id, order_id)
+            if order.synced_at is not None and order.now - order.synced_at < self._min_age:
+                return order, False
         key = (account_id, order_id)
         task = self._under_way.get(key)
         if task is None:
-            task = asyncio.create_task(self._look(account_id, order_id))
+            task = asyncio.create_task(self._look_and_find(account_id, order_id))
             self._under_way[key] = task
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         done, _ = await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
-        looked = bool(done) and task.result()
+        if not done:
+            order = await self._find(account_id, order_id)
+            return order, bool(order.order_ids)
+        found, looked = task.result()
+        if found is None:
+            raise NoSuch(ids.ORDER)
+        return found, not looked and bool(found.order_ids)
+
+    async def _find(self, account_id: UUID, order_id: UUID) -> Order:
         order = await sql_lists.find_order(self._db, account_id, order_id)
         if order is None:
             raise NoSuch(ids.ORDER)
-        return order, not looked and bool(order.order_ids)
+        return order
+
+    async def _look_and_find(self, account_id: UUID, order_id: UUID) -> tuple[Order | None, bool]:
+        looked = await self._look(account_id, order_id)
+        return await sql_lists.find_order(self._db, account_id, order_id), looked
 
     async def close(self) -> None:
         """Let what is under way end: it holds leases."""
@@ -75,8 +91,7 @@ class Refreshes:
         return False
 
     async def _ask(self, order: Order, lease: Lease) -> bool:
-        recent = order.synced_at is not None and order.now - order.synced_at < self._min_age
-        if recent or not order.order_ids:
+        if not order.order_ids:
             await sql_leases.release(self._db, lease.id, order.id)
             return True
         try:
