@@ -95,7 +95,7 @@ class Demo:
         self._approver = approver
 
     async def tick(self) -> float:
-        """Move the order that has rested longest, or begin a new one; seconds until the next move."""
+        """Move the order that has rested longest, or begin one; seconds until the next move."""
         orders = await sql_lists.list_by_change(
             self._db, Filters(account_id=self._buyer.id), below=None, limit=_MOST_ORDERS
         )
