@@ -23,9 +23,16 @@ _IDLE_SECONDS: Final = 60
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
 
+class _Lent(socket.socket):
+    """A socket of which libcurl makes a duplicate; ours closes when nobody holds it any more."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
     """A socket with which libcurl connects to the address; None would refuse."""
-    return socket.socket(family, kind, protocol)
+    return _Lent(family, kind, protocol)
 
 
 class Exchange:
@@ -70,6 +77,7 @@ class Exchange:
             curl.setopt(pycurl.OPT_CERTINFO, 1)
             curl.setopt(pycurl.FRESH_CONNECT, 1)
             curl.setopt(pycurl.FORBID_REUSE, 1)
+            curl.setopt(pycurl.SSL_SESSIONID_CACHE, 0)  # a resumed session shows no certificate
 
     def begin(
         self,
@@ -127,11 +135,14 @@ class Exchange:
         )
 
     def facts(self, code: int) -> Facts:
+        # The times of a kept connection, and of one that failed, do not tell; what was sent does.
+        sent = self.curl.getinfo(pycurl.REQUEST_SIZE) > 0
         return Facts(
             code,
             blocked=self._blocked,
-            connected=self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
-            secured=self.curl.getinfo(pycurl.PRETRANSFER_TIME) > 0,
+            connected=sent or self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
+            secured=sent or self._url.startswith("http:"),
+            sent=sent,
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
         )
@@ -182,8 +193,11 @@ class Exchange:
             self._lines = [line]
             self._preliminary = False
         elif line in {b"\r\n", b"\n"}:
-            self._preliminary = self._lines[0].split(b" ", 1)[-1].startswith(b"1")
+            status = self._lines[0].split(b" ", 2)[1]
+            self._preliminary = status.startswith(b"1") and status != b"101"
             self.complete = not self._preliminary
+            if status == b"101":  # to another protocol, which nobody asked for
+                return 0
         else:
             self._lines.append(line)
         return None

@@ -23,7 +23,10 @@ _TLS: Final = frozenset(
         _OPENSSL,
     }
 )
-_BROKEN_OFF: Final = frozenset({pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR})
+# libcurl is content with headers that break off.
+_BROKEN_OFF: Final = frozenset(
+    {pycurl.E_OK, pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR}
+)
 _NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST})
 
 # OpenSSL's verdicts on a certificate (X509_V_ERR_…).
@@ -39,7 +42,11 @@ _CERTIFICATES: Final = {
         "The receiver's certificate leads to no authority that we know; perhaps an intermediate "
         "certificate is missing.",
     ),
-    62: Problem("certificate_wrong_name", "The receiver's certificate is for another name."),
+    **dict.fromkeys(
+        # libcurl compares the name itself, when OpenSSL has no objection, or has not said so yet.
+        (0, 1, 62, 64),
+        Problem("certificate_wrong_name", "The receiver's certificate is for another name."),
+    ),
 }
 _CERTIFICATES_OTHERS: Final = Problem("certificate_refused", "The receiver's certificate is wrong.")
 
@@ -51,18 +58,17 @@ class Facts:
     code: int
     blocked: bool  # the guard refused to open a socket
     connected: bool
-    secured: bool
+    secured: bool  # the TLS handshake is over, or none is needed
+    sent: bool  # at least a part of the request
     flooded: bool  # more headers came than we take
     verdict: int  # OpenSSL's, on the certificate
 
 
 def may_try_next(facts: Facts) -> bool:
     """Whether nothing was sent, so that another address may have the request."""
-    if facts.blocked or facts.secured:
+    if facts.blocked or facts.sent:
         return False
-    if facts.code == pycurl.E_OPERATION_TIMEDOUT:
-        return True
-    return facts.code in _NOT_CONNECTED
+    return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
 
 
 def explain(facts: Facts) -> tuple[Outcome, Problem]:
@@ -111,8 +117,7 @@ def _late(facts: Facts) -> Problem:
 def _tls(facts: Facts) -> Problem:
     if facts.code != pycurl.E_PEER_FAILED_VERIFICATION:
         return Problem("tls_handshake_failed", "The TLS handshake with the receiver failed.")
-    # libcurl compares the name itself, after OpenSSL was content with the certificate.
-    return _CERTIFICATES.get(facts.verdict or 62, _CERTIFICATES_OTHERS)
+    return _CERTIFICATES.get(facts.verdict, _CERTIFICATES_OTHERS)
 
 
 def _unreadable(facts: Facts) -> Problem:
