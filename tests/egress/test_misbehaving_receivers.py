@@ -1,4 +1,4 @@
-"""Receivers that hang, drip, flood, lie and break off: the right outcome, in time, in little space."""
+"""Receivers that hang, drip, flood, lie and break off: the right outcome, in time and space."""
 
 import asyncio
 import gzip
@@ -18,9 +18,9 @@ from egress.receivers import (
     receiving,
     resetting,
 )
-from kit.egress import sending
+from kit.egress import code, sending
 
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import Outcome
 
 SECONDS = 1.0
 SLACK = 0.5
@@ -33,10 +33,6 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 def answer(head: bytes, body: bytes = b"") -> bytes:
     return b"%s\r\nContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
-
-
-def code(result: Result) -> str | None:
-    return result.problem and result.problem.code
 
 
 @contextmanager

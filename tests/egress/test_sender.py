@@ -9,18 +9,14 @@ from ipaddress import ip_address
 import pycurl
 import pytest
 from egress.receivers import OK, Behaviour, answering, hanging_after, receiving, resetting
-from kit.egress import DEVELOPMENT, Names, Watch, sending
+from kit.egress import DEVELOPMENT, Names, Watch, code, sending
 
 from tradewind.egress import addresses
 from tradewind.egress.exchange import Exchange
 from tradewind.egress.guard import Policy
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import Outcome
 
 HOOK = "hooks.example.com"
-
-
-def code(result: Result) -> str | None:
-    return result.problem and result.problem.code
 
 
 @asynccontextmanager
@@ -288,7 +284,7 @@ async def test_a_handle_carries_nothing_from_one_call_to_the_next() -> None:
 
 @pytest.mark.parametrize("behaviour", [answering(OK), resetting], ids=["answers", "dies"])
 async def test_a_dead_kept_connection_is_replaced_within_the_call(behaviour: Behaviour) -> None:
-    """libcurl sends again what a kept connection took to its grave, on a connection of its own."""
+    """What a kept connection took to its grave libcurl sends again, on a connection of its own."""
     turns = iter([answering(OK), resetting, behaviour])
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

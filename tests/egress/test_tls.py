@@ -4,28 +4,26 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from egress.receivers import OK, Certificates, Receiver, answering, hanging_after, receiving
-from kit.egress import Names, Watch, sending
+from kit.egress import Names, Watch, code, sending
 from kit.server import free_port
 
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import Outcome
 from tradewind.egress.sender import Sender
 
 HOOK = "hooks.example.com"
 NAMES = {HOOK: [["127.0.0.1"]]}
-
-
-def code(result: Result) -> str | None:
-    return result.problem and result.problem.code
 
 
 @asynccontextmanager
@@ -83,8 +81,9 @@ async def test_an_unknown_authority_is_refused(authority: Certificates) -> None:
 
 async def test_old_versions_of_tls_are_refused(authority: Certificates) -> None:
     tls = authority.serving(HOOK)
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="TLSv1 "):
         tls.minimum_version = ssl.TLSVersion.TLSv1
+    with pytest.warns(DeprecationWarning, match="TLSv1_1 "):
         tls.maximum_version = ssl.TLSVersion.TLSv1_1
     tls.set_ciphers("ALL:@SECLEVEL=0")
     async with receiving(answering(OK), tls=tls) as receiver, trusting(authority) as sender:
@@ -187,7 +186,7 @@ async def application(scope, receive, send):
 
 
 @pytest.fixture
-async def http2(authority: Certificates, tmp_path: Path) -> AsyncIterator[Receiver]:
+def http2(authority: Certificates, tmp_path: Path) -> Iterator[Receiver]:
     """A server in a process of its own that speaks HTTP/2 over TLS."""
     (tmp_path / "receiver_of_http2.py").write_text(APPLICATION)
     certificate, key = authority.files(HOOK)
@@ -199,17 +198,22 @@ async def http2(authority: Certificates, tmp_path: Path) -> AsyncIterator[Receiv
         command, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:
         try:
-            for _ in range(100):
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                except OSError:
-                    await asyncio.sleep(0.1)
-                else:
-                    writer.close()
-                    break
+            _wait_until_it_listens(port)
             yield Receiver(port)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def _wait_until_it_listens(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
 
 
 async def test_http2_is_spoken_where_it_is_offered(

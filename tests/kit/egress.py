@@ -1,4 +1,4 @@
-"""Senders for tests, which can reach loopback and nothing else, whatever the code under test does."""
+"""Senders for tests, which reach loopback and nothing else, whatever the code under test does."""
 
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from tradewind.egress.addresses import Address, is_loopback
 from tradewind.egress.exchange import open_socket
 from tradewind.egress.guard import Lookup, Policy
 from tradewind.egress.resolver import LookupFailed
+from tradewind.egress.result import Result
 from tradewind.egress.sender import Sender
 
 DEVELOPMENT = Policy(development=True)
@@ -62,3 +63,7 @@ async def sending(
         yield sender
     finally:
         await sender.close()
+
+
+def code(result: Result) -> str | None:
+    return None if result.problem is None else result.problem.code
