@@ -24,7 +24,7 @@ from tradewind.egress.result import Outcome
 
 SECONDS = 1.0
 SLACK = 0.5
-BIG = 256 * 1024 * 1024
+BIG = 16 * 1024 * 1024
 BOMB = gzip.compress(bytes(8 * 1024 * 1024))
 HEAD = b"HTTP/1.1 200 OK\r\n"
 UNENDING = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -263,3 +263,27 @@ async def test_one_bad_receiver_does_not_hold_up_another() -> None:
         assert result.delivered
         assert result.timings.total < SECONDS / 2
         assert {late.outcome for late in await waiting} == {Outcome.TIMEOUT}
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["says nothing", "answers at once"])
+async def test_a_receiver_that_reads_no_more_of_the_request_is_told(*, early: bool) -> None:
+    over, gone = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        if early:
+            writer.write(answer(b"HTTP/1.1 413 Too Large"))
+        await over.wait()
+        writer.transport.abort()
+        gone.set()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, sending() as sender:
+        with in_time():
+            result = await sender.post(f"http://127.0.0.1:{port}/", bytes(BIG), [], seconds=SECONDS)
+        over.set()
+        await gone.wait()
+
+    expected = (Outcome.HTTP_ERROR, 413) if early else (Outcome.TIMEOUT, None)
+    assert (result.outcome, result.status) == expected

@@ -56,7 +56,7 @@ class Exchange:
         self._opener = opener
         self._address: Address | None = None
         self._url = self._pin = ""
-        self._forget()
+        self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
         curl.setopt(pycurl.USERAGENT, user_agent)
@@ -90,7 +90,7 @@ class Exchange:
         connect_seconds: float,
     ) -> None:
         """Make the handle ready to be performed: one request, to one address."""
-        self._forget()
+        self.forget()
         self._address = address
         curl = self.curl
         if target.url != self._url:
@@ -157,7 +157,8 @@ class Exchange:
     def close(self) -> None:
         self.curl.close()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Give back the room that the last answer took."""
         self.complete = False  # the head of the answer, not of one with 1xx before it, is whole
         self._lines: list[bytes] = []
         self._preliminary = False
@@ -193,7 +194,7 @@ class Exchange:
             self._lines = [line]
             self._preliminary = False
         elif line in {b"\r\n", b"\n"}:
-            status = self._lines[0].split(b" ", 2)[1]
+            status = self._lines[0].partition(b" ")[2][:3]
             self._preliminary = status.startswith(b"1") and status != b"101"
             self.complete = not self._preliminary
             if status == b"101":  # to another protocol, which nobody asked for

@@ -26,9 +26,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Seconds from the start of the call to the end of each step; None for one not reached.
+    """Seconds from the start of the call to the end of each step; None for one not taken.
 
-    On a connection that was kept from an earlier call, connect and tls end as soon as they begin.
+    A call over a connection that was kept from an earlier one takes no connect and no tls.
     """
 
     dns: float | None = None

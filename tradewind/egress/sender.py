@@ -4,7 +4,6 @@ import asyncio
 import ssl
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import certifi
@@ -92,6 +91,7 @@ class Sender:
         if diagnosis or len(self._free) >= _IDLE_HANDLES:
             exchange.close()
         else:
+            exchange.forget()
             self._free.append(exchange)
         return result
 
@@ -190,5 +190,4 @@ def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> 
 
 def _authorities() -> str:
     """The system's bundle of certificates, else the one that certifi carries."""
-    system = ssl.get_default_verify_paths().cafile
-    return system if system and Path(system).exists() else certifi.where()
+    return ssl.get_default_verify_paths().cafile or certifi.where()
