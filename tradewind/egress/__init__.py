@@ -1,1 +1,1 @@
-"""Calls to the outside: one client, with a limit on the time and size of everything."""
+"""Calls to the outside, with a limit on the time and size of everything, and on where they go."""

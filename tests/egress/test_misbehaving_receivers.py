@@ -1,0 +1,289 @@
+"""Receivers that hang, drip, flood, lie and break off: the right outcome, in time and space."""
+
+import asyncio
+import gzip
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from egress.receivers import (
+    OK,
+    Behaviour,
+    answering,
+    dripping,
+    flooding,
+    hanging_after,
+    receiving,
+    resetting,
+)
+from kit.egress import code, sending
+
+from tradewind.egress.result import Outcome
+
+SECONDS = 1.0
+SLACK = 0.5
+BIG = 16 * 1024 * 1024
+BOMB = gzip.compress(bytes(8 * 1024 * 1024))
+HEAD = b"HTTP/1.1 200 OK\r\n"
+UNENDING = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+def answer(head: bytes, body: bytes = b"") -> bytes:
+    return b"%s\r\nContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start < SECONDS + SLACK
+
+
+def resident() -> int:
+    """Pages of memory that this process holds, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+NOT_DELIVERED: list[tuple[str, Behaviour, Outcome, str]] = [
+    ("hangs before it answers", hanging_after(), Outcome.TIMEOUT, "response_timeout"),
+    ("hangs in the status line", hanging_after(b"HTTP/1.1 2"), Outcome.TIMEOUT, "response_timeout"),
+    ("hangs in its headers", hanging_after(HEAD, b"A: b\r\n"), Outcome.TIMEOUT, "response_timeout"),
+    ("drips headers", dripping(HEAD, b"X-Drop: 1\r\n"), Outcome.TIMEOUT, "response_timeout"),
+    ("drips one header", dripping(HEAD + b"X: ", b"y"), Outcome.TIMEOUT, "response_timeout"),
+    ("drips 100s", dripping(b"", CONTINUE), Outcome.TIMEOUT, "response_timeout"),
+    (
+        "sends 50,000 headers",
+        answering(HEAD, b"".join(b"X-%d: y\r\n" % n for n in range(50_000)), b"\r\n"),
+        Outcome.INVALID_RESPONSE,
+        "headers_too_large",
+    ),
+    ("floods 100s", flooding(b"", CONTINUE * 1000), Outcome.INVALID_RESPONSE, "headers_too_large"),
+    (
+        "floods 103s",
+        flooding(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1000),
+        Outcome.INVALID_RESPONSE,
+        "headers_too_large",
+    ),
+    (
+        "never ends a header",
+        flooding(HEAD + b"X: ", b"y" * 65536),
+        Outcome.INVALID_RESPONSE,
+        "headers_too_large",
+    ),
+    (
+        "never ends its headers",
+        flooding(HEAD, b"X-Flood: 1\r\n" * 1000),
+        Outcome.INVALID_RESPONSE,
+        "headers_too_large",
+    ),
+    (
+        "never ends its status line",
+        flooding(b"HTTP/1.1 200 ", b"O" * 65536),
+        Outcome.INVALID_RESPONSE,
+        "headers_too_large",
+    ),
+    ("resets", resetting, Outcome.INVALID_RESPONSE, "connection_closed"),
+    ("closes at once", answering(then_close=True), Outcome.INVALID_RESPONSE, "connection_closed"),
+    (
+        "closes in its headers",
+        answering(HEAD + b"A: b\r\n", then_close=True),
+        Outcome.INVALID_RESPONSE,
+        "connection_closed",
+    ),
+    (
+        "speaks something else",
+        answering(b"SSH-2.0-x\r\n", then_close=True),
+        Outcome.INVALID_RESPONSE,
+        "not_http",
+    ),
+    (
+        "sends noise",
+        flooding(b"\x00\xff\x16\x03", bytes(range(256)) * 64),
+        Outcome.INVALID_RESPONSE,
+        "not_http",
+    ),
+    (
+        "sends noise as a header",
+        answering(HEAD + b"\x00\x01\x02\r\n\r\n"),
+        Outcome.INVALID_RESPONSE,
+        "not_http",
+    ),
+    (
+        "switches protocols",
+        answering(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+        Outcome.INVALID_RESPONSE,
+        "status_unknown",
+    ),
+    (
+        "answers 999",
+        answering(answer(b"HTTP/1.1 999 What")),
+        Outcome.INVALID_RESPONSE,
+        "status_unknown",
+    ),
+    (
+        "packs the transfer",
+        answering(HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + BOMB),
+        Outcome.INVALID_RESPONSE,
+        "not_http",
+    ),
+    ("answers 404", answering(answer(b"HTTP/1.1 404 No")), Outcome.HTTP_ERROR, "http_status"),
+    (
+        "answers 500 and hangs",
+        hanging_after(b"HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\n"),
+        Outcome.HTTP_ERROR,
+        "http_status",
+    ),
+    (
+        "answers 304",
+        answering(b"HTTP/1.1 304 Not Modified\r\n\r\n"),
+        Outcome.HTTP_ERROR,
+        "redirect",
+    ),
+    (
+        "asks for a password",
+        answering(answer(b'HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm="x"')),
+        Outcome.HTTP_ERROR,
+        "http_status",
+    ),
+]
+
+DELIVERED: list[tuple[str, Behaviour, bytes]] = [
+    ("answers", answering(OK), b"ok"),
+    ("answers 204", answering(b"HTTP/1.1 204 No Content\r\n\r\n"), b""),
+    ("answers after 100s", answering(CONTINUE * 3, OK), b"ok"),
+    (
+        "hangs in its body",
+        hanging_after(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"),
+        b"some",
+    ),
+    (
+        "closes in its body",
+        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome", then_close=True),
+        b"some",
+    ),
+    ("sends chunks that are none", answering(UNENDING + b"zz\r\n"), b""),
+    (
+        "sends more than it said",
+        answering(answer(HEAD.strip(), b"") + b"junk", then_close=True),
+        b"",
+    ),
+    ("never ends its body", flooding(UNENDING, b"1000\r\n" + b"x" * 4096 + b"\r\n"), b"x" * 4096),
+    (
+        "promises a big body",
+        flooding(HEAD + b"Content-Length: %d\r\n\r\n" % BIG, b"x" * 65536),
+        b"x" * 4096,
+    ),
+    ("sends a packed bomb", answering(answer(HEAD + b"Content-Encoding: gzip", BOMB)), BOMB[:4096]),
+    (
+        "appends trailers without end",
+        flooding(UNENDING + b"2\r\nok\r\n0\r\n", b"X-T: 1\r\n" * 1000),
+        b"ok",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "behaviour", "outcome", "problem"),
+    NOT_DELIVERED,
+    ids=[case[0] for case in NOT_DELIVERED],
+)
+async def test_what_is_no_good_answer_is_told_apart(
+    name: str, behaviour: Behaviour, outcome: Outcome, problem: str
+) -> None:
+    async with receiving(behaviour) as receiver, sending() as sender:
+        with in_time():
+            result = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+
+        assert (result.outcome, code(result)) == (outcome, problem), name
+        assert len(receiver.requests) == 1
+        assert not result.delivered
+
+
+@pytest.mark.parametrize(
+    ("name", "behaviour", "body"), DELIVERED, ids=[case[0] for case in DELIVERED]
+)
+async def test_a_good_head_in_time_is_delivered_whatever_the_body_does(
+    name: str, behaviour: Behaviour, body: bytes
+) -> None:
+    async with receiving(behaviour) as receiver, sending() as sender:
+        with in_time():
+            result = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+
+        assert (result.outcome, result.problem) == (Outcome.DELIVERED, None), name
+        assert result.status in {200, 204}
+        assert result.body == body
+        assert len(receiver.requests) == 1
+
+
+async def test_a_dripping_body_is_read_until_the_deadline() -> None:
+    async with receiving(dripping(UNENDING, b"1\r\nx\r\n")) as receiver, sending() as sender:
+        with in_time():
+            result = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+
+    assert result.delivered
+    assert 5 <= len(result.body) <= 25
+    assert result.timings.total >= SECONDS * 0.9
+
+
+async def test_floods_leave_memory_flat() -> None:
+    floods = [
+        flooding(b"", CONTINUE * 1000),
+        flooding(HEAD + b"X: ", b"y" * 65536),
+        flooding(HEAD, b"X-Flood: 1\r\n" * 1000),
+        flooding(UNENDING, b"1000\r\n" + b"x" * 4096 + b"\r\n"),
+        answering(answer(HEAD + b"Content-Encoding: gzip", BOMB)),
+    ]
+    async with sending() as sender:
+        before = 0
+        for turn in range(6):
+            for behaviour in floods:
+                async with receiving(behaviour) as receiver:
+                    await asyncio.gather(
+                        *[sender.post(receiver.url(), b"{}", [], seconds=SECONDS) for _ in range(5)]
+                    )
+            before = resident() if turn == 1 else before
+
+    assert resident() - before < 16 * 1024 * 1024
+
+
+async def test_one_bad_receiver_does_not_hold_up_another() -> None:
+    async with (
+        receiving(hanging_after()) as bad,
+        receiving(answering(OK)) as good,
+        sending() as sender,
+    ):
+        waiting = asyncio.gather(
+            *[sender.post(bad.url(), b"{}", [], seconds=SECONDS) for _ in range(50)]
+        )
+        await asyncio.sleep(0.1)
+        result = await sender.post(good.url(), b"{}", [], seconds=SECONDS)
+        assert result.delivered
+        assert result.timings.total < SECONDS / 2
+        assert {late.outcome for late in await waiting} == {Outcome.TIMEOUT}
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["says nothing", "answers at once"])
+async def test_a_receiver_that_reads_no_more_of_the_request_is_told(*, early: bool) -> None:
+    over, gone = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        if early:
+            writer.write(answer(b"HTTP/1.1 413 Too Large"))
+        await over.wait()
+        writer.transport.abort()
+        gone.set()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, sending() as sender:
+        with in_time():
+            result = await sender.post(f"http://127.0.0.1:{port}/", bytes(BIG), [], seconds=SECONDS)
+        over.set()
+        await gone.wait()
+
+    expected = (Outcome.HTTP_ERROR, 413) if early else (Outcome.TIMEOUT, None)
+    assert (result.outcome, result.status) == expected

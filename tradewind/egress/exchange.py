@@ -1,0 +1,219 @@
+"""One libcurl handle, used again and again: what it may connect to, and what an answer may fill."""
+
+import socket
+import ssl
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final
+
+import pycurl
+
+from tradewind.egress.addresses import Address
+from tradewind.egress.failures import Facts
+from tradewind.egress.grammar import Target
+from tradewind.egress.result import Timings
+
+LARGEST_BODY: Final = 4096
+_LARGEST_HEAD: Final = 64 * 1024
+_WEIGHT_OF_A_LINE: Final = 64  # what a header costs beside its letters; limits their number
+_IDLE_SECONDS: Final = 60
+
+OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
+
+
+class _Lent(socket.socket):
+    """A socket of which libcurl makes a duplicate; ours closes when nobody holds it any more."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
+    """A socket with which libcurl connects to the address; None would refuse."""
+    return _Lent(family, kind, protocol)
+
+
+class Exchange:
+    """A handle that holds at most one answer: its last head, and the first 4 KiB of its body.
+
+    The socket callback is the guard that must be right. It opens nothing unless the address
+    libcurl is about to connect to is the very one of this try, and allowed; when it fails in any
+    way, no socket is opened.
+    """
+
+    def __init__(
+        self,
+        allows: Callable[[Address], bool],
+        *,
+        authorities: str,
+        user_agent: str,
+        opener: OpenSocket,
+        diagnosis: bool = False,
+    ) -> None:
+        self._allows = allows
+        self._opener = opener
+        self._address: Address | None = None
+        self._url = self._pin = ""
+        self.forget()
+        self.curl = curl = pycurl.Curl()
+        curl.setopt(pycurl.POST, 1)
+        curl.setopt(pycurl.USERAGENT, user_agent)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
+        curl.setopt(pycurl.HEADERFUNCTION, self._take_header)
+        curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
+        curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
+        curl.setopt(pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_2)
+        curl.setopt(pycurl.CAINFO, authorities)
+        curl.setopt(pycurl.FOLLOWLOCATION, 0)
+        curl.setopt(pycurl.PATH_AS_IS, 1)
+        curl.setopt(pycurl.PROXY, "")
+        curl.setopt(pycurl.NETRC, 0)
+        curl.setopt(pycurl.NOSIGNAL, 1)
+        curl.setopt(pycurl.MAXAGE_CONN, _IDLE_SECONDS)
+        if diagnosis:
+            curl.setopt(pycurl.OPT_CERTINFO, 1)
+            curl.setopt(pycurl.FRESH_CONNECT, 1)
+            curl.setopt(pycurl.FORBID_REUSE, 1)
+            curl.setopt(pycurl.SSL_SESSIONID_CACHE, 0)  # a resumed session shows no certificate
+
+    def begin(
+        self,
+        target: Target,
+        address: Address,
+        body: bytes,
+        headers: list[str],
+        *,
+        seconds: float,
+        connect_seconds: float,
+    ) -> None:
+        """Make the handle ready to be performed: one request, to one address."""
+        self.forget()
+        self._address = address
+        curl = self.curl
+        if target.url != self._url:
+            curl.setopt(pycurl.URL, target.url)
+            self._url = target.url
+        pin = _pin(address, target.port)
+        if pin != self._pin:
+            curl.setopt(pycurl.CONNECT_TO, [pin])
+            self._pin = pin
+        curl.setopt(pycurl.POSTFIELDS, body)
+        curl.setopt(pycurl.HTTPHEADER, headers)
+        curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
+        curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(connect_seconds * 1000)))
+
+    @property
+    def head(self) -> bytes:
+        return b"".join(self._lines)
+
+    @property
+    def body(self) -> bytes:
+        return bytes(self._body)
+
+    @property
+    def reused(self) -> bool:
+        return bool(self.curl.getinfo(pycurl.NUM_CONNECTS) == 0)
+
+    @property
+    def status(self) -> int:
+        return int(self.curl.getinfo(pycurl.RESPONSE_CODE))
+
+    def timings(self, *, dns: float, before: float, total: float) -> Timings:
+        """The steps of the whole call; `before` is how long it had lasted when this try began."""
+        connect = self.curl.getinfo(pycurl.CONNECT_TIME)
+        tls = self.curl.getinfo(pycurl.APPCONNECT_TIME)
+        first_byte = self.curl.getinfo(pycurl.STARTTRANSFER_TIME)
+        return Timings(
+            dns,
+            before + connect if connect else None,
+            before + tls if tls else None,
+            before + first_byte if first_byte else None,
+            total,
+        )
+
+    def facts(self, code: int) -> Facts:
+        # The times of a kept connection, and of one that failed, do not tell; what was sent does.
+        sent = self.curl.getinfo(pycurl.REQUEST_SIZE) > 0
+        return Facts(
+            code,
+            blocked=self._blocked,
+            connected=sent or self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
+            secured=sent or self._url.startswith("http:"),
+            sent=sent,
+            flooded=self._room < 0,
+            verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
+        )
+
+    def certificate_ends(self) -> datetime | None:
+        for certificate in self.curl.getinfo(pycurl.INFO_CERTINFO)[:1]:
+            for name, value in certificate:
+                if name == "Expire date":
+                    return datetime.fromtimestamp(ssl.cert_time_to_seconds(value), UTC)
+        return None
+
+    def close(self) -> None:
+        self.curl.close()
+
+    def forget(self) -> None:
+        """Give back the room that the last answer took."""
+        self.complete = False  # the head of the answer, not of one with 1xx before it, is whole
+        self._lines: list[bytes] = []
+        self._preliminary = False
+        self._room = _LARGEST_HEAD
+        self._body = bytearray()
+        self._blocked = False
+
+    def _open(self, _purpose: int, about: Any) -> socket.socket | int:
+        try:
+            address = ip_address(about.addr[0])
+            if address == self._address and self._allows(address):
+                opened = self._opener(about.family, about.socktype, about.protocol, address)
+                return pycurl.SOCKET_BAD if opened is None else opened
+            self._blocked = True
+        except OSError:  # out of file descriptors, or of the address family
+            pass
+        except Exception:  # noqa: BLE001 - whatever it is, nothing is opened
+            self._blocked = True
+        return int(pycurl.SOCKET_BAD)
+
+    def _take_header(self, line: bytes) -> int | None:
+        """Keep the head of the last answer; taking nothing ends the call.
+
+        Everything counts: preliminary answers (1xx), which may come without end, and what a
+        receiver appends after the body.
+        """
+        self._room -= len(line) + _WEIGHT_OF_A_LINE
+        if self._room < 0:
+            return 0
+        if self.complete:
+            return None
+        if not self._lines or self._preliminary:
+            self._lines = [line]
+            self._preliminary = False
+        elif line in {b"\r\n", b"\n"}:
+            status = self._lines[0].partition(b" ")[2][:3]
+            self._preliminary = status.startswith(b"1") and status != b"101"
+            self.complete = not self._preliminary
+            if status == b"101":  # to another protocol, which nobody asked for
+                return 0
+        else:
+            self._lines.append(line)
+        return None
+
+    def _take_body(self, chunk: bytes) -> int | None:
+        room = LARGEST_BODY - len(self._body)
+        self._body += chunk[:room]
+        return None if len(chunk) < room else 0
+
+
+@lru_cache(maxsize=4096)
+def _pin(address: Address, port: int) -> str:
+    """Whatever the URL's host is, connect to this address.
+
+    Host, certificate and TLS name stay those of the URL. A kept connection is used again only for
+    the same name at the same address.
+    """
+    return f"::[{address}]:{port}" if isinstance(address, IPv6Address) else f"::{address}:{port}"

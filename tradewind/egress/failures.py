@@ -1,0 +1,132 @@
+"""libcurl's errors in our words: an outcome, a code and a sentence, with nothing leaked."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import pycurl
+
+from tradewind.egress.result import Outcome, Problem
+
+_HTTP_2_STREAM: Final = 92
+_TOO_LARGE: Final = 100
+_OPENSSL: Final = 98  # a client certificate is asked for
+
+_TLS: Final = frozenset(
+    {
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+        pycurl.E_SSL_SHUTDOWN_FAILED,
+        _OPENSSL,
+    }
+)
+# libcurl is content with headers that break off.
+_BROKEN_OFF: Final = frozenset(
+    {pycurl.E_OK, pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR}
+)
+_NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST})
+
+# OpenSSL's verdicts on a certificate (X509_V_ERR_…).
+_CERTIFICATES: Final = {
+    9: Problem("certificate_not_yet_valid", "The receiver's certificate is not valid yet."),
+    10: Problem("certificate_expired", "The receiver's certificate has expired."),
+    18: Problem("certificate_self_signed", "The receiver's certificate is signed by itself."),
+    19: Problem(
+        "certificate_unknown_issuer", "No authority that we know vouches for the receiver."
+    ),
+    20: Problem(
+        "certificate_unknown_issuer",
+        "The receiver's certificate leads to no authority that we know; perhaps an intermediate "
+        "certificate is missing.",
+    ),
+    **dict.fromkeys(
+        # libcurl compares the name itself, when OpenSSL has no objection, or has not said so yet.
+        (0, 1, 62, 64),
+        Problem("certificate_wrong_name", "The receiver's certificate is for another name."),
+    ),
+}
+_CERTIFICATES_OTHERS: Final = Problem("certificate_refused", "The receiver's certificate is wrong.")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a try that brought no whole head of an answer."""
+
+    code: int
+    blocked: bool  # the guard refused to open a socket
+    connected: bool
+    secured: bool  # the TLS handshake is over, or none is needed
+    sent: bool  # at least a part of the request
+    flooded: bool  # more headers came than we take
+    verdict: int  # OpenSSL's, on the certificate
+
+
+def may_try_next(facts: Facts) -> bool:
+    """Whether nothing was sent, so that another address may have the request."""
+    if facts.blocked or facts.sent:
+        return False
+    return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
+
+
+def explain(facts: Facts) -> tuple[Outcome, Problem]:
+    """What a tenant is told."""
+    if facts.blocked:
+        return Outcome.BLOCKED_ADDRESS, BLOCKED
+    if facts.code == pycurl.E_OPERATION_TIMEDOUT:
+        return Outcome.TIMEOUT, _late(facts)
+    if facts.code in _NOT_CONNECTED or not facts.connected:
+        return Outcome.CONNECT_FAILED, Problem(
+            "connection_refused", "No connection to the receiver could be made."
+        )
+    if facts.code in _TLS or not facts.secured:
+        return Outcome.TLS_ERROR, _tls(facts)
+    return Outcome.INVALID_RESPONSE, _unreadable(facts)
+
+
+def answered(status: int) -> tuple[Outcome, Problem | None]:
+    """The outcome of an answer whose headers came whole."""
+    if 200 <= status < 300:  # noqa: PLR2004 - the classes of HTTP's status codes
+        return Outcome.DELIVERED, None
+    if 300 <= status < 400:  # noqa: PLR2004
+        return Outcome.HTTP_ERROR, Problem(
+            "redirect", f"The receiver answered {status}; redirects are not followed."
+        )
+    if 400 <= status < 600:  # noqa: PLR2004
+        return Outcome.HTTP_ERROR, Problem(
+            "http_status", f"The receiver answered {status}; only 2xx counts as delivered."
+        )
+    return Outcome.INVALID_RESPONSE, Problem(
+        "status_unknown", f"The receiver answered with the status {status}, which HTTP has not."
+    )
+
+
+BLOCKED: Final = Problem("blocked_address", "The URL leads to an address that may not be called.")
+
+
+def _late(facts: Facts) -> Problem:
+    if not facts.connected:
+        return Problem("connect_timeout", "No connection to the receiver came about in time.")
+    if not facts.secured:
+        return Problem("tls_timeout", "The receiver did not finish the TLS handshake in time.")
+    return Problem("response_timeout", "The headers of the receiver's answer did not come in time.")
+
+
+def _tls(facts: Facts) -> Problem:
+    if facts.code != pycurl.E_PEER_FAILED_VERIFICATION:
+        return Problem("tls_handshake_failed", "The TLS handshake with the receiver failed.")
+    return _CERTIFICATES.get(facts.verdict, _CERTIFICATES_OTHERS)
+
+
+def _unreadable(facts: Facts) -> Problem:
+    if facts.flooded or facts.code == _TOO_LARGE:
+        return Problem("headers_too_large", "The receiver's answer has more headers than we take.")
+    if facts.code in _BROKEN_OFF:
+        return Problem(
+            "connection_closed", "The receiver closed the connection before it answered."
+        )
+    if facts.code in {pycurl.E_HTTP2, _HTTP_2_STREAM}:
+        return Problem("http2_error", "The receiver broke the rules of HTTP/2.")
+    return Problem("not_http", "The receiver's answer is not HTTP.")

@@ -1,0 +1,87 @@
+"""Whether a URL may be called, and at which addresses: at its registration and every attempt."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final, Protocol
+
+from tradewind.egress import addresses, grammar
+from tradewind.egress.addresses import Address, Network
+from tradewind.egress.grammar import Target
+from tradewind.errors import TradewindError
+
+USUAL_PORTS: Final = frozenset({443, 8443})
+_LOCALHOST: Final = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
+
+
+class Lookup(Protocol):
+    """Finds all addresses of a name, IPv4 and IPv6, or raises `resolver.LookupFailed`."""
+
+    async def addresses(self, name: str) -> tuple[Address, ...]: ...
+
+
+class AddressRefused(TradewindError):
+    """An address must not be called. It says the same of every address, and never which one."""
+
+    def __init__(self) -> None:
+        super().__init__("The URL leads to an address that may not be called.")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What strangers may have us call.
+
+    `own` are the addresses at which this deployment is reached from outside.
+    """
+
+    ports: frozenset[int] = USUAL_PORTS
+    own: tuple[Network, ...] = ()
+    development: bool = False
+
+    def read(self, url: str) -> Target:
+        return _read(url, self.ports, self.development)
+
+    def allows(self, address: Address) -> bool:
+        return addresses.may_be_called(address, own=self.own, development=self.development)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A URL that may be called, now, at these addresses and no others; there is at least one."""
+
+    target: Target
+    addresses: tuple[Address, ...]
+
+
+async def admit(url: str, policy: Policy, lookup: Lookup) -> Admitted:
+    """Read, resolve and check a URL; UrlRefused, LookupFailed or AddressRefused if it must not be.
+
+    One bad address refuses a name, whatever its other addresses are: who mixes them means us no
+    good, and which one would be used is then a matter of luck.
+    """
+    target = policy.read(url)
+    found = known(target)
+    if found is None:
+        found = await lookup.addresses(target.host)
+    return Admitted(target, checked(found, policy))
+
+
+def known(target: Target) -> tuple[Address, ...] | None:
+    """The addresses of a target that needs no name server, else None."""
+    if target.literal is not None:
+        return (target.literal,)
+    if target.host == "localhost":  # the grammar lets it through in development only
+        return _LOCALHOST
+    return None
+
+
+def checked(found: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
+    """The same addresses, or AddressRefused if there is none, or one that must not be called."""
+    if not found or not all(policy.allows(address) for address in found):
+        raise AddressRefused
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _read(url: str, ports: frozenset[int], development: bool) -> Target:
+    return grammar.parse(url, ports=ports, development=development)

@@ -1,0 +1,155 @@
+"""Names to addresses: all of them, in two seconds, so many at once, and never from long memory."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+from typing import Final
+
+import aiodns
+import aiodns.error
+import pycares
+
+from tradewind.egress import addresses
+from tradewind.egress.addresses import Address
+from tradewind.errors import TradewindError
+
+_SECONDS: Final = 2.0
+_AT_ONCE: Final = 512
+_REMEMBERED: Final = 1.0
+_NOTHING_THERE: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOTFOUND})
+
+_SENTENCES: Final = {
+    "name_not_found": "The name {name} has no address.",
+    "dns_timeout": "No name server answered for {name} in time.",
+    "dns_failed": "The name servers could not answer for {name}.",
+}
+
+
+class LookupFailed(TradewindError):
+    """A name has no address that we could learn. `reason` is a short code."""
+
+    def __init__(self, reason: str, name: str) -> None:
+        super().__init__(_SENTENCES[reason].format(name=name))
+        self.reason = reason
+
+
+class Resolver:
+    """Asks name servers for A and AAAA records, without search domains and without a hosts file.
+
+    Whoever asks for a name that is being asked for already waits for the same answer. c-ares
+    keeps answers for as long as their records live, up to an hour, and offers no switch; so each of
+    its channels is used for `remembered` seconds only. An answer is never older than that, and the
+    attempts of one delivery, a minute apart, never share one.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[str] = (),
+        *,
+        seconds: float = _SECONDS,
+        at_once: int = _AT_ONCE,
+        remembered: float = _REMEMBERED,
+    ) -> None:
+        """`servers` (`host:port`) replace the system's; ValueError for what is no address."""
+        self._servers = [_server(text) for text in servers]
+        self._seconds = seconds
+        self._remembered = remembered
+        self._slots = asyncio.Semaphore(at_once)
+        self._asking: dict[str, asyncio.Task[tuple[Address, ...] | str]] = {}
+        self._channel: aiodns.DNSResolver | None = None
+        self._retired: list[tuple[float, aiodns.DNSResolver]] = []
+        self._renew_at = 0.0
+
+    async def addresses(self, name: str) -> tuple[Address, ...]:
+        """Every address of `name`, at least one, or LookupFailed.
+
+        Where one of the two questions fails and the other is answered, the answer counts: some
+        name servers cannot answer for AAAA at all.
+        """
+        task = self._asking.get(name)
+        if task is None:
+            task = asyncio.create_task(self._ask(name))
+            self._asking[name] = task
+            task.add_done_callback(lambda _: self._asking.pop(name, None))
+        # One who stops waiting must not take the answer from the others.
+        found = await asyncio.shield(task)
+        if isinstance(found, str):
+            raise LookupFailed(found, name)
+        return found
+
+    async def close(self) -> None:
+        for task in list(self._asking.values()):
+            task.cancel()
+        open_channels = [channel for _, channel in self._retired]
+        if self._channel is not None:
+            open_channels.append(self._channel)
+        self._channel, self._retired = None, []
+        for channel in open_channels:
+            await channel.close()
+
+    async def _ask(self, name: str) -> tuple[Address, ...] | str:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._seconds
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._slots.acquire()
+        except TimeoutError:
+            return "dns_timeout"
+        try:
+            channel = await self._current(loop.time())
+            questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
+            await asyncio.wait(questions, timeout=deadline - loop.time())
+            return _read(questions)
+        finally:
+            self._slots.release()
+
+    async def _current(self, now: float) -> aiodns.DNSResolver:
+        """The channel to use; one that questions may still wait on is closed when they are over."""
+        if self._channel is None or now >= self._renew_at:
+            if self._channel is not None:
+                self._retired.append((now + 2 * self._seconds, self._channel))
+            # Two rounds, the second twice as long, fit into the time that we wait.
+            self._channel = aiodns.DNSResolver(
+                nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
+            )
+            self._renew_at = now + self._remembered
+            over = [channel for close_at, channel in self._retired if close_at <= now]
+            self._retired = [(at, channel) for at, channel in self._retired if at > now]
+            current = self._channel
+            for channel in over:
+                await channel.close()
+            return current
+        return self._channel
+
+
+def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> tuple[Address, ...] | str:
+    """The addresses in the answers, or the reason why there are none."""
+    found: list[Address] = []
+    reasons: set[str] = set()
+    for question in questions:
+        if not question.done():
+            question.cancel()
+            reasons.add("dns_timeout")
+        elif (error := question.exception()) is None:
+            found += _addresses(question.result())
+        elif error.args and error.args[0] == aiodns.error.ARES_ETIMEOUT:
+            reasons.add("dns_timeout")
+        elif not error.args or error.args[0] not in _NOTHING_THERE:
+            reasons.add("dns_failed")
+    if found:
+        return tuple(found)
+    return max(reasons, default="name_not_found")
+
+
+def _addresses(result: pycares.DNSResult) -> Iterable[Address]:
+    """Of every record in the answer, whatever its name: an alias brings records of other names."""
+    for record in result.answer:
+        if isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData):
+            yield ip_address(record.data.addr)
+
+
+def _server(text: str) -> str:
+    host, _, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
+    if addresses.read(host.strip("[]")) is None or (port and not port.isdecimal()):
+        raise ValueError(f"{text!r} is not the address of a name server, as in 192.0.2.1:53.")
+    return text

@@ -1,0 +1,1 @@
+"""What a receiver of webhooks needs: verify, dedupe, ordering; the standard library and no more."""

@@ -1,0 +1,1 @@
+"""Webhooks: which events a customer wants, where to, and how they are signed."""
