@@ -52,16 +52,25 @@ def new() -> UUID:
 ACCOUNT = Kind("acc_", "account")
 API_KEY = Kind("key_", "API key")
 AUDIT = Kind("aud_", "audit entry")
+DELIVERY = Kind("dlv_", "delivery")
 EVENT = Kind("evt_", "event")
+JOB = Kind("job_", "recovery")
 ORDER = Kind("ORD", "order")
 PAYMENT = Kind("pay_", "payment request")
 PRODUCT = Kind("", "product")  # named by the marketplace, not by us
 REFUND = Kind("rfd_", "refund")
 REQUEST = Kind("req_", "request")
 SESSION = Kind("ses_", "session")
+SUBSCRIPTION = Kind("whk_", "subscription")
+# In the body of a test delivery: of nothing that exists.
+TEST_EVENT = Kind("evt_test_", "test event")
+TEST_ORDER = Kind("ORDTEST", "test order")
 
 AccountId = Annotated[UUID, ACCOUNT]
 ApiKeyId = Annotated[UUID, API_KEY]
+DeliveryId = Annotated[UUID, DELIVERY]
 EventId = Annotated[UUID, EVENT]
+JobId = Annotated[UUID, JOB]
 OrderId = Annotated[UUID, ORDER]
 PaymentId = Annotated[UUID, PAYMENT]
+SubscriptionId = Annotated[UUID, SUBSCRIPTION]

@@ -9,7 +9,7 @@ from tradewind.storage import sql
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-PARENTS: Sequence[str] = ("event",)
+PARENTS: Sequence[str] = ("event", "delivery_attempt")
 AHEAD_DAYS = 14
 
 

@@ -1,0 +1,1 @@
+"""Deliveries: every event to every subscription that wants it, signed, isolated, never lost."""

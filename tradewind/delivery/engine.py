@@ -1,0 +1,160 @@
+"""The engine: claims what is due, fairly; sends it; records what came of it, in batches."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import timedelta
+from time import perf_counter
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from tradewind.delivery import figures, judge, sql
+from tradewind.delivery.attempt import SECONDS, Clock, send
+from tradewind.delivery.lanes import Bounds, Lane, share_out
+from tradewind.delivery.model import MOST_ATTEMPTS, Claim, Destination, Ended, Outcome
+from tradewind.delivery.recorder import Recorder
+from tradewind.egress.sender import Sender
+from tradewind.errors import TradewindError
+from tradewind.observability.logs import log
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.webhooks.secret import Opener
+
+# An attempt, and the flush behind it, with room to spare.
+LEASE = timedelta(seconds=SECONDS + 10)
+_POLL_SECONDS = 0.2
+_MOST_LANES = 20_000
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+
+
+class Engine:
+    """One worker's part of all deliveries. Any number of workers share the queue."""
+
+    def __init__(
+        self, db: Database, keyring: Keyring, sender: Sender, *, bounds: Bounds | None = None
+    ) -> None:
+        self._db = db
+        self._sender = sender
+        self._bounds = bounds or Bounds()
+        self._open = Opener(keyring)
+        self._lanes: OrderedDict[UUID, Lane] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Event()
+        self._recorder = Recorder(db, self._lanes)
+
+    async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
+        """Deliver until told to stop; then finish what is under way, and give back the rest."""
+        recording = asyncio.create_task(self._recorder.run())
+        pause = _FIRST_PAUSE
+        try:
+            while not stop.is_set():
+                wake.clear()
+                self._room.clear()
+                try:
+                    busy = await self._round(stop)
+                    pause = _FIRST_PAUSE
+                except TradewindError as error:
+                    log.warning("delivery.paused", error=str(error), pause=pause)
+                    await _first(pause, stop)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+                    continue
+                if not busy:
+                    await _first(_POLL_SECONDS, stop, wake, self._room)
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=SECONDS + 1)
+        finally:
+            await self._recorder.close()
+            await recording
+
+    async def _round(self, stop: asyncio.Event) -> bool:
+        """Claim as much as there is room for, and begin to send it; whether there may be more."""
+        if len(self._tasks) >= self._bounds.together:
+            await _first(_POLL_SECONDS, stop, self._room)
+            return True
+        due = await sql.due_subscriptions(self._db)
+        for subscription_id in due:
+            if subscription_id not in self._lanes:
+                self._lanes[subscription_id] = Lane()
+        shares = share_out(due, self._lanes, self._bounds)
+        if not shares:
+            return False
+        began = perf_counter()
+        claims, now = await sql.claim(self._db, shares, lease=LEASE)
+        figures.CLAIM_SECONDS.observe(perf_counter() - began)
+        if not claims or now is None:
+            return False
+        clock = Clock(now)
+        destinations = await self._load({claim.subscription_id for claim in claims})
+        if stop.is_set():
+            await sql.give_back(self._db, claims)
+            return False
+        for claim in claims:
+            self._begin(claim, destinations.get(claim.subscription_id), clock)
+        self._forget_idle_lanes()
+        return True
+
+    async def _load(self, ids: set[UUID]) -> dict[UUID, Destination]:
+        found = {}
+        for row in await sql.load_destinations(self._db, list(ids)):
+            lane = self._lanes.setdefault(row["id"], Lane())
+            lane.host = urlsplit(row["url"]).netloc
+            found[row["id"]] = Destination(
+                row["id"],
+                row["account_id"],
+                row["url"],
+                frozenset(row["events"]),
+                row["is_active"],
+                row["generation"],
+                self._open.secret(row["id"], row["secret"]),
+                row["catch_up"],
+                row["failing_since"],
+            )
+        return found
+
+    def _begin(self, claim: Claim, destination: Destination | None, clock: Clock) -> None:
+        reason = judge.reason_not_to_send(claim, destination)
+        if reason is not None or destination is None:
+            at = clock.at(perf_counter())
+            self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason), None)
+            return
+        self._lanes[claim.subscription_id].in_flight += 1
+        task = asyncio.create_task(self._attempt(claim, destination, clock))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _attempt(self, claim: Claim, destination: Destination, clock: Clock) -> None:
+        lane = self._lanes[claim.subscription_id]
+        began = perf_counter()
+        try:
+            ended = await send(self._sender, claim, destination, clock)
+        finally:
+            lane.in_flight -= 1
+            self._room.set()
+        now = perf_counter()
+        status = ended.result.status if ended.result else None
+        lane.heard(ended.outcome, status, (now - began) * 1000, began=began, now=now)
+        figures.ATTEMPTS.labels(ended.outcome).inc()
+        figures.ATTEMPT_SECONDS.observe(now - began)
+        self._recorder.add(ended, destination)
+
+    def _forget_idle_lanes(self) -> None:
+        while len(self._lanes) > _MOST_LANES:
+            oldest, lane = next(iter(self._lanes.items()))
+            if lane.in_flight:
+                self._lanes.move_to_end(oldest)
+                return
+            del self._lanes[oldest]
+
+
+async def _first(seconds: float, *events: asyncio.Event) -> None:
+    """Wait for the first of these events, so long at the most."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def delays() -> Sequence[timedelta]:
+    return [judge.delay_after(attempt) for attempt in range(1, MOST_ATTEMPTS)]

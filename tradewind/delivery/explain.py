@@ -1,0 +1,60 @@
+"""Explains why an event was, or was not, delivered to a subscription. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from tradewind import clock
+from tradewind.webhooks.model import Subscription
+
+Verdict = Literal[
+    "delivered", "waiting", "under_way", "failed", "cancelled", "created_later", "filtered",
+    "inactive", "not_queued",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What happened, in one word and one sentence."""
+
+    verdict: Verdict
+    sentence: str
+
+
+def explain(
+    subscription: Subscription,
+    kind: str,
+    created_at: datetime,
+    pending: Sequence[Any],
+    attempts: Sequence[Any],
+) -> Explanation:
+    """The answer, from what is queued, what was tried, and what the subscription is like now."""
+    delivered = [one for one in attempts if one["outcome"] == "delivered"]
+    if delivered:
+        at = clock.show(delivered[-1]["started_at"])
+        return Explanation("delivered", f"It was delivered at {at}.")
+    if pending:
+        first = pending[0]
+        if first["under_way"]:
+            return Explanation("under_way", f"Attempt {first['attempt']} is being made now.")
+        at = clock.show(first["due_at"])
+        return Explanation("waiting", f"It waits for attempt {first['attempt']}, due at {at}.")
+    if attempts:
+        last = attempts[0]
+        if last["outcome"] == "cancelled":
+            why = last["error_message"] or "It ended unsent."
+            return Explanation("cancelled", f"It was cancelled: {why}")
+        why = last["error_message"] or last["outcome"]
+        return Explanation("failed", f"All {last['attempt']} attempts failed; the last: {why}")
+    if created_at < subscription.created_at:
+        at = clock.show(subscription.created_at)
+        return Explanation("created_later", f"The subscription was made later, at {at}.")
+    if kind not in subscription.events:
+        return Explanation("filtered", f"The subscription does not list {kind}.")
+    if not subscription.is_active:
+        return Explanation("inactive", "The subscription is switched off.")
+    return Explanation(
+        "not_queued",
+        "It was not queued: the subscription was switched off, or did not list it, at the time.",
+    )

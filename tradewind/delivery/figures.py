@@ -1,0 +1,31 @@
+"""The engine's metrics: how much is queued, how long it waits, and what became of attempts."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+ATTEMPTS = Counter("tradewind_delivery_attempts_total", "Attempts by outcome.", ["outcome"])
+ATTEMPT_SECONDS = Histogram(
+    "tradewind_delivery_attempt_seconds",
+    "From the start of an attempt to its end.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+CLAIM_SECONDS = Histogram(
+    "tradewind_delivery_claim_seconds",
+    "A claim of a batch.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
+)
+FLUSH_SECONDS = Histogram(
+    "tradewind_delivery_flush_seconds",
+    "The record of a batch.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
+)
+LEASES_LOST = Counter(
+    "tradewind_delivery_leases_lost_total", "Attempts that ended after their lease was lost."
+)
+QUEUE_DEPTH = Gauge(
+    "tradewind_delivery_queue_depth", "Deliveries that are not over.", multiprocess_mode="max"
+)
+OLDEST_DUE = Gauge(
+    "tradewind_delivery_oldest_due_seconds",
+    "For how long the oldest delivery has been due.",
+    multiprocess_mode="max",
+)

@@ -1,0 +1,130 @@
+"""What a delivery is: a piece of work that was claimed, whom it goes to, and how it ended."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from tradewind.egress.result import Outcome as Sent
+from tradewind.egress.result import Result
+
+MOST_ATTEMPTS = 3
+
+
+class Outcome(StrEnum):
+    """How an attempt ended."""
+
+    DELIVERED = "delivered"
+    HTTP_ERROR = "http_error"
+    TIMEOUT = "timeout"
+    DNS_ERROR = "dns_error"
+    CONNECT_FAILED = "connect_failed"
+    TLS_ERROR = "tls_error"
+    BLOCKED_ADDRESS = "blocked_address"
+    INVALID_RESPONSE = "invalid_response"
+    # It was sent, but whoever sent it died before the answer was recorded.
+    UNKNOWN = "unknown"
+    # It ended unsent.
+    CANCELLED = "cancelled"
+
+    @staticmethod
+    def of(sent: Sent) -> "Outcome":
+        return Outcome(sent.value)
+
+
+class Trigger(StrEnum):
+    """Why something is delivered."""
+
+    EVENT = "event"
+    REDELIVER = "redeliver"
+    RECOVER = "recover"
+    TEST = "test"
+
+
+class Cancelled(StrEnum):
+    """Why a delivery ended unsent."""
+
+    DELETED = "subscription_deleted"
+    SWITCHED_OFF = "subscription_inactive"
+    NOT_WANTED = "event_no_longer_wanted"
+    EXPIRED = "event_expired"
+    JOB = "recover_cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A delivery that is ours for a while. `number` fences it: a later claim has a higher one."""
+
+    id: UUID
+    account_id: UUID
+    subscription_id: UUID
+    generation: int
+    event_id: UUID
+    event_at: datetime
+    event: str | None
+    order_id: UUID | None
+    body: bytes | None
+    attempt: int
+    number: int
+    delivery_id: UUID
+    trigger: Trigger
+    job_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A subscription as it is at the send."""
+
+    id: UUID
+    account_id: UUID
+    url: str
+    events: frozenset[str]
+    is_active: bool
+    generation: int
+    secret: str
+    catch_up: bool
+    failing_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An attempt that is over, to be recorded. No result: it was cancelled, and why."""
+
+    claim: Claim
+    outcome: Outcome
+    started_at: datetime
+    result: Result | None = None
+    cancelled: Cancelled | None = None
+    url: str | None = None
+    sent_at: int | None = None
+    signature: str | None = None
+    duration_ms: int | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the delivery is, and not only this attempt of it."""
+        return (
+            self.outcome in (Outcome.DELIVERED, Outcome.CANCELLED)
+            or self.claim.attempt >= MOST_ATTEMPTS
+        )
+
+    @property
+    def error_code(self) -> str | None:
+        if self.cancelled is not None:
+            return self.cancelled.value
+        return self.result.problem.code if self.result and self.result.problem else None
+
+    @property
+    def error_message(self) -> str | None:
+        if self.cancelled is not None:
+            return _WHY[self.cancelled]
+        return self.result.problem.message if self.result and self.result.problem else None
+
+
+_WHY = {
+    Cancelled.DELETED: "The subscription was deleted before this was sent.",
+    Cancelled.SWITCHED_OFF: "The subscription was switched off before this was sent.",
+    Cancelled.NOT_WANTED: "The subscription no longer lists this kind of event.",
+    Cancelled.EXPIRED: "The event is older than what is kept.",
+    Cancelled.JOB: "The recovery that it belonged to was cancelled.",
+}

@@ -1,0 +1,86 @@
+"""Recovers what a subscription missed: durable jobs, spaced so that live traffic never waits."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+
+from tradewind import ids
+from tradewind.delivery import sql_jobs
+from tradewind.events.journal import DELIVERIES
+from tradewind.observability.logs import log
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+_LEASE = timedelta(seconds=30)
+# A job feeds so many at a time, so far apart, and no more before most of them are over.
+_BATCH = 100
+_SPACING = timedelta(milliseconds=10)
+_OUTSTANDING = 50
+_REST = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which events to deliver again."""
+
+    since: datetime
+    until: datetime
+    order_id: UUID | None = None
+    everything: bool = False
+
+
+async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Span) -> int:
+    """How many events a recovery would deliver."""
+    return await sql_jobs.count_missed(
+        db,
+        account_id,
+        subscription_id,
+        since=span.since,
+        until=span.until,
+        order_id=span.order_id,
+        everything=span.everything,
+    )
+
+
+async def begin(
+    db: Database, account_id: UUID, subscription_id: UUID, span: Span, *, trigger: str = "request"
+) -> tuple[UUID, int] | None:
+    """Begin a job: its id, and how many events it will deliver. None: one does that already."""
+    total = await count(db, account_id, subscription_id, span)
+    job_id = ids.new()
+    async with transaction(db) as tx:
+        made = await sql_jobs.insert_job(
+            tx,
+            job_id,
+            account_id,
+            subscription_id,
+            trigger=trigger,
+            since=span.since,
+            until=span.until,
+            order_id=span.order_id,
+            everything=span.everything,
+            total=total,
+        )
+    log.info("recover.begun", job=ids.JOB.show(job_id), total=total, trigger=trigger)
+    return (job_id, total) if made else None
+
+
+async def feed_jobs(db: Database) -> bool:
+    """Feed one job that is due; whether there was one."""
+    job = await sql_jobs.take_job(db, lease=_LEASE)
+    if job is None:
+        return False
+    await _feed(db, job)
+    return True
+
+
+async def _feed(db: Database, job: asyncpg.Record) -> None:
+    if await sql_jobs.outstanding(db, job["id"]) > _OUTSTANDING:
+        await sql_jobs.rest_job(db, job["id"], rest=_REST)
+        return
+    async with transaction(db) as tx:
+        queued, over = await sql_jobs.feed(tx, job, limit=_BATCH, spacing=_SPACING)
+        tx.wake(DELIVERIES)
+    log.info("recover.fed", job=ids.JOB.show(job["id"]), queued=queued, over=over)

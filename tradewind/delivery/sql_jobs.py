@@ -1,0 +1,272 @@
+"""The statements of recovery: what was missed, jobs that deliver it again, and their progress."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+
+from tradewind.delivery.model import Ended, Outcome
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+
+_JOB = """
+    id, account_id, subscription_id, status, trigger, since, until, purchase_order_id, everything,
+    total, queued, delivered, failed, at_time, at_event, created_at, ended_at
+"""
+
+# Events of a window that the subscription wants and, unless everything is asked for, that were
+# never delivered to it and are not about to be.
+_MISSED = """
+       e.account_id = $1
+   AND e.created_at >= $3
+   AND e.created_at < $4
+   AND ($5::uuid IS NULL OR e.purchase_order_id = $5)
+   AND e.type = ANY ((SELECT s.events FROM webhook_subscription AS s WHERE s.id = $2)::text[])
+   AND ($6 OR (NOT EXISTS (SELECT 1
+                             FROM delivery_attempt AS a
+                            WHERE a.subscription_id = $2
+                              AND a.event_id = e.id
+                              AND a.outcome = 'delivered')
+               AND NOT EXISTS (SELECT 1
+                                 FROM delivery_queue AS q
+                                WHERE q.subscription_id = $2
+                                  AND q.event_id = e.id)))
+"""
+
+
+async def count_missed(
+    db: Database | Tx,
+    account_id: UUID,
+    subscription_id: UUID,
+    *,
+    since: datetime,
+    until: datetime,
+    order_id: UUID | None,
+    everything: bool,
+) -> int:
+    count: int = await db.fetchval(
+        f"SELECT count(*) FROM event AS e WHERE {_MISSED}",  # noqa: S608 - our own constants
+        account_id,
+        subscription_id,
+        since,
+        until,
+        order_id,
+        everything,
+    )
+    return count
+
+
+async def insert_job(
+    tx: Tx,
+    job_id: UUID,
+    account_id: UUID,
+    subscription_id: UUID,
+    *,
+    trigger: str,
+    since: datetime,
+    until: datetime,
+    order_id: UUID | None,
+    everything: bool,
+    total: int,
+) -> bool:
+    """Begin a job; False when the subscription is catching up already."""
+    made = await tx.fetchval(
+        """
+        INSERT INTO recover_job (id, account_id, subscription_id, status, trigger, since, until,
+                                 purchase_order_id, everything, total, next_at, created_at)
+        VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, $8, $9, tradewind_now(), tradewind_now())
+        ON CONFLICT DO NOTHING
+        RETURNING true
+        """,
+        job_id,
+        account_id,
+        subscription_id,
+        trigger,
+        since,
+        until,
+        order_id,
+        everything,
+        total,
+    )
+    return made is not None
+
+
+async def find_job(
+    db: Database, account_id: UUID, subscription_id: UUID, job_id: UUID
+) -> asyncpg.Record | None:
+    return await db.fetchrow(
+        f"""
+        SELECT {_JOB}
+          FROM recover_job
+         WHERE account_id = $1 AND subscription_id = $2 AND id = $3
+        """,  # noqa: S608 - our own constants
+        account_id,
+        subscription_id,
+        job_id,
+    )
+
+
+async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UUID) -> bool:
+    """End a job, and have what it queued end unsent; whether there is such a job."""
+    found = await tx.fetchval(
+        """
+        UPDATE recover_job
+           SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
+               ended_at = coalesce(ended_at, tradewind_now())
+         WHERE account_id = $1 AND subscription_id = $2 AND id = $3
+        RETURNING true
+        """,
+        account_id,
+        subscription_id,
+        job_id,
+    )
+    await tx.execute(
+        "DELETE FROM delivery_queue WHERE job_id = $1 AND lease_until <= tradewind_now()", job_id
+    )
+    return found is not None
+
+
+async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
+    """A running job that is due and that nobody else feeds now."""
+    return await db.fetchrow(
+        f"""
+        UPDATE recover_job
+           SET lease_until = tradewind_now() + $1::interval
+         WHERE id = (SELECT id
+                       FROM recover_job
+                      WHERE status = 'running'
+                        AND next_at <= tradewind_now()
+                        AND lease_until <= tradewind_now()
+                      ORDER BY next_at
+                      LIMIT 1
+                        FOR UPDATE SKIP LOCKED)
+        RETURNING {_JOB}
+        """,  # noqa: S608 - our own constants
+        lease,
+    )
+
+
+async def outstanding(db: Database, job_id: UUID) -> int:
+    """How much of what a job queued is not over yet."""
+    count: int = await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job_id)
+    return count
+
+
+async def feed(
+    tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta
+) -> tuple[int, bool]:
+    """Queue the next events of a job, spaced out in time; how many, and whether that was all."""
+    rows = await tx.fetch(
+        f"""
+        SELECT e.id, e.created_at
+          FROM event AS e
+         WHERE {_MISSED}
+           AND ($7::timestamptz IS NULL OR (e.created_at, e.id) > ($7, $8::uuid))
+         ORDER BY e.created_at, e.id
+         LIMIT $9
+        """,  # noqa: S608 - our own constants
+        job["account_id"],
+        job["subscription_id"],
+        job["since"],
+        job["until"],
+        job["purchase_order_id"],
+        job["everything"],
+        job["at_time"],
+        job["at_event"],
+        limit,
+    )
+    over = len(rows) < limit
+    last = rows[-1] if rows else None
+    queued: int = await tx.fetchval(
+        """
+        WITH given AS (
+            SELECT * FROM unnest($2::uuid[], $3::timestamptz[]) WITH ORDINALITY
+                       AS given (event_id, event_at, place)
+        ),
+        queued AS (
+            INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
+                                        due_at, trigger, job_id)
+            SELECT job.account_id, job.subscription_id, s.generation, given.event_id,
+                   given.event_at, tradewind_now() + given.place * $4::interval, 'recover', job.id
+              FROM recover_job AS job
+              JOIN webhook_subscription AS s ON s.id = job.subscription_id
+             CROSS JOIN given
+             WHERE job.id = $1 AND job.status = 'running'
+            RETURNING 1
+        ),
+        progressed AS (
+            UPDATE recover_job
+               SET queued = queued + (SELECT count(*) FROM queued),
+                   at_time = coalesce($5, at_time),
+                   at_event = coalesce($6, at_event),
+                   next_at = tradewind_now() + interval '1 second',
+                   lease_until = 'epoch',
+                   status = CASE WHEN $7 AND status = 'running' THEN 'done' ELSE status END,
+                   ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
+             WHERE id = $1
+        )
+        SELECT count(*) FROM queued
+        """,
+        job["id"],
+        [row["id"] for row in rows],
+        [row["created_at"] for row in rows],
+        spacing,
+        last and last["created_at"],
+        last and last["id"],
+        over,
+    )
+    return queued, over
+
+
+async def rest_job(db: Database, job_id: UUID, *, rest: timedelta) -> None:
+    """Come back to a job later: what it queued is not delivered yet."""
+    await db.execute(
+        """
+        UPDATE recover_job
+           SET next_at = tradewind_now() + $2::interval, lease_until = 'epoch'
+         WHERE id = $1
+        """,
+        job_id,
+        rest,
+    )
+
+
+async def count_results(db: Database, ended: Sequence[Ended]) -> None:
+    """Add deliveries that are over to the jobs that they belong to."""
+    await db.execute(
+        """
+        WITH given AS (
+            SELECT job_id, count(*) FILTER (WHERE ok) AS delivered,
+                   count(*) FILTER (WHERE NOT ok) AS failed
+              FROM unnest($1::uuid[], $2::boolean[]) AS given (job_id, ok)
+             GROUP BY job_id
+        )
+        UPDATE recover_job AS job
+           SET delivered = job.delivered + given.delivered,
+               failed = job.failed + given.failed
+          FROM given
+         WHERE job.id = given.job_id
+        """,
+        [one.claim.job_id for one in ended],
+        [one.outcome is Outcome.DELIVERED for one in ended],
+    )
+
+
+async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID) -> bool:
+    """Queue an event of the account once more, for one subscription; whether there is such."""
+    found = await tx.fetchval(
+        """
+        INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
+                                    due_at, trigger)
+        SELECT e.account_id, s.id, s.generation, e.id, e.created_at, tradewind_now(), 'redeliver'
+          FROM event AS e
+          JOIN webhook_subscription AS s ON s.account_id = e.account_id
+         WHERE e.account_id = $1 AND s.id = $2 AND e.id = $3
+        RETURNING true
+        """,
+        account_id,
+        subscription_id,
+        event_id,
+    )
+    return found is not None

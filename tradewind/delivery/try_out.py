@@ -1,0 +1,167 @@
+"""Sends a test delivery at once, and tells step by step how far it came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import time
+from uuid import UUID
+
+from tradewind import clock, ids
+from tradewind.delivery import sql_log
+from tradewind.delivery.attempt import SECONDS, headers
+from tradewind.egress.result import Outcome, Result
+from tradewind.egress.sender import Sender
+from tradewind.events.catalogue import EventData, EventKind, OrderNews
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.answer import encode
+from tradewind.web.inputs import Output
+from tradewind.webhooks import sql as webhooks
+from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.secret import Opener
+from tradewind.webhooks.signing import sign
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the way to the receiver: whether it went well, and when it was over."""
+
+    name: str
+    ok: bool | None
+    took_ms: int | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A test delivery that was made."""
+
+    delivery_id: UUID
+    event: str
+    body: bytes
+    headers: Sequence[str]
+    result: Result
+    steps: Sequence[Step]
+
+
+class _TestBody(Output):
+    """The body of a test: the contract's shape, about nothing that exists."""
+
+    id: str
+    event: str
+    created_at: str
+    data: EventData
+
+
+async def try_out(
+    db: Database,
+    keyring: Keyring,
+    sender: Sender,
+    subscription: Subscription,
+    event: EventKind,
+) -> Trial:
+    """One attempt, also to a subscription that is switched off. It is logged, and counts for nothing."""
+    sealed = await webhooks.find_sealed_secret(db, subscription.id)
+    secret = Opener(keyring).secret(subscription.id, sealed or b"")
+    event_id, delivery_id = ids.new(), ids.new()
+    body = _body(event_id, event)
+    sent_at = int(time())
+    signature = sign(secret, sent_at, body)
+    lines = headers(event, delivery_id, sent_at, signature)
+    result = await sender.post(subscription.url, body, lines, seconds=SECONDS, diagnosis=True)
+    problem = result.problem
+    await sql_log.insert_test(
+        db,
+        [
+            delivery_id,
+            subscription.account_id,
+            subscription.id,
+            event_id,
+            event,
+            result.outcome,
+            result.status,
+            problem and problem.code,
+            problem and problem.message,
+            round(result.timings.total * 1000),
+            subscription.url,
+            sent_at,
+            signature,
+            result.head,
+            result.body,
+        ],
+    )
+    return Trial(delivery_id, event, body, lines, result, steps(result, subscription.url))
+
+
+def _body(event_id: UUID, event: EventKind) -> bytes:
+    now = clock.show(datetime.now(UTC))
+    news = OrderNews(
+        id=ids.TEST_ORDER.show(ids.new()),
+        platform="sandbox",
+        order_id="1688000000000000001",
+        status="paid",
+        payment_status="paid",
+        platform_payment_status="paid",
+        total_amount_cny=128.5,
+        updated_at=now,
+    )
+    return encode(
+        _TestBody(
+            id=ids.TEST_EVENT.show(event_id),
+            event=event,
+            created_at=now,
+            data=EventData(order=news),
+        )
+    )
+
+
+# How far an attempt came that ended so: the step that failed.
+_FAILED_AT = {
+    Outcome.DNS_ERROR: "dns",
+    Outcome.BLOCKED_ADDRESS: "dns",
+    Outcome.CONNECT_FAILED: "connect",
+    Outcome.TLS_ERROR: "tls",
+    Outcome.INVALID_RESPONSE: "http",
+    Outcome.HTTP_ERROR: "http",
+}
+
+
+def steps(result: Result, url: str) -> Sequence[Step]:
+    """The way to the receiver, step by step; what was not reached has no verdict."""
+    timings = result.timings
+    reached = {
+        "dns": timings.dns,
+        "connect": timings.connect,
+        "tls": timings.tls,
+        "http": timings.first_byte,
+    }
+    names = [name for name in reached if name != "tls" or url.startswith("https:")]
+    failed = _FAILED_AT.get(result.outcome)
+    if result.outcome is Outcome.TIMEOUT:
+        failed = next((name for name in names if reached[name] is None), "http")
+    found = []
+    past = False
+    for name in names:
+        ok = None if past else name != failed
+        past = past or name == failed
+        moment = reached[name]
+        found.append(
+            Step(
+                name,
+                ok,
+                None if moment is None else round(moment * 1000),
+                _note(name, result, failed=name == failed),
+            )
+        )
+    return found
+
+
+def _note(name: str, result: Result, *, failed: bool) -> str | None:
+    if failed and result.problem is not None:
+        return result.problem.message
+    if name == "tls" and result.certificate_ends is not None:
+        days = (result.certificate_ends - datetime.now(UTC)).days
+        return f"The certificate ends in {days} days."
+    if name == "http" and result.status is not None:
+        return f"The receiver answered {result.status}."
+    return None

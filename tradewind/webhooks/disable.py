@@ -1,0 +1,31 @@
+"""Switches off subscriptions whose receivers have only failed, for days."""
+
+from datetime import timedelta
+
+from tradewind import ids
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.observability.logs import log
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.webhooks import sql
+
+FAILING_FOR = timedelta(days=5)
+AT_LEAST = 20
+_SYSTEM = Actor("tradewind")
+
+
+async def switch_off_failing(db: Database) -> None:
+    """Switch off what has failed for five days, and at least twenty events; the audit log says so."""
+    async with transaction(db) as tx:
+        for row in await sql.switch_off_failing(tx, failing_for=FAILING_FOR, at_least=AT_LEAST):
+            shown = ids.SUBSCRIPTION.show(row["id"])
+            await record(
+                tx,
+                _SYSTEM,
+                "webhook.switched_off",
+                account_id=row["account_id"],
+                subject=shown,
+                reason="failing",
+            )
+            log.warning("webhook.switched_off", subscription=shown, since=str(row["failing_since"]))

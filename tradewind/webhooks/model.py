@@ -1,0 +1,40 @@
+"""What a subscription is: where events go, which ones, and whether they do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class Health(StrEnum):
+    """How a receiver does."""
+
+    OK = "ok"
+    FAILING = "failing"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A subscription; its secret is not part of it, and shown only when it is made."""
+
+    id: UUID
+    account_id: UUID
+    url: str
+    events: Sequence[str]
+    is_active: bool
+    generation: int
+    description: str
+    catch_up: bool
+    disabled_reason: str | None
+    failing_since: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    secret_rotated_at: datetime | None
+
+    @property
+    def health(self) -> Health:
+        if self.disabled_reason is not None:
+            return Health.DISABLED
+        return Health.OK if self.failing_since is None else Health.FAILING

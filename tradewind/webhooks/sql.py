@@ -1,0 +1,254 @@
+"""The statements about subscriptions."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+import asyncpg
+
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+from tradewind.webhooks.model import Subscription
+
+_COLUMNS = """
+    s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.description, s.catch_up,
+    s.disabled_reason, h.failing_since, s.created_at, s.updated_at, s.secret_rotated_at
+"""
+_FROM = """
+    webhook_subscription AS s
+    LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
+"""
+
+
+def _subscription(row: asyncpg.Record) -> Subscription:
+    return Subscription(**row)
+
+
+async def count_for_update(tx: Tx, account_id: UUID) -> int:
+    """How many subscriptions an account has; others who ask wait until this one is done."""
+    await tx.execute("SELECT 1 FROM account WHERE id = $1 FOR UPDATE", account_id)
+    found: int = await tx.fetchval(
+        "SELECT count(*) FROM webhook_subscription WHERE account_id = $1", account_id
+    )
+    return found
+
+
+async def insert_subscription(
+    tx: Tx,
+    subscription_id: UUID,
+    account_id: UUID,
+    *,
+    url: str,
+    events: Sequence[str],
+    is_active: bool,
+    description: str,
+    catch_up: bool,
+    secret: bytes,
+) -> None:
+    await tx.execute(
+        """
+        INSERT INTO webhook_subscription (id, account_id, url, events, is_active, description,
+                                          catch_up, secret, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, tradewind_now(), tradewind_now())
+        """,
+        subscription_id,
+        account_id,
+        url,
+        events,
+        is_active,
+        description,
+        catch_up,
+        secret,
+    )
+
+
+async def find_subscription(
+    db: Database | Tx, account_id: UUID | None, subscription_id: UUID
+) -> Subscription | None:
+    """A subscription of the account; with no account, of anybody."""
+    row = await db.fetchrow(
+        f"""
+        SELECT {_COLUMNS}
+          FROM {_FROM}
+         WHERE ($1::uuid IS NULL OR s.account_id = $1) AND s.id = $2
+        """,  # noqa: S608 - the parts are our own constants
+        account_id,
+        subscription_id,
+    )
+    return None if row is None else _subscription(row)
+
+
+async def find_sealed_secret(db: Database, subscription_id: UUID) -> bytes | None:
+    secret: bytes | None = await db.fetchval(
+        "SELECT secret FROM webhook_subscription WHERE id = $1", subscription_id
+    )
+    return secret
+
+
+async def list_subscriptions(
+    db: Database, account_id: UUID, *, below: UUID | None, limit: int
+) -> Sequence[Subscription]:
+    rows = await db.fetch(
+        f"""
+        SELECT {_COLUMNS}
+          FROM {_FROM}
+         WHERE s.account_id = $1 AND ($2::uuid IS NULL OR s.id < $2)
+         ORDER BY s.id DESC
+         LIMIT $3
+        """,  # noqa: S608 - the parts are our own constants
+        account_id,
+        below,
+        limit,
+    )
+    return [_subscription(row) for row in rows]
+
+
+async def list_all(
+    db: Database, *, health: Sequence[str] | None, below: UUID | None, limit: int
+) -> Sequence[Subscription]:
+    """Subscriptions of all accounts, newest first."""
+    rows = await db.fetch(
+        f"""
+        SELECT {_COLUMNS}
+          FROM {_FROM}
+         WHERE ($1::text[] IS NULL OR
+                CASE WHEN s.disabled_reason IS NOT NULL THEN 'disabled'
+                     WHEN h.failing_since IS NOT NULL THEN 'failing'
+                     ELSE 'ok' END = ANY ($1))
+           AND ($2::uuid IS NULL OR s.id < $2)
+         ORDER BY s.id DESC
+         LIMIT $3
+        """,  # noqa: S608 - the parts are our own constants
+        health,
+        below,
+        limit,
+    )
+    return [_subscription(row) for row in rows]
+
+
+async def update_subscription(
+    tx: Tx,
+    account_id: UUID,
+    subscription_id: UUID,
+    *,
+    url: str | None,
+    events: Sequence[str] | None,
+    is_active: bool | None,
+    description: str | None,
+    catch_up: bool | None,
+) -> bool:
+    """Change what is given. Switching off begins a new generation; switching on forgets failures."""
+    found = await tx.fetchval(
+        """
+        WITH changed AS (
+            UPDATE webhook_subscription
+               SET url = coalesce($3, url),
+                   events = coalesce($4::text[], events),
+                   is_active = coalesce($5, is_active),
+                   generation = generation + (is_active AND $5 IS FALSE)::integer,
+                   disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END,
+                   description = coalesce($6, description),
+                   catch_up = coalesce($7, catch_up),
+                   updated_at = tradewind_now()
+             WHERE account_id = $1 AND id = $2
+            RETURNING id
+        ),
+        forgiven AS (
+            UPDATE subscription_health
+               SET failing_since = NULL, failed = 0, updated_at = tradewind_now()
+              FROM changed
+             WHERE subscription_id = changed.id AND $5 IS TRUE
+        )
+        SELECT true FROM changed
+        """,
+        account_id,
+        subscription_id,
+        url,
+        events,
+        is_active,
+        description,
+        catch_up,
+    )
+    return found is not None
+
+
+async def replace_secret(tx: Tx, account_id: UUID, subscription_id: UUID, secret: bytes) -> bool:
+    found = await tx.fetchval(
+        """
+        UPDATE webhook_subscription
+           SET secret = $3, secret_rotated_at = tradewind_now(), updated_at = tradewind_now()
+         WHERE account_id = $1 AND id = $2
+        RETURNING true
+        """,
+        account_id,
+        subscription_id,
+        secret,
+    )
+    return found is not None
+
+
+async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -> bool:
+    """Delete it; what is still queued for it is cancelled by the engine when it meets it."""
+    found = await tx.fetchval(
+        """
+        WITH gone AS (
+            DELETE FROM webhook_subscription
+             WHERE account_id = $1 AND id = $2
+            RETURNING id
+        ),
+        unwatched AS (
+            DELETE FROM subscription_health USING gone WHERE subscription_id = gone.id
+        ),
+        uncounted AS (
+            DELETE FROM subscription_hour USING gone WHERE subscription_id = gone.id
+        ),
+        ended AS (
+            UPDATE recover_job
+               SET status = 'cancelled', ended_at = tradewind_now()
+              FROM gone
+             WHERE subscription_id = gone.id AND status = 'running'
+        )
+        SELECT true FROM gone
+        """,
+        account_id,
+        subscription_id,
+    )
+    return found is not None
+
+
+async def switch_off_failing(
+    tx: Tx, *, failing_for: timedelta, at_least: int
+) -> Sequence[asyncpg.Record]:
+    """Switch off subscriptions that have only failed for so long, and so often; which they are."""
+    return await tx.fetch(
+        """
+        UPDATE webhook_subscription AS s
+           SET is_active = false,
+               disabled_reason = 'failing',
+               generation = s.generation + 1,
+               updated_at = tradewind_now()
+          FROM subscription_health AS h
+         WHERE h.subscription_id = s.id
+           AND s.is_active
+           AND h.failing_since <= tradewind_now() - $1::interval
+           AND h.failed >= $2
+        RETURNING s.id, s.account_id, h.failing_since
+        """,
+        failing_for,
+        at_least,
+    )
+
+
+async def sealed_secrets(db: Database) -> Sequence[asyncpg.Record]:
+    return await db.fetch("SELECT id, secret FROM webhook_subscription ORDER BY id")
+
+
+async def replace_sealed(db: Database, subscription_id: UUID, old: bytes, new: bytes) -> bool:
+    """Put the same secret, sealed anew, in place of the old; False when it changed meanwhile."""
+    found = await db.fetchval(
+        "UPDATE webhook_subscription SET secret = $3 WHERE id = $1 AND secret = $2 RETURNING true",
+        subscription_id,
+        old,
+        new,
+    )
+    return found is not None
