@@ -218,6 +218,27 @@ async def test_a_good_head_in_time_is_delivered_whatever_the_body_does(
         assert len(receiver.requests) == 1
 
 
+@pytest.mark.parametrize(("headers", "delivered"), [(200, True), (1000, False)])
+async def test_only_so_many_headers_are_taken(headers: int, delivered: bool) -> None:
+    head = HEAD + b"X: y\r\n" * headers + b"Content-Length: 0\r\n\r\n"
+    async with receiving(answering(head)) as receiver, sending() as sender:
+        result = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+
+    assert result.delivered is delivered
+    assert len(result.headers) == (headers + 1 if delivered else 0)
+
+
+async def test_a_long_body_is_left_as_soon_as_enough_of_it_came() -> None:
+    behaviour = flooding(UNENDING, b"1000\r\n" + b"x" * 4096 + b"\r\n")
+    async with receiving(behaviour) as receiver, sending() as sender:
+        first = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+        second = await sender.post(receiver.url(), b"{}", [], seconds=SECONDS)
+
+    assert first.timings.total < SECONDS / 2
+    assert not second.reused  # the connection was closed
+    assert receiver.connections == 2
+
+
 async def test_a_dripping_body_is_read_until_the_deadline() -> None:
     async with receiving(dripping(UNENDING, b"1\r\nx\r\n")) as receiver, sending() as sender:
         with in_time():

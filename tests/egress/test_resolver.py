@@ -69,11 +69,20 @@ async def test_all_addresses_of_a_name_are_found(zone: Zone, addresses: list[str
         (None, "name_not_found"),
         (Zone(), "name_not_found"),
         (Zone(alias="edge.example.net"), "name_not_found"),
+        (Zone([f"93.184.216.{n}" for n in range(64)] + ["::1"] * 65), "too_many_addresses"),
         (Zone(code=SERVER_FAILURE), "dns_failed"),
         (Zone(code=REFUSED), "dns_failed"),
         (Zone(silent=frozenset({A, AAAA})), "dns_timeout"),
     ],
-    ids=["no such name", "no records", "alias to nothing", "server failure", "refused", "silence"],
+    ids=[
+        "no such name",
+        "no records",
+        "alias to nothing",
+        "too many",
+        "server failure",
+        "refused",
+        "silence",
+    ],
 )
 async def test_a_name_without_addresses_says_why(zone: Zone | None, reason: str) -> None:
     zones = {} if zone is None else {HOOK: zone}

@@ -203,6 +203,7 @@ async def test_a_refused_connection_is_told_without_an_address() -> None:
     assert (result.outcome, code(result)) == (Outcome.CONNECT_FAILED, "connection_refused")
     assert "127" not in repr(result.problem)
     assert result.status is None
+    assert result.timings.connect is result.timings.first_byte is None
 
 
 async def test_a_blocked_address_is_told_without_the_address() -> None:
@@ -280,6 +281,16 @@ async def test_a_handle_carries_nothing_from_one_call_to_the_next() -> None:
     assert (result.outcome, result.headers, result.body) == (Outcome.DELIVERED, (), b"")
     assert b"dlv_1" not in second.requests[0]
     assert second.requests[0].endswith(b"[]")
+
+
+async def test_a_used_handle_still_tries_addresses_in_turn() -> None:
+    names = Names({HOOK: [["127.0.0.2", "127.0.0.1"]]})
+    async with receiving(answering(OK)) as receiver, sending(names) as sender:
+        first = await sender.post(receiver.url(), b"{}", [])
+        second = await sender.post(receiver.url(HOOK), b"{}", [])
+
+    assert (first.delivered, first.tried) == (True, 1)
+    assert (second.delivered, second.tried) == (True, 2)
 
 
 @pytest.mark.parametrize("behaviour", [answering(OK), resetting], ids=["answers", "dies"])

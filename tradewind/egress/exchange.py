@@ -125,7 +125,8 @@ class Exchange:
         """The steps of the whole call; `before` is how long it had lasted when this try began."""
         connect = self.curl.getinfo(pycurl.CONNECT_TIME)
         tls = self.curl.getinfo(pycurl.APPCONNECT_TIME)
-        first_byte = self.curl.getinfo(pycurl.STARTTRANSFER_TIME)
+        # libcurl has a time for the first byte even where none came.
+        first_byte = self.curl.getinfo(pycurl.STARTTRANSFER_TIME) if self._lines else 0
         return Timings(
             dns,
             before + connect if connect else None,

@@ -16,10 +16,12 @@ from tradewind.errors import TradewindError
 _SECONDS: Final = 2.0
 _AT_ONCE: Final = 512
 _REMEMBERED: Final = 1.0
+_MOST_ADDRESSES: Final = 128
 _NOTHING_THERE: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOTFOUND})
 
 _SENTENCES: Final = {
     "name_not_found": "The name {name} has no address.",
+    "too_many_addresses": "The name {name} has more addresses than we take.",
     "dns_timeout": "No name server answered for {name} in time.",
     "dns_failed": "The name servers could not answer for {name}.",
 }
@@ -100,6 +102,8 @@ class Resolver:
             questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
             await asyncio.wait(questions, timeout=deadline - loop.time())
             return _read(questions)
+        except pycares.AresError:  # no channel could be made
+            return "dns_failed"
         finally:
             self._slots.release()
 
@@ -136,6 +140,8 @@ def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> tuple[Addre
             reasons.add("dns_timeout")
         elif not error.args or error.args[0] not in _NOTHING_THERE:
             reasons.add("dns_failed")
+    if len(found) > _MOST_ADDRESSES:
+        return "too_many_addresses"
     if found:
         return tuple(found)
     return max(reasons, default="name_not_found")

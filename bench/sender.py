@@ -1,0 +1,99 @@
+"""Signed POSTs a second of the guarded sender, against bare pycurl to the same receiver."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from statistics import median
+
+import pycurl
+import uvloop
+
+from tradewind.egress.guard import Policy
+from tradewind.egress.resolver import Resolver
+from tradewind.egress.sender import Sender
+from tradewind.webhooks.signing import sign
+
+PAIRS = 5
+POSTS = 10_000
+LANES = 100
+BODY = b'{"id":"evt_bench","data":"' + b"x" * 600 + b'"}'
+SECRET = "whsec_" + "b" * 43
+
+
+def headers() -> list[str]:
+    now = int(time.time())
+    return [
+        "Content-Type: application/json",
+        "X-Service-Event: order.updated",
+        "X-Service-Delivery: dlv_bench",
+        f"X-Service-Timestamp: {now}",
+        f"X-Service-Signature: {sign(SECRET, now, BODY)}",
+    ]
+
+
+async def rate(post: Callable[[int], Awaitable[bool]]) -> float:
+    """POSTs a second, over so many lanes at once."""
+    left = POSTS
+
+    async def work(lane: int) -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            if not await post(lane):
+                raise RuntimeError("The receiver did not get it.")
+
+    start = time.perf_counter()
+    await asyncio.gather(*[work(lane) for lane in range(LANES)])
+    return POSTS / (time.perf_counter() - start)
+
+
+async def bare(url: str) -> float:
+    multi = pycurl.AsyncCurlMulti()
+    curls = [pycurl.Curl() for _ in range(LANES)]
+    for curl in curls:
+        curl.setopt(pycurl.URL, url)
+        curl.setopt(pycurl.WRITEFUNCTION, lambda _: None)
+
+    async def post(lane: int) -> bool:
+        curl = curls[lane]
+        curl.setopt(pycurl.POSTFIELDS, BODY)
+        curl.setopt(pycurl.HTTPHEADER, headers())
+        await multi.perform(curl)
+        return bool(curl.getinfo(pycurl.RESPONSE_CODE) == 200)  # noqa: PLR2004 - OK
+
+    found = await rate(post)
+    await multi.aclose()
+    return found
+
+
+async def guarded(url: str) -> float:
+    resolver = Resolver()
+    sender = Sender(Policy(development=True), resolver)
+
+    async def post(_lane: int) -> bool:
+        return (await sender.post(url, BODY, headers())).delivered
+
+    found = await rate(post)
+    await sender.close()
+    await resolver.close()
+    return found
+
+
+async def main() -> None:
+    command = [sys.executable, "-m", "bench.receiver"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:  # noqa: ASYNC220
+        try:
+            assert receiver.stdout is not None  # noqa: S101 - for the types
+            url = f"http://127.0.0.1:{int(receiver.stdout.readline())}/hook"
+            pairs = [(await bare(url), await guarded(url)) for _ in range(PAIRS)]
+        finally:
+            receiver.terminate()
+    print(f"bare pycurl      {median(one for one, _ in pairs):8,.0f} signed POSTs/s")
+    print(f"guarded sender   {median(one for _, one in pairs):8,.0f} signed POSTs/s")
+    print(f"ratio            {median(ours / plain for plain, ours in pairs):8.2f}")
+
+
+if __name__ == "__main__":
+    uvloop.run(main())
