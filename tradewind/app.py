@@ -12,7 +12,11 @@ from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate
 from tradewind.background.errands import Errands
+from tradewind.delivery import admin_routes as admin_delivery_routes
+from tradewind.delivery import routes as delivery_routes
 from tradewind.egress.client import Client
+from tradewind.egress.resolver import Resolver
+from tradewind.egress.sender import Sender
 from tradewind.errors import Unavailable
 from tradewind.events import routes as event_routes
 from tradewind.events.routes import Retention
@@ -24,7 +28,7 @@ from tradewind.orders import admin_routes as admin_order_routes
 from tradewind.orders import notice_routes, sandbox_routes
 from tradewind.orders import routes as order_routes
 from tradewind.orders.refresh import Refreshes
-from tradewind.parts import given_credentials, pay_modes_of, platforms_of
+from tradewind.parts import given_credentials, pay_modes_of, platforms_of, policy_of
 from tradewind.payments import routes as payment_routes
 from tradewind.payments.modes import PayModes
 from tradewind.platforms import routes as platform_routes
@@ -43,6 +47,8 @@ from tradewind.web.endpoint import Endpoint, Routes
 from tradewind.web.limits import RateLimited, plan_rate
 from tradewind.web.reference_routes import Reference
 from tradewind.web.urls import PublicUrl
+from tradewind.webhooks import routes as webhook_routes
+from tradewind.webhooks.subscribe import Door
 
 ROUTES: Sequence[Routes] = (
     account_routes.auth,
@@ -50,6 +56,8 @@ ROUTES: Sequence[Routes] = (
     key_routes.routes,
     platform_routes.routes,
     product_routes.routes,
+    webhook_routes.routes,
+    delivery_routes.routes,
     order_routes.routes,
     payment_routes.routes,
     payment_routes.approvals,
@@ -58,6 +66,7 @@ ROUTES: Sequence[Routes] = (
     notice_routes.routes,
     admin_routes.routes,
     admin_order_routes.routes,
+    admin_delivery_routes.routes,
     platform_routes.admin,
     audit_routes.routes,
     health.routes,
@@ -89,6 +98,8 @@ def build(chosen: Settings) -> Application:
     platforms = platforms_of(chosen, db, keyring, client)
     refreshes = Refreshes(db, platforms, timedelta(seconds=chosen.refresh_min_age))
     errands = Errands()
+    resolver = Resolver(chosen.dns_servers)
+    sender = Sender(policy_of(chosen), resolver)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
 
     async def open_() -> None:
@@ -102,6 +113,8 @@ def build(chosen: Settings) -> Application:
         await refreshes.close()
         passwords.close()
         await client.close()
+        await sender.close()
+        await resolver.close()
         await db.close()
 
     return Application(
@@ -118,6 +131,8 @@ def build(chosen: Settings) -> Application:
             Refreshes: refreshes,
             Errands: errands,
             Client: client,
+            Sender: sender,
+            Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
             Retention: Retention(timedelta(days=chosen.events_days)),
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS))),
         },

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from tradewind.egress.client import Client
+from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
 from tradewind.orders.model import PayMode
 from tradewind.payments.modes import PayModes
@@ -46,6 +47,15 @@ def places(chosen: Settings) -> Mapping[str, Place]:
 def pay_modes_of(chosen: Settings, platforms: Platforms) -> PayModes:
     named = {name: own.pay_mode for name, own in chosen.platforms.items()}
     return PayModes(platforms, {name: PayMode(mode) for name, mode in named.items() if mode})
+
+
+def policy_of(chosen: Settings) -> Policy:
+    """What strangers may have us call."""
+    return Policy(
+        ports=frozenset(chosen.webhook_ports),
+        own=tuple(chosen.own_addresses),
+        development=not chosen.production,
+    )
 
 
 def given_credentials(chosen: Settings) -> Mapping[str, Given]:

@@ -122,3 +122,21 @@ def yes(text: str) -> bool:
     if text not in ("", "yes", "no"):
         raise ValueError("is yes or no")
     return text == "yes"
+
+
+def ports(text: str) -> tuple[int, ...]:
+    found = items(text)
+    if not found or not all(one.isdecimal() and 0 < int(one) <= LARGEST_PORT for one in found):
+        raise ValueError("is a list of ports by comma, such as 443,8443")
+    return tuple(int(one) for one in found)
+
+
+def servers(text: str) -> tuple[str, ...]:
+    for item in items(text):
+        try:
+            named = listen(item)
+        except ValueError:
+            named = None
+        if named is None:
+            raise ValueError("is a list of host:port by comma, such as 10.0.0.2:53")
+    return tuple(items(text))

@@ -56,6 +56,10 @@ class Settings:
     search_cache_seconds: int
     refresh_min_age: int
     events_days: int
+    max_subscriptions: int
+    webhook_ports: Sequence[int]
+    dns_servers: Sequence[str]
+    own_addresses: Sequence[read.Network]
     platforms: Mapping[str, PlatformSettings]
 
     @property
@@ -116,6 +120,14 @@ KNOWN = [
             "again."),
     Setting("events_days", read.number(1, 3650), "30",
             "Days that the journal of events is kept."),
+    Setting("max_subscriptions", read.number(1, 10_000), "20",
+            "Webhook subscriptions of one account."),
+    Setting("webhook_ports", read.ports, "443,8443",
+            "Ports that webhooks may be sent to in production."),
+    Setting("dns_servers", read.servers, "",
+            "host:port of the name servers for webhooks, by comma, in place of the system's."),
+    Setting("own_addresses", read.networks, "",
+            "This deployment's own public addresses: no webhook is sent there."),
 ]  # fmt: skip
 
 # TRADEWIND_PLATFORM_ALIBABA_URL and so on, for whatever marketplace there is.

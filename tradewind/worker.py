@@ -10,14 +10,21 @@ from functools import partial
 from tradewind.accounts import sql as accounts
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
+from tradewind.delivery import sql_log
+from tradewind.delivery.engine import Engine
+from tradewind.delivery.recover import feed_jobs
+from tradewind.delivery.watch import watch
 from tradewind.egress.client import Client
+from tradewind.egress.resolver import Resolver
+from tradewind.egress.sender import Sender
+from tradewind.events.journal import DELIVERIES
 from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.orders.follow import follow_due
 from tradewind.orders.sweep import sweep
-from tradewind.parts import given_credentials, platforms_of
+from tradewind.parts import given_credentials, platforms_of, policy_of
 from tradewind.payments.due import submit_due
 from tradewind.platforms.adopt import adopt
 from tradewind.platforms.contract import Connector
@@ -31,8 +38,11 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import idempotency
 from tradewind.web import sql as web
+from tradewind.webhooks.disable import switch_off_failing
 
 _SESSION_DAYS = 30
+_ATTEMPTS_KEPT = timedelta(days=30)
+_FIGURES_SECONDS = 15.0
 # An access token of ten hours is renewed in its last one.
 _TOKEN_MARGIN = timedelta(hours=1)
 # A wake-up may be lost; then what is due is found so much later.
@@ -44,6 +54,7 @@ def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Ch
     minute = timedelta(minutes=1)
     given = given_credentials(chosen)
     return [
+        Chore("failing_webhooks", minute, lambda: switch_off_failing(db)),
         Chore("sweep", minute, lambda: _sweep(db, platforms)),
         Chore("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
         Chore("credentials", minute, lambda: adopt(db, platforms, given)),
@@ -57,6 +68,10 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     kept = timedelta(seconds=chosen.search_cache_seconds)
     journal = timedelta(days=chosen.events_days)
     return [
+        Chore(
+            "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", _ATTEMPTS_KEPT)
+        ),
+        Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=_ATTEMPTS_KEPT)),
         Chore("events", hour, lambda: partitions.drop_old(db, "event", journal)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
@@ -67,7 +82,9 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     ]
 
 
-async def _work(chosen: Settings, db: Database, platforms: Platforms, stop: asyncio.Event) -> None:
+async def _work(
+    chosen: Settings, db: Database, platforms: Platforms, engine: Engine, stop: asyncio.Event
+) -> None:
     """Every loop at once: the chores, and two for each marketplace: none waits for another."""
     chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
     loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
@@ -79,6 +96,13 @@ async def _work(chosen: Settings, db: Database, platforms: Platforms, stop: asyn
                 loops.append(
                     repeat(f"{name} {platform}", work, stop=stop, wake=wake, idle=_POLL_SECONDS)
                 )
+        due = stack.enter_context(db.wakeups.waiting(DELIVERIES))
+        loops.append(engine.run(stop, due))
+        for name, work, idle in (
+            ("recover", lambda: feed_jobs(db), _POLL_SECONDS),
+            ("figures", lambda: watch(db), _FIGURES_SECONDS),
+        ):
+            loops.append(repeat(name, work, stop=stop, wake=asyncio.Event(), idle=idle))
         await asyncio.gather(*loops)
 
 
@@ -118,10 +142,15 @@ async def run(chosen: Settings) -> None:
             log.info("metrics.listening", host=host, port=bound)
         await db.open()
         client = Client()
+        resolver = Resolver(chosen.dns_servers)
+        sender = Sender(policy_of(chosen), resolver)
         try:
-            platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
-            await _work(chosen, db, platforms, stop)
+            keyring = Keyring(chosen.secret_key)
+            platforms = platforms_of(chosen, db, keyring, client)
+            await _work(chosen, db, platforms, Engine(db, keyring, sender), stop)
         finally:
+            await sender.close()
+            await resolver.close()
             await client.close()
             await db.close()
     log.info("worker.stopped")

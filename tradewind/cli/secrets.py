@@ -9,6 +9,7 @@ from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
 from tradewind.keys import sql as keys
 from tradewind.platforms.reseal import reseal
+from tradewind.webhooks.reseal import reseal as reseal_webhooks
 
 # What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
 _MOVES = {
@@ -38,6 +39,7 @@ def rotate(
     async def work(context: Context) -> dict[str, Any]:
         current, in_force = context.keyring.current_id, context.keyring.ids
         resealed = await reseal(context.db, context.keyring)
+        resealed += await reseal_webhooks(context.db, context.keyring)
         counts = {
             "API keys": await keys.count_keys_by_master(context.db),
             "sessions": await accounts.count_sessions_by_master(context.db),

@@ -23,9 +23,7 @@ def headers(event: str, delivery_id: UUID, sent_at: int, signature: str) -> list
     ]
 
 
-async def send(
-    sender: Sender, claim: Claim, destination: Destination, clock: "Clock"
-) -> Ended:
+async def send(sender: Sender, claim: Claim, destination: Destination, clock: "Clock") -> Ended:
     """Send a delivery. It is signed now, so that a retry carries the time and secret of its own."""
     event, body = claim.event or "", claim.body or b""
     began = perf_counter()

@@ -19,9 +19,9 @@ async def where_it_answers_again(
     """Begin a recovery for each subscription that wants it, at its first success after failures."""
     back: dict[UUID, tuple[Destination, Ended]] = {}
     for ended, destination in batch:
-        if destination is not None and destination.catch_up and destination.failing_since:
-            if ended.outcome is Outcome.DELIVERED:
-                back.setdefault(destination.id, (destination, ended))
+        wanted = destination is not None and destination.catch_up and destination.failing_since
+        if wanted and destination is not None and ended.outcome is Outcome.DELIVERED:
+            back.setdefault(destination.id, (destination, ended))
     for destination, ended in back.values():
         if destination.failing_since is not None:
             span = Span(destination.failing_since - _MARGIN, ended.started_at)

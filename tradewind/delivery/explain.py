@@ -30,23 +30,41 @@ def explain(
     attempts: Sequence[Any],
 ) -> Explanation:
     """The answer, from what is queued, what was tried, and what the subscription is like now."""
+    return (
+        _from_attempts(attempts, final_only=False)
+        or _from_queue(pending)
+        or _from_attempts(attempts, final_only=True)
+        or _from_subscription(subscription, kind, created_at)
+    )
+
+
+def _from_attempts(attempts: Sequence[Any], *, final_only: bool) -> Explanation | None:
+    """What attempts tell: first of all whether one delivered, and last how it ended."""
     delivered = [one for one in attempts if one["outcome"] == "delivered"]
     if delivered:
         at = clock.show(delivered[-1]["started_at"])
         return Explanation("delivered", f"It was delivered at {at}.")
-    if pending:
-        first = pending[0]
-        if first["under_way"]:
-            return Explanation("under_way", f"Attempt {first['attempt']} is being made now.")
-        at = clock.show(first["due_at"])
-        return Explanation("waiting", f"It waits for attempt {first['attempt']}, due at {at}.")
-    if attempts:
-        last = attempts[0]
-        if last["outcome"] == "cancelled":
-            why = last["error_message"] or "It ended unsent."
-            return Explanation("cancelled", f"It was cancelled: {why}")
-        why = last["error_message"] or last["outcome"]
-        return Explanation("failed", f"All {last['attempt']} attempts failed; the last: {why}")
+    if not final_only or not attempts:
+        return None
+    last = attempts[0]
+    why = last["error_message"] or last["outcome"]
+    if last["outcome"] == "cancelled":
+        return Explanation("cancelled", f"It was cancelled: {why}")
+    return Explanation("failed", f"Attempt {last['attempt']} was the last, and failed: {why}")
+
+
+def _from_queue(pending: Sequence[Any]) -> Explanation | None:
+    if not pending:
+        return None
+    first = pending[0]
+    if first["under_way"]:
+        return Explanation("under_way", f"Attempt {first['attempt']} is being made now.")
+    at = clock.show(first["due_at"])
+    return Explanation("waiting", f"It waits for attempt {first['attempt']}, due at {at}.")
+
+
+def _from_subscription(subscription: Subscription, kind: str, created_at: datetime) -> Explanation:
+    """Why nothing was ever queued, as far as it can be told now."""
     if created_at < subscription.created_at:
         at = clock.show(subscription.created_at)
         return Explanation("created_later", f"The subscription was made later, at {at}.")

@@ -64,7 +64,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one worker has under way at the most: in all, to one host, and to receivers that fail."""
+    """What one worker has under way at the most: in all, to one host, to receivers that fail."""
 
     together: int = 1000
     host: int = 256
@@ -78,7 +78,7 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
     what the others leave, and nothing from them.
     """
     left = bounds.together - sum(lane.in_flight for lane in lanes.values())
-    failing_left = bounds.failing - sum(l.in_flight for l in lanes.values() if l.failing)
+    failing_left = bounds.failing - sum(one.in_flight for one in lanes.values() if one.failing)
     on_host: dict[str, int] = {}
     for lane in lanes.values():
         on_host[lane.host] = on_host.get(lane.host, 0) + lane.in_flight
@@ -89,7 +89,8 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
         if not hungry:
             break
         # As many rounds at once as everybody can take, else one round of ones.
-        step = max(1, min(left // len(hungry), min(wants[o] - shares.get(o, 0) for o in hungry)))
+        room_for_all = min(wants[one] - shares.get(one, 0) for one in hungry)
+        step = max(1, min(left // len(hungry), room_for_all))
         for one in hungry:
             lane = lanes[one]
             room = min(step, left)

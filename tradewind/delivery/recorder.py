@@ -1,4 +1,4 @@
-"""Records what became of attempts: a few hundred in one statement, or those of a few milliseconds."""
+"""Records what became of attempts: hundreds in one statement, or those of a few milliseconds."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -31,9 +31,10 @@ class _Tally:
 
 
 class Recorder:
-    """Buffers attempts that are over, and writes them down. Until then nothing is forgotten:
+    """Buffers attempts that are over, and writes them down.
 
-    if it cannot be written, the leases end, and the deliveries are made again.
+    Until then nothing is lost: if it cannot be written, the leases end, and what they held is
+    delivered again.
     """
 
     def __init__(self, db: Database, lanes: Mapping[UUID, Lane]) -> None:

@@ -87,12 +87,14 @@ async def claim(
                              AND event.created_at = claimed.event_at
         ),
         logged AS (
-            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at, event,
-                                          purchase_order_id, attempt, trigger, outcome, final,
-                                          error_code, error_message, started_at, next_attempt_at)
+            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
+                                          event, purchase_order_id, attempt, trigger, outcome,
+                                          final, error_code, error_message, started_at,
+                                          next_attempt_at)
             SELECT lost_id, account_id, subscription_id, event_id, event_at,
                    coalesce(type, 'order.updated'), purchase_order_id, attempt, trigger, 'unknown',
-                   false, 'worker_died', 'Sent, but who sent it died before the answer was recorded.',
+                   false, 'worker_died',
+                   'It was sent, but who sent it died before the answer was recorded.',
                    least(lost_until - $3::interval, tradewind_now()), tradewind_now()
               FROM told
              WHERE lost_id IS NOT NULL
@@ -164,9 +166,9 @@ async def record(
                              sent_at, signature, response_head, response_body)
         ),
         logged AS (
-            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at, event,
-                                          purchase_order_id, attempt, trigger, outcome, final,
-                                          status_code, error_code, error_message, started_at,
+            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
+                                          event, purchase_order_id, attempt, trigger, outcome,
+                                          final, status_code, error_code, error_message, started_at,
                                           duration_ms, next_attempt_at, url, sent_at, signature,
                                           response_head, response_body)
             SELECT id, account_id, subscription_id, event_id, event_at, event, purchase_order_id,

@@ -153,9 +153,7 @@ async def outstanding(db: Database, job_id: UUID) -> int:
     return count
 
 
-async def feed(
-    tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta
-) -> tuple[int, bool]:
+async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -> tuple[int, bool]:
     """Queue the next events of a job, spaced out in time; how many, and whether that was all."""
     rows = await tx.fetch(
         f"""

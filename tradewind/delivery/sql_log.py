@@ -236,8 +236,8 @@ async def insert_test(db: Database, values: Sequence[object]) -> None:
                                       error_message, started_at, duration_ms, url, sent_at,
                                       signature, response_head, response_body)
         VALUES ($1, $2, $3, $4, $5, 1, 'test', $6, true, $7, $8, $9,
-                tradewind_now() - make_interval(secs => $10::integer / 1000.0), $10::integer, $11, $12,
-                $13, $14, $15)
+                tradewind_now() - make_interval(secs => $10::integer / 1000.0), $10::integer,
+                $11, $12, $13, $14, $15)
         """,
         *values,
     )
@@ -253,3 +253,8 @@ async def find_event(db: Database, account_id: UUID, event_id: UUID) -> asyncpg.
         account_id,
         event_id,
     )
+
+
+async def now(db: Database) -> datetime:
+    moment: datetime = await db.fetchval("SELECT tradewind_now()")
+    return moment

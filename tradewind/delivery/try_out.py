@@ -60,7 +60,7 @@ async def try_out(
     subscription: Subscription,
     event: EventKind,
 ) -> Trial:
-    """One attempt, also to a subscription that is switched off. It is logged, and counts for nothing."""
+    """One attempt, also to a subscription that is switched off; logged, and counted nowhere."""
     sealed = await webhooks.find_sealed_secret(db, subscription.id)
     secret = Opener(keyring).secret(subscription.id, sealed or b"")
     event_id, delivery_id = ids.new(), ids.new()

@@ -27,10 +27,10 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
               FROM given
         ),
         queued AS (
-            INSERT INTO delivery_queue (id, account_id, subscription_id, generation, event_id,
+            INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
                                         event_at, due_at)
-            SELECT gen_random_uuid(), given.account_id, wanting.id, wanting.generation, given.id,
-                   given.created_at, tradewind_now()
+            SELECT given.account_id, wanting.id, wanting.generation, given.id, given.created_at,
+                   tradewind_now()
               FROM given
               JOIN webhook_subscription AS wanting
                 ON wanting.account_id = given.account_id

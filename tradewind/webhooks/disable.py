@@ -16,7 +16,7 @@ _SYSTEM = Actor("tradewind")
 
 
 async def switch_off_failing(db: Database) -> None:
-    """Switch off what has failed for five days, and at least twenty events; the audit log says so."""
+    """Switch off what has failed for five days and twenty events; the audit log says so."""
     async with transaction(db) as tx:
         for row in await sql.switch_off_failing(tx, failing_for=FAILING_FOR, at_least=AT_LEAST):
             shown = ids.SUBSCRIPTION.show(row["id"])

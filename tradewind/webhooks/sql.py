@@ -137,7 +137,7 @@ async def update_subscription(
     description: str | None,
     catch_up: bool | None,
 ) -> bool:
-    """Change what is given. Switching off begins a new generation; switching on forgets failures."""
+    """Change what is given. Off begins a new generation, and on again forgets failures."""
     found = await tx.fetchval(
         """
         WITH changed AS (

@@ -1,0 +1,89 @@
+"""Deliveries of all accounts over HTTP, for operators: failing receivers, and the queue."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.accounts.model import Operator
+from tradewind.delivery import sql_log
+from tradewind.storage.pool import Database
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import Output
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.webhooks import sql as webhooks
+from tradewind.webhooks.model import Health, Subscription
+from tradewind.webhooks.wire import SubscriptionOut
+
+routes = Routes("/v1/admin", tag="Deliveries (operators)")
+
+_MOST = 1000
+
+
+class AdminWebhooksQuery(PageQuery):
+    """Which subscriptions to list."""
+
+    health: Annotated[
+        list[Health] | None, Meta(description="`ok`, `failing`, `disabled`, by comma.")
+    ] = None
+
+
+class AdminSubscriptionOut(SubscriptionOut):
+    """A subscription, with the account that it belongs to."""
+
+    account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+
+
+class QueueOut(Output):
+    """What waits for one subscription."""
+
+    subscription_id: Annotated[str, Meta(examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    account_id: Annotated[str | None, Meta(description="Null: it was deleted.")]
+    url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
+    pending: Annotated[int, Meta(description="Counted up to 10,001.", examples=[12])]
+    first_due_at: Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+    failing_since: Annotated[str | None, Meta(examples=[None])]
+    concurrency: Annotated[int | None, Meta(examples=[16])]
+
+
+@routes.get("/webhooks")
+async def list_all_webhooks(
+    caller: Operator, query: AdminWebhooksQuery, db: Database
+) -> Page[AdminSubscriptionOut]:
+    """List the subscriptions of every account, newest first."""
+    found = await webhooks.list_all(
+        db,
+        health=query.health,
+        below=read_cursor("all webhooks", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page("all webhooks", found, query.limit, key=lambda one: one.id, show=_with_account)
+
+
+def _with_account(subscription: Subscription) -> AdminSubscriptionOut:
+    shown: dict[str, Any] = {
+        name: getattr(SubscriptionOut.of(subscription), name)
+        for name in SubscriptionOut.__struct_fields__
+    }
+    return AdminSubscriptionOut(**shown, account_id=ids.ACCOUNT.show(subscription.account_id))
+
+
+@routes.get("/queue")
+async def list_queue(caller: Operator, db: Database) -> Page[QueueOut]:
+    """List what waits to be delivered, by subscription, those first that have waited longest."""
+    rows = await sql_log.list_queue(db, limit=_MOST)
+    return Page(items=[_queued(row) for row in rows], has_more=False, next_cursor=None)
+
+
+def _queued(row: Any) -> QueueOut:
+    account_id = row["account_id"]
+    return QueueOut(
+        subscription_id=ids.SUBSCRIPTION.show(row["subscription_id"]),
+        account_id=None if account_id is None else ids.ACCOUNT.show(account_id),
+        url=row["url"],
+        pending=row["pending"],
+        first_due_at=clock.show(row["due_at"]),
+        failing_since=clock.show_or_none(row["failing_since"]),
+        concurrency=row["concurrency"],
+    )

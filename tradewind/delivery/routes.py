@@ -1,0 +1,291 @@
+"""Deliveries over HTTP: the log, what is pending, again, recovery, health, why, and a test."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from tradewind import ids
+from tradewind.accounts.model import Buyer
+from tradewind.delivery import recover, sql_jobs, sql_log
+from tradewind.delivery.explain import explain
+from tradewind.delivery.health import health_of
+from tradewind.delivery.recover import Span
+from tradewind.delivery.try_out import try_out
+from tradewind.delivery.wire import (
+    DeliveriesQuery,
+    DeliveryDetailOut,
+    DeliveryOut,
+    ExplainOut,
+    HealthOut,
+    JobOut,
+    PendingOut,
+    RecoverIn,
+    RecoverOut,
+    TestIn,
+    TestOut,
+    read_id,
+)
+from tradewind.egress.sender import Sender
+from tradewind.errors import Conflict
+from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED
+from tradewind.events.journal import DELIVERIES
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import limits
+from tradewind.web.answer import Answer
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import Input
+from tradewind.web.limits import Rate, RateLimited
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.webhooks.routes import mine
+
+routes = Routes("/v1/webhooks", tag="Deliveries")
+
+_TESTS = Rate(10, 10)
+# An attempt starts soon after its id is made; clocks differ a little.
+_ABOUT = timedelta(hours=1)
+
+
+class NotActive(Conflict):
+    """The subscription is switched off. Switch it on first."""
+
+    code = "subscription_inactive"
+    title = "The subscription is switched off"
+
+    def __init__(self) -> None:
+        super().__init__("The subscription is switched off; switch it on first.")
+
+
+class ExplainQuery(Input):
+    """About which event."""
+
+    event: str
+
+
+@routes.get("/{subscription_id}/deliveries", errors=(NoSuch,))
+async def list_deliveries(
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
+) -> Page[DeliveryOut]:
+    """List attempts, newest first. They are kept for 30 days."""
+    await mine(db, caller.account_id, subscription_id)
+    rows = await sql_log.list_attempts(
+        db,
+        caller.account_id,
+        subscription_id,
+        query.filters(),
+        below=read_cursor("deliveries", query.cursor, tuple[datetime, UUID]),
+        limit=query.limit + 1,
+    )
+    return page(
+        "deliveries",
+        rows,
+        query.limit,
+        key=lambda row: (row["started_at"], row["id"]),
+        show=DeliveryOut.of,
+    )
+
+
+@routes.get("/{subscription_id}/deliveries/{delivery_id}", errors=(NoSuch,))
+async def get_delivery(
+    subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
+) -> DeliveryDetailOut:
+    """Look at one attempt: what was sent, byte for byte, and what came back."""
+    return DeliveryDetailOut.of_all(
+        await _attempt(db, caller.account_id, subscription_id, delivery_id)
+    )
+
+
+async def _attempt(
+    db: Database, account_id: UUID, subscription_id: UUID, delivery_id: UUID
+) -> asyncpg.Record:
+    await mine(db, account_id, subscription_id)
+    millis = delivery_id.int >> 80
+    try:
+        about = datetime.fromtimestamp(millis / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        raise NoSuch(ids.DELIVERY) from None
+    found = await sql_log.find_attempt(
+        db, account_id, subscription_id, delivery_id, about=about, within=_ABOUT
+    )
+    if found is None:
+        raise NoSuch(ids.DELIVERY)
+    return found
+
+
+@routes.post(
+    "/{subscription_id}/deliveries/{delivery_id}/redeliver",
+    status=202,
+    answers=PendingOut,
+    errors=(NoSuch, NotActive),
+)
+async def redeliver(
+    subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
+) -> Answer:
+    """Deliver the same event once more: the same bytes, with three attempts of its own."""
+    attempt = await _attempt(db, caller.account_id, subscription_id, delivery_id)
+    subscription = await mine(db, caller.account_id, subscription_id)
+    if not subscription.is_active:
+        raise NotActive
+    async with transaction(db) as tx:
+        queued = await sql_jobs.queue_one(
+            tx, caller.account_id, subscription_id, attempt["event_id"]
+        )
+        if not queued:
+            raise NoSuch(ids.EVENT)
+        tx.wake(DELIVERIES)
+    rows = await sql_log.list_pending(
+        db,
+        caller.account_id,
+        subscription_id,
+        event_id=attempt["event_id"],
+        above=None,
+        limit=1,
+    )
+    if rows:
+        return Answer(PendingOut.of(rows[0]))
+    return Answer(PendingOut.of(_just_queued(attempt)))
+
+
+def _just_queued(attempt: asyncpg.Record) -> dict[str, Any]:
+    """What was queued a moment ago and is delivered already."""
+    return {
+        **{name: attempt[name] for name in ("event_id", "event", "purchase_order_id")},
+        "attempt": 1,
+        "trigger": "redeliver",
+        "due_at": datetime.now(UTC),
+        "under_way": True,
+    }
+
+
+@routes.get("/{subscription_id}/pending", errors=(NoSuch,))
+async def list_pending(
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
+) -> Page[PendingOut]:
+    """List what is still to be delivered, that first which is due first."""
+    await mine(db, caller.account_id, subscription_id)
+    rows = await sql_log.list_pending(
+        db,
+        caller.account_id,
+        subscription_id,
+        event_id=None,
+        above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
+        limit=query.limit + 1,
+    )
+    return page(
+        "pending",
+        rows,
+        query.limit,
+        key=lambda row: (row["due_at"], row["id"]),
+        show=PendingOut.of,
+    )
+
+
+@routes.post(
+    "/{subscription_id}/recover", status=202, answers=RecoverOut, errors=(NoSuch, NotActive)
+)
+async def recover_webhook(
+    subscription_id: ids.SubscriptionId, caller: Buyer, body: RecoverIn, db: Database
+) -> RecoverOut:
+    """Deliver what was missed: failed, cancelled, and older than the subscription too.
+
+    It is done at a measured pace, so that live events do not wait behind it. `dry_run` only counts.
+    """
+    subscription = await mine(db, caller.account_id, subscription_id)
+    until = body.until or await sql_log.now(db)
+    if until <= body.since:
+        raise ValidationFailed("/until", "This is not after since.")
+    order_id = read_id(ids.ORDER, "/order", body.order)
+    span = Span(body.since, until, order_id, everything=body.include == "all")
+    if body.dry_run:
+        count = await recover.count(db, caller.account_id, subscription_id, span)
+        return RecoverOut(id=None, count=count)
+    if not subscription.is_active:
+        raise NotActive
+    begun = await recover.begin(db, caller.account_id, subscription_id, span)
+    if begun is None:
+        raise NoSuch(ids.SUBSCRIPTION)
+    return RecoverOut(id=ids.JOB.show(begun[0]), count=begun[1])
+
+
+@routes.get("/{subscription_id}/recover/{job_id}", errors=(NoSuch,))
+async def get_recovery(
+    subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
+) -> JobOut:
+    """See how far a recovery has come."""
+    row = await sql_jobs.find_job(db, caller.account_id, subscription_id, job_id)
+    if row is None:
+        raise NoSuch(ids.JOB)
+    return JobOut.of(row)
+
+
+@routes.delete("/{subscription_id}/recover/{job_id}", answers=JobOut, errors=(NoSuch,))
+async def cancel_recovery(
+    subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
+) -> JobOut:
+    """Cancel a recovery. What it has queued and not yet sent is not sent."""
+    async with transaction(db) as tx:
+        if not await sql_jobs.cancel_job(tx, caller.account_id, subscription_id, job_id):
+            raise NoSuch(ids.JOB)
+    row = await sql_jobs.find_job(db, caller.account_id, subscription_id, job_id)
+    if row is None:
+        raise NoSuch(ids.JOB)
+    return JobOut.of(row)
+
+
+@routes.get("/{subscription_id}/health", errors=(NoSuch,))
+async def get_webhook_health(
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
+) -> HealthOut:
+    """See how a receiver did in the last 24 hours."""
+    return await health_of(db, await mine(db, caller.account_id, subscription_id))
+
+
+@routes.get("/{subscription_id}/explain", errors=(NoSuch,))
+async def explain_delivery(
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
+) -> ExplainOut:
+    """Say why an event was, or was not, delivered to this subscription."""
+    subscription = await mine(db, caller.account_id, subscription_id)
+    event_id = ids.EVENT.read(query.event)
+    event = event_id and await sql_log.find_event(db, caller.account_id, event_id)
+    if not event or event_id is None:
+        raise NoSuch(ids.EVENT)
+    account = caller.account_id
+    pending = await sql_log.list_pending(
+        db, account, subscription_id, event_id=event_id, above=None, limit=1
+    )
+    attempts = await sql_log.attempts_of(db, account, subscription_id, event_id)
+    why = explain(subscription, event["type"], event["created_at"], pending, attempts)
+    return ExplainOut(
+        event_id=query.event,
+        verdict=why.verdict,
+        explanation=why.sentence,
+        attempts=[DeliveryOut.of(row) for row in attempts],
+    )
+
+
+@routes.post("/{subscription_id}/test", errors=(NoSuch, RateLimited))
+async def test_webhook(
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    body: TestIn | None,
+    db: Database,
+    keyring: Keyring,
+    sender: Sender,
+) -> TestOut:
+    """Send a test delivery at once, and say step by step how far it came.
+
+    It is sent to a subscription that is switched off as well. The answer is 200 even if the
+    receiver failed. Ten a minute.
+    """
+    subscription = await mine(db, caller.account_id, subscription_id)
+    granted, budget = await limits.take(db, f"webhook test:{subscription.id}", _TESTS)
+    if not granted:
+        raise RateLimited(budget)
+    first = PAYMENT_UPDATED if subscription.events[0] == PAYMENT_UPDATED else ORDER_UPDATED
+    event = (body.event if body else None) or first
+    return TestOut.of(await try_out(db, keyring, sender, subscription, event), subscription.url)

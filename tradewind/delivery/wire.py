@@ -1,0 +1,366 @@
+"""Deliveries as JSON: attempts, what is pending, jobs, health, and the diagnosis of a test."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.delivery.explain import Verdict
+from tradewind.delivery.model import Outcome, Trigger
+from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.try_out import Trial
+from tradewind.egress.result import Result
+from tradewind.events.catalogue import EventKind
+from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.paging import PageQuery
+from tradewind.web.problems import ValidationFailed
+from tradewind.webhooks.model import Health
+
+_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_DeliveryId = Annotated[
+    str,
+    Meta(
+        pattern=ids.DELIVERY.pattern,
+        description="The `X-Service-Delivery` that the receiver saw.",
+        examples=["dlv_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"],
+    ),
+]
+_EventIdText = Annotated[str, Meta(examples=["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+_OrderText = Annotated[str | None, Meta(examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+
+
+class ErrorOut(Output):
+    """Why an attempt did not deliver."""
+
+    code: Annotated[str, Meta(examples=["connect_timeout"])]
+    message: Annotated[str, Meta(examples=["The receiver did not accept a connection in time."])]
+
+    @staticmethod
+    def of(row: Any) -> "ErrorOut | None":
+        if row["error_code"] is None:
+            return None
+        return ErrorOut(code=row["error_code"], message=row["error_message"] or "")
+
+
+class DeliveryOut(Output):
+    """One attempt."""
+
+    id: _DeliveryId
+    event_id: _EventIdText
+    event: EventKind
+    order: _OrderText
+    attempt: Annotated[int, Meta(examples=[1])]
+    trigger: Trigger
+    outcome: Outcome
+    final: Annotated[bool, Meta(description="Whether the delivery ended with this attempt.")]
+    status_code: Annotated[int | None, Meta(examples=[200])]
+    error: ErrorOut | None
+    started_at: _Time
+    duration_ms: Annotated[int | None, Meta(examples=[42])]
+    next_attempt_at: _Time | None
+
+    @staticmethod
+    def of(row: Any) -> "DeliveryOut":
+        return DeliveryOut(**_attempt(row))
+
+
+def _attempt(row: Any) -> dict[str, Any]:
+    test = row["trigger"] == "test"
+    order_id = row["purchase_order_id"]
+    return {
+        "id": ids.DELIVERY.show(row["id"]),
+        "event_id": (ids.TEST_EVENT if test else ids.EVENT).show(row["event_id"]),
+        "event": row["event"],
+        "order": None if order_id is None else ids.ORDER.show(order_id),
+        "attempt": row["attempt"],
+        "trigger": Trigger(row["trigger"]),
+        "outcome": Outcome(row["outcome"]),
+        "final": row["final"],
+        "status_code": row["status_code"],
+        "error": ErrorOut.of(row),
+        "started_at": clock.show(row["started_at"]),
+        "duration_ms": row["duration_ms"],
+        "next_attempt_at": clock.show_or_none(row["next_attempt_at"]),
+    }
+
+
+class RequestOut(Output):
+    """What was sent."""
+
+    url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
+    headers: Annotated[dict[str, str], Meta(examples=[{"X-Service-Event": "order.updated"}])]
+    body: Annotated[
+        str | None, Meta(description="Null when the event is no longer kept.", examples=["{}"])
+    ]
+
+
+class ResponseOut(Output):
+    """What came back: the headers, and the first 4 KiB of the body."""
+
+    status_code: Annotated[int, Meta(examples=[200])]
+    headers: Annotated[list[list[str]], Meta(examples=[[["content-type", "text/plain"]]])]
+    body: Annotated[str, Meta(examples=["ok"])]
+
+    @staticmethod
+    def of(status: int | None, head: bytes | None, body: bytes | None) -> "ResponseOut | None":
+        if status is None:
+            return None
+        pairs = Result(outcome=None, head=head or b"").headers  # type: ignore[arg-type]
+        return ResponseOut(
+            status_code=status,
+            headers=[[name, value] for name, value in pairs],
+            body=(body or b"").decode("utf-8", "replace"),
+        )
+
+
+class DeliveryDetailOut(DeliveryOut):
+    """One attempt, with what was sent and what came back."""
+
+    request: RequestOut
+    response: ResponseOut | None
+
+    @staticmethod
+    def of_all(row: Any) -> "DeliveryDetailOut":
+        body: bytes | None = row["body"]
+        return DeliveryDetailOut(
+            **_attempt(row),
+            request=RequestOut(
+                url=row["url"],
+                headers=_sent_headers(row),
+                body=None if body is None else body.decode(),
+            ),
+            response=ResponseOut.of(row["status_code"], row["response_head"], row["response_body"]),
+        )
+
+
+def _sent_headers(row: Any) -> dict[str, str]:
+    """The headers as they were sent; none for what never was."""
+    if row["sent_at"] is None:
+        return {}
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "service-api-webhooks/1.0",
+        "X-Service-Event": row["event"],
+        "X-Service-Delivery": ids.DELIVERY.show(row["id"]),
+        "X-Service-Timestamp": str(row["sent_at"]),
+        "X-Service-Signature": row["signature"],
+    }
+
+
+class DeliveriesQuery(PageQuery):
+    """Which attempts to list; several values of a filter by comma."""
+
+    outcome: list[Outcome] | None = None
+    result: Annotated[
+        list[Literal["delivered", "failed", "cancelled"]] | None,
+        Meta(description="How the delivery as a whole ended: only attempts that ended one."),
+    ] = None
+    event: list[EventKind] | None = None
+    order: Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None = None
+    event_id: Annotated[str, Meta(pattern=ids.EVENT.pattern)] | None = None
+    status_code: list[Annotated[int, Meta(ge=100, le=999)]] | None = None
+    started_after: Annotated[Moment | None, Meta(description="At or after.")] = None
+    started_before: Annotated[Moment | None, Meta(description="Before.")] = None
+
+    def filters(self) -> Filters:
+        return Filters(
+            outcomes=self.outcome,
+            results=self.result,
+            events=self.event,
+            order_id=read_id(ids.ORDER, "?order", self.order),
+            event_id=read_id(ids.EVENT, "?event_id", self.event_id),
+            status_codes=self.status_code,
+            started_after=self.started_after,
+            started_before=self.started_before,
+        )
+
+
+def read_id(kind: ids.Kind, pointer: str, text: str | None) -> UUID | None:
+    """An id that callers sent to filter by; None is no filter, so never what cannot be read."""
+    if text is None:
+        return None
+    found = kind.read(text)
+    if found is None:
+        raise ValidationFailed(pointer, f"This is not the id of any {kind.noun}.")
+    return found
+
+
+class PendingOut(Output):
+    """A delivery that is not over."""
+
+    event_id: _EventIdText
+    event: EventKind | None
+    order: _OrderText
+    attempt: Annotated[int, Meta(description="The attempt that comes next.", examples=[2])]
+    trigger: Trigger
+    due_at: _Time
+    under_way: Annotated[bool, Meta(description="Whether it is being sent right now.")]
+
+    @staticmethod
+    def of(row: Any) -> "PendingOut":
+        order_id = row["purchase_order_id"]
+        return PendingOut(
+            event_id=ids.EVENT.show(row["event_id"]),
+            event=row["event"],
+            order=None if order_id is None else ids.ORDER.show(order_id),
+            attempt=row["attempt"],
+            trigger=Trigger(row["trigger"]),
+            due_at=clock.show(row["due_at"]),
+            under_way=row["under_way"],
+        )
+
+
+class RecoverIn(Input):
+    """Which events to deliver again."""
+
+    since: Moment
+    until: Annotated[Moment | None, Meta(description="Left out: until now.")] = None
+    order: Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None = None
+    include: Annotated[
+        Literal["undelivered", "all"],
+        Meta(description="`undelivered`: failed, cancelled and missed ones."),
+    ] = "undelivered"
+    dry_run: Annotated[bool, Meta(description="Only count.")] = False
+
+
+class RecoverOut(Output):
+    """A recovery that was begun, or only counted."""
+
+    id: Annotated[
+        str | None,
+        Meta(description="Null after a dry run.", examples=["job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"]),
+    ]
+    count: Annotated[int, Meta(examples=[120])]
+
+
+class JobOut(Output):
+    """A recovery and how far it has come."""
+
+    id: Annotated[str, Meta(pattern=ids.JOB.pattern)]
+    status: Literal["running", "done", "cancelled"]
+    trigger: Literal["request", "catch_up"]
+    since: _Time
+    until: _Time
+    count: Annotated[int, Meta(description="Events when it began.", examples=[120])]
+    queued: Annotated[int, Meta(examples=[100])]
+    delivered: Annotated[int, Meta(examples=[96])]
+    failed: Annotated[int, Meta(examples=[0])]
+    created_at: _Time
+    ended_at: Annotated[
+        _Time | None, Meta(description="When everything was queued, or it was cancelled.")
+    ]
+
+    @staticmethod
+    def of(row: Any) -> "JobOut":
+        return JobOut(
+            id=ids.JOB.show(row["id"]),
+            status=row["status"],
+            trigger=row["trigger"],
+            since=clock.show(row["since"]),
+            until=clock.show(row["until"]),
+            count=row["total"],
+            queued=row["queued"],
+            delivered=row["delivered"],
+            failed=row["failed"],
+            created_at=clock.show(row["created_at"]),
+            ended_at=clock.show_or_none(row["ended_at"]),
+        )
+
+
+class HealthOut(Output):
+    """How a receiver did in the last 24 hours."""
+
+    health: Health
+    failing_since: _Time | None
+    disabled_reason: str | None
+    success_rate: Annotated[
+        float | None, Meta(description="Of attempts, 0 to 1; null without any.", examples=[0.998])
+    ]
+    attempts: Annotated[int, Meta(examples=[1200])]
+    p50_ms: Annotated[int | None, Meta(description="At the most.", examples=[32])]
+    p99_ms: Annotated[int | None, Meta(description="At the most.", examples=[256])]
+    concurrency: Annotated[
+        int, Meta(description="How many deliveries may be under way to it at once.", examples=[16])
+    ]
+    pending: Annotated[int, Meta(description="Counted up to 10,001.", examples=[0])]
+    oldest_due_seconds: Annotated[float | None, Meta(examples=[None])]
+    last_success_at: _Time | None
+    last_failure_at: _Time | None
+
+
+class ExplainOut(Output):
+    """What became of an event at a subscription."""
+
+    event_id: _EventIdText
+    verdict: Verdict
+    explanation: Annotated[str, Meta(examples=["It was delivered at 2026-11-15T01:02:03.004Z."])]
+    attempts: list[DeliveryOut]
+
+
+class TestIn(Input):
+    """Which event to pretend."""
+
+    event: EventKind | None = None
+
+
+class StepOut(Output):
+    """A step on the way to the receiver."""
+
+    step: Literal["dns", "connect", "tls", "http"]
+    ok: Annotated[bool | None, Meta(description="Null: not reached.", examples=[True])]
+    took_ms: Annotated[int | None, Meta(description="From the start to its end.", examples=[12])]
+    days_to_expiry: Annotated[
+        int | None, Meta(description="Of the certificate, at the step `tls`.", examples=[64])
+    ]
+    note: Annotated[str | None, Meta(examples=["The receiver answered 200."])]
+
+
+class TestOut(Output):
+    """What became of a test delivery."""
+
+    delivered: bool
+    outcome: Outcome
+    status_code: Annotated[int | None, Meta(examples=[200])]
+    error: ErrorOut | None
+    duration_ms: Annotated[int, Meta(examples=[42])]
+    delivery_id: _DeliveryId
+    steps: list[StepOut]
+    request: RequestOut
+    response: ResponseOut | None
+
+    @staticmethod
+    def of(trial: Trial, url: str) -> "TestOut":
+        result = trial.result
+        problem = result.problem
+        ends = result.certificate_ends
+        days = None if ends is None else (ends - datetime.now(UTC)).days
+        lines = (line.partition(": ") for line in trial.headers)
+        return TestOut(
+            delivered=result.delivered,
+            outcome=Outcome.of(result.outcome),
+            status_code=result.status,
+            error=ErrorOut(code=problem.code, message=problem.message) if problem else None,
+            duration_ms=round(result.timings.total * 1000),
+            delivery_id=ids.DELIVERY.show(trial.delivery_id),
+            steps=[
+                StepOut(
+                    step=step.name,  # type: ignore[arg-type]
+                    ok=step.ok,
+                    took_ms=step.took_ms,
+                    days_to_expiry=days if step.name == "tls" else None,
+                    note=step.note,
+                )
+                for step in trial.steps
+            ],
+            request=RequestOut(
+                url=url,
+                headers={
+                    "User-Agent": "service-api-webhooks/1.0",
+                    **{name: value for name, _, value in lines},
+                },
+                body=trial.body.decode(),
+            ),
+            response=ResponseOut.of(result.status, result.head, result.body),
+        )

@@ -1,0 +1,129 @@
+"""Subscriptions over HTTP: make, list, change, rotate and delete."""
+
+from uuid import UUID
+
+from tradewind import clock, ids
+from tradewind.accounts.model import Buyer
+from tradewind.audit.model import Actor
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.endpoint import Routes
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.problems import NoSuch
+from tradewind.web.request import Request
+from tradewind.webhooks import sql, subscribe
+from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
+from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.subscribe import Door
+from tradewind.webhooks.wire import (
+    NewSubscriptionOut,
+    RotatedOut,
+    SubscriptionIn,
+    SubscriptionOut,
+    SubscriptionPatch,
+)
+
+routes = Routes("/v1/webhooks", tag="Webhooks")
+
+
+@routes.get()
+async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[SubscriptionOut]:
+    """List your subscriptions, newest first. Secrets are not shown."""
+    found = await sql.list_subscriptions(
+        db,
+        caller.account_id,
+        below=read_cursor("webhooks", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page("webhooks", found, query.limit, key=lambda one: one.id, show=SubscriptionOut.of)
+
+
+@routes.post(
+    status=201,
+    answers=NewSubscriptionOut,
+    errors=(WebhookUrlRejected, SubscriptionLimitReached),
+    headers={"Location": "The subscription's path."},
+)
+async def create_webhook(
+    caller: Buyer,
+    body: SubscriptionIn,
+    request: Request,
+    db: Database,
+    keyring: Keyring,
+    door: Door,
+) -> Answer:
+    """Subscribe a URL to events. The answer holds the signing secret, this once."""
+    actor = Actor.of(caller, request)
+    made, secret = await subscribe.subscribe(
+        db, keyring, door, actor, caller.account_id, body.wish()
+    )
+    shown = NewSubscriptionOut.of_both(made, secret)
+    location = (b"location", f"/v1/webhooks/{shown.id}".encode())
+    return Answer(shown, headers=[NO_STORE, location])
+
+
+@routes.get("/{subscription_id}", errors=(NoSuch,))
+async def get_webhook(
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
+) -> SubscriptionOut:
+    """Look at a subscription."""
+    return SubscriptionOut.of(await mine(db, caller.account_id, subscription_id))
+
+
+async def mine(db: Database, account_id: UUID, subscription_id: UUID) -> Subscription:
+    """A subscription of the account, or NoSuch."""
+    found = await sql.find_subscription(db, account_id, subscription_id)
+    if found is None:
+        raise NoSuch(ids.SUBSCRIPTION)
+    return found
+
+
+@routes.patch("/{subscription_id}", errors=(NoSuch, WebhookUrlRejected))
+async def update_webhook(
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    body: SubscriptionPatch,
+    request: Request,
+    db: Database,
+    door: Door,
+) -> SubscriptionOut:
+    """Change a subscription.
+
+    Every attempt that is made after the answer, a retry included, uses the new values. Switching
+    it off cancels what is pending; switching it on again forgets its failures.
+    """
+    actor = Actor.of(caller, request)
+    return SubscriptionOut.of(
+        await subscribe.change(db, door, actor, caller.account_id, subscription_id, body.wish())
+    )
+
+
+@routes.delete("/{subscription_id}", status=204, errors=(NoSuch,))
+async def delete_webhook(
+    subscription_id: ids.SubscriptionId, caller: Buyer, request: Request, db: Database
+) -> None:
+    """Delete a subscription. What is pending for it is cancelled."""
+    await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
+
+
+@routes.post("/{subscription_id}/rotate-secret", answers=RotatedOut, errors=(NoSuch,))
+async def rotate_webhook_secret(
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    request: Request,
+    db: Database,
+    keyring: Keyring,
+) -> Answer:
+    """Issue a new secret. From the answer on nothing is signed with the old one.
+
+    To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
+    delete the first.
+    """
+    actor = Actor.of(caller, request)
+    found, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
+    rotated_at = found.secret_rotated_at or found.updated_at
+    shown = RotatedOut(
+        id=ids.SUBSCRIPTION.show(found.id), secret=secret, rotated_at=clock.show(rotated_at)
+    )
+    return Answer(shown, headers=[NO_STORE])

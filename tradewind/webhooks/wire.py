@@ -1,0 +1,144 @@
+"""Subscriptions as JSON: the secret only where it is made."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from tradewind import clock, ids
+from tradewind.web.inputs import Input, Output
+from tradewind.web.problems import ValidationFailed
+from tradewind.webhooks.model import Health, Subscription
+from tradewind.webhooks.subscribe import Wish
+
+_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Url = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=2048,
+        description="HTTPS in production; `http` and localhost in development too.",
+        examples=["https://shop.example.com/hooks/tradewind"],
+    ),
+]
+_Kind = Annotated[str, Meta(pattern="^(order|payment)\\.updated$", examples=["order.updated"])]
+_Kinds = Annotated[
+    list[_Kind],
+    Meta(min_length=1, max_length=20, examples=[["order.updated", "payment.updated"]]),
+]
+_Description = Annotated[str, Meta(max_length=500, examples=["The shop's order page."])]
+_CatchUp = Annotated[
+    bool,
+    Meta(
+        description="Whether what was missed is delivered by itself once the receiver answers "
+        "again.",
+        examples=[False],
+    ),
+]
+BOTH = ["order.updated", "payment.updated"]
+
+
+class SubscriptionIn(Input):
+    """A subscription to make."""
+
+    url: _Url
+    events: _Kinds = BOTH
+    is_active: Annotated[bool, Meta(examples=[True])] = True
+    description: _Description = ""
+    catch_up: _CatchUp = False
+
+    def wish(self) -> Wish:
+        return Wish(
+            self.url, distinct(self.events), self.is_active, self.description, self.catch_up
+        )
+
+
+class SubscriptionPatch(Input):
+    """What to change; what is left out stays."""
+
+    url: _Url | None = None
+    events: _Kinds | None = None
+    is_active: Annotated[bool | None, Meta(examples=[True])] = None
+    description: _Description | None = None
+    catch_up: _CatchUp | None = None
+
+    def wish(self) -> Wish:
+        events = None if self.events is None else distinct(self.events)
+        wish = Wish(self.url, events, self.is_active, self.description, self.catch_up)
+        if wish == Wish():
+            raise ValidationFailed("", "Say what to change: url, events, is_active, …", "missing")
+        return wish
+
+
+def distinct(events: list[str]) -> list[str]:
+    """Each kind once, in the order in which they were given."""
+    return list(dict.fromkeys(events))
+
+
+class SubscriptionOut(Output):
+    """A subscription."""
+
+    id: Annotated[
+        str, Meta(pattern=ids.SUBSCRIPTION.pattern, examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
+    ]
+    url: _Url
+    events: _Kinds
+    is_active: Annotated[bool, Meta(examples=[True])]
+    description: _Description
+    catch_up: _CatchUp
+    disabled_reason: Annotated[
+        str | None,
+        Meta(
+            description="`failing`: switched off, since all deliveries failed for five days.",
+            examples=[None],
+        ),
+    ]
+    health: Health
+    failing_since: _Time | None
+    created_at: _Time
+    updated_at: _Time
+    secret_rotated_at: _Time | None
+
+    @staticmethod
+    def of(subscription: Subscription) -> "SubscriptionOut":
+        return SubscriptionOut(**_fields(subscription))
+
+
+class NewSubscriptionOut(SubscriptionOut):
+    """A subscription that was just made, with its secret, which is never shown again."""
+
+    secret: Annotated[
+        str,
+        Meta(
+            description="The key of the signatures, as the whole string.",
+            examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"],
+        ),
+    ]
+
+    @staticmethod
+    def of_both(subscription: Subscription, secret: str) -> "NewSubscriptionOut":
+        return NewSubscriptionOut(**_fields(subscription), secret=secret)
+
+
+class RotatedOut(Output):
+    """A new secret, which is never shown again."""
+
+    id: Annotated[str, Meta(examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    secret: Annotated[str, Meta(examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"])]
+    rotated_at: _Time
+
+
+def _fields(subscription: Subscription) -> dict[str, Any]:
+    return {
+        "id": ids.SUBSCRIPTION.show(subscription.id),
+        "url": subscription.url,
+        "events": list(subscription.events),
+        "is_active": subscription.is_active,
+        "description": subscription.description,
+        "catch_up": subscription.catch_up,
+        "disabled_reason": subscription.disabled_reason,
+        "health": subscription.health,
+        "failing_since": clock.show_or_none(subscription.failing_since),
+        "created_at": clock.show(subscription.created_at),
+        "updated_at": clock.show(subscription.updated_at),
+        "secret_rotated_at": clock.show_or_none(subscription.secret_rotated_at),
+    }
