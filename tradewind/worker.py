@@ -98,11 +98,12 @@ async def _work(
                 )
         due = stack.enter_context(db.wakeups.waiting(DELIVERIES))
         loops.append(engine.run(stop, due))
-        for name, work, idle in (
-            ("recover", lambda: feed_jobs(db), _POLL_SECONDS),
-            ("figures", lambda: watch(db), _FIGURES_SECONDS),
+        for name, step_of_all, idle in (
+            ("recover", feed_jobs, _POLL_SECONDS),
+            ("figures", watch, _FIGURES_SECONDS),
         ):
-            loops.append(repeat(name, work, stop=stop, wake=asyncio.Event(), idle=idle))
+            work_of_all = partial(step_of_all, db)
+            loops.append(repeat(name, work_of_all, stop=stop, wake=asyncio.Event(), idle=idle))
         await asyncio.gather(*loops)
 
 

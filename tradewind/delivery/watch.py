@@ -22,6 +22,6 @@ async def watch(db: Database) -> bool:
         log.error(
             "delivery.parked",
             subscription=ids.SUBSCRIPTION.show(parked["subscription_id"]),
-            event=ids.EVENT.show(parked["event_id"]),
+            event_id=ids.EVENT.show(parked["event_id"]),
         )
     return False

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids
@@ -34,14 +35,14 @@ _CatchUp = Annotated[
         examples=[False],
     ),
 ]
-BOTH = ["order.updated", "payment.updated"]
+BOTH = ("order.updated", "payment.updated")
 
 
 class SubscriptionIn(Input):
     """A subscription to make."""
 
     url: _Url
-    events: _Kinds = BOTH
+    events: _Kinds = msgspec.field(default_factory=lambda: list(BOTH))
     is_active: Annotated[bool, Meta(examples=[True])] = True
     description: _Description = ""
     catch_up: _CatchUp = False
