@@ -286,7 +286,7 @@ async def save_health(
                SET delivered = h.delivered + excluded.delivered,
                    failed = h.failed + excluded.failed,
                    buckets = ARRAY(SELECT a + b
-                                     FROM unnest(h.buckets, excluded.buckets) AS both (a, b))
+                                     FROM unnest(h.buckets, excluded.buckets) AS pair (a, b))
         )
         INSERT INTO subscription_health AS h
                (subscription_id, failing_since, failed, last_success_at, last_failure_at,
