@@ -140,7 +140,7 @@ class ShipmentOut(Output):
 
 
 class RefundOut(Output):
-    """Money that is asked back. `failure` says why it was refused."""
+    """Money that is asked back. `failure` is there when the platform never heard of it."""
 
     id: Annotated[
         str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
