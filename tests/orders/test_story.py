@@ -1,12 +1,14 @@
 """The contract end to end: log in, search, preview, order, pay, approve, ship, receive, refund."""
 
+from typing import Any
+
 from kit.store import ADDRESS, Store
 
 
 def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> None:
     token = store.api.login(store.buyer)["access_token"]
 
-    def ask(method: str, path: str, **options):  # type: ignore[no-untyped-def]
+    def ask(method: str, path: str, **options: Any) -> Any:
         answer = store.api.call(method, path, token=token, **options)
         assert answer.status_code < 300, answer.text
         return answer.json()
@@ -63,7 +65,8 @@ def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> No
 
     shipped = store.advance(order_id, "shipped")
     parcel = shipped["shipments"][0]
-    assert parcel["tracking_number"] and parcel["items"] == order["items"]
+    assert parcel["tracking_number"]
+    assert parcel["items"] == order["items"]
     by_parcel = ask("GET", f"/v1/orders?tracking_number={parcel['tracking_number']}")
     assert [one["id"] for one in by_parcel["items"]] == [order_id]
     received = store.advance(order_id, "received")
