@@ -112,7 +112,8 @@ def _agreed(connector: Connector, draft: Draft, seen: Preview) -> Draft:
     """The draft at the price of its preview, or why it cannot be had."""
     if seen.unavailable:
         raise ItemsUnavailable(PreviewOut.of(seen).unavailable_items)
-    if connector.traits.single_seller and len(seen.sellers) > 1:
+    sellers = {part.seller_id for part in seen.sellers}  # a platform may split one seller's part
+    if connector.traits.single_seller and len(sellers) > 1:
         raise SeveralSellers(PreviewOut.of(seen).sellers)
     if draft.expected_fen is not None and draft.expected_fen != seen.total_fen:
         raise PriceChanged(draft.expected_fen, seen.total_fen)
