@@ -150,7 +150,7 @@ class Store:
         """Have the marketplace tell us of every change."""
         self.market.control("push", url=f"{self.api.url}/v1/notices/{{app}}")
 
-    def refund(self, order_id: str, **body: Any) -> Any:
+    def refund(self, order_id: str, /, **body: Any) -> Any:
         """The answer to a wish for money back."""
         wish = {"type": "refund_only", "reason": "damaged", **body}
         headers = {"idempotency-key": f"refund-{next(_numbers)}-{time.time_ns()}"}

@@ -1,4 +1,4 @@
-"""Every command in every state that does not allow it: 409 with the way out, and nothing changed."""
+"""Every command where the state does not allow it: 409 with the way out, and nothing changed."""
 
 from typing import Any
 
