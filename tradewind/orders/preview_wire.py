@@ -15,7 +15,10 @@ from tradewind.web.inputs import Output
 class SellerPreviewOut(Output):
     """One seller's part."""
 
-    id: Annotated[str, Meta(examples=["b2b-2200000001"])]
+    id: Annotated[
+        str | None,
+        Meta(description="Null where the platform does not say.", examples=["b2b-2200000001"]),
+    ]
     items: list[LineOut]
     goods_amount_cny: Cny
     freight_cny: Cny
@@ -43,7 +46,7 @@ class PreviewOut(Output):
         return PreviewOut(
             sellers=[
                 SellerPreviewOut(
-                    id=one.seller_id,
+                    id=one.seller_id or None,
                     items=[LineOut.of(line) for line in one.lines],
                     goods_amount_cny=money.show(one.goods_fen),
                     freight_cny=money.show(one.freight_fen),
