@@ -143,7 +143,7 @@ async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) ->
 
 
 async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> None:
-    """Write down that the platform was asked to cancel; or that it may be asked anew."""
+    """Write down that the platform took the wish to cancel; or that it is to be asked anew."""
     await db.execute(
         """
         UPDATE purchase_order
