@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from simulator.sandbox_kit import Market
 
@@ -64,7 +65,7 @@ class Crew:
     def __init__(
         self, workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int
     ) -> None:
-        self._hire = lambda: workshop.worker(database_url, settings=settings)
+        self._hire = partial(workshop.worker, database_url, settings=settings)
         self.workers: list[subprocess.Popen[bytes]] = [self._hire() for _ in range(number)]
         self.kills = 0
 

@@ -30,7 +30,7 @@ class UnavailableOut(Output):
     """What cannot be bought, and why."""
 
     product_id: Annotated[str, Meta(examples=["900000000002"])]
-    sku_id: Annotated[str | None, Meta(examples=["90000000000200"])]
+    sku_id: Annotated[str | None, Meta(examples=["87591f8108ad403c9ccf19a8eeb25e63"])]
     reason: Annotated[Reason, Meta(examples=["out_of_stock"])]
 
 

@@ -7,7 +7,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.background.errands import Errands
 from tradewind.observability.logs import log
-from tradewind.orders import advance, decide, lifecycle, sql, sql_lists
+from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
 from tradewind.orders.errors import RefundRefused
 from tradewind.orders.follow import FOLLOW
 from tradewind.orders.model import Cause, Order, OrderRefund, Who
@@ -103,6 +103,7 @@ async def _send(
         platform_id = await connector.refund(request)
     except FindOut as unknown:
         log.warning("refund.unknown", order=order.reference, code=unknown.code)
+        await sql_leases.hint(db, order.platform, [refund.order_id])
         db.wakeups.announce(FOLLOW)
         return
     except PlatformFailure as failure:
