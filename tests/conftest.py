@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from kit.postgres import Postgres, serving_postgres
 from kit.server import Server, Workshop
+from kit.store import Store, opened
 
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -63,3 +64,25 @@ def own_api(workshop: Workshop) -> Iterator[Server]:
     """A server of the test's own, with a database whose clock it may move."""
     with workshop.serving() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def whole_store(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with opened(workshop, tmp_path_factory.mktemp("store")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(whole_store: Store) -> Iterator[Store]:
+    """A system that tests share, with a buyer of the test's own, and no faults left behind."""
+    api = whole_store.api
+    yield Store(api, whole_store.market, api.person(), whole_store.approver, whole_store.skus)
+    whole_store.market.client.delete("/_control/faults")
+
+
+@pytest.fixture
+def quiet(store: Store) -> Iterator[Store]:
+    """The same, while the marketplace sends no notices."""
+    store.market.client.delete("/_control/push")
+    yield store
+    store.hear_notices()

@@ -22,10 +22,11 @@ from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
-from tradewind.orders.follow import follow_due
+from tradewind.orders.advance import SUBMIT
+from tradewind.orders.follow import FOLLOW, follow_due
 from tradewind.orders.sweep import sweep
 from tradewind.parts import given_credentials, platforms_of, policy_of
-from tradewind.payments.due import submit_due
+from tradewind.payments.due import Submitter
 from tradewind.platforms.adopt import adopt
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
@@ -89,10 +90,11 @@ async def _work(
     chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
     loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
     with ExitStack() as stack:
-        for platform in platforms.links:
-            for name, step in (("follow", follow_due), ("submit", submit_due)):
+        submitters = {platform: Submitter(db) for platform in platforms.links}
+        for platform, submitter in submitters.items():
+            for name, step in ((FOLLOW, partial(follow_due, db)), (SUBMIT, submitter.step)):
                 wake = stack.enter_context(db.wakeups.waiting(name))
-                work = partial(_at, platforms, platform, partial(step, db))
+                work = partial(_at, platforms, platform, step)
                 loops.append(
                     repeat(f"{name} {platform}", work, stop=stop, wake=wake, idle=_POLL_SECONDS)
                 )
@@ -105,6 +107,7 @@ async def _work(
             work_of_all = partial(step_of_all, db)
             loops.append(repeat(name, work_of_all, stop=stop, wake=asyncio.Event(), idle=idle))
         await asyncio.gather(*loops)
+        await asyncio.gather(*(submitter.close() for submitter in submitters.values()))
 
 
 async def _at(

@@ -58,6 +58,24 @@ class Store:
         assert answer.status_code < 300, answer.text
         return answer.json()
 
+    def refused(
+        self,
+        method: str,
+        path: str,
+        status: int,
+        code: str,
+        *,
+        by: Person | None = None,
+        **options: Any,
+    ) -> Any:
+        """The problem that a request must be answered with."""
+        answer: httpx.Response = self.call(method, path, by=by, **options)
+        assert answer.headers["content-type"] == "application/problem+json"
+        problem = answer.json()
+        assert (answer.status_code, problem["code"]) == (status, code), problem
+        assert problem["status"] == status
+        return problem
+
     def sku(self, product: str = PLAIN, platform: str = "sandbox") -> str:
         """The first variant of a product, as an order names it."""
         key = (platform, product)
@@ -106,6 +124,37 @@ class Store:
                 return order
             assert time.monotonic() < deadline, order
             time.sleep(0.05)
+
+    def until_stored(self, order_id: str, good: Callable[[Any], bool]) -> Any:
+        """Wait for an order to become so by itself: nobody looks at it through the API."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            row = self.stored(order_id)
+            if good(row):
+                return row
+            assert time.monotonic() < deadline, dict(row)
+            time.sleep(0.05)
+
+    def force(self, order_id: str, **columns: Any) -> None:
+        """Bring an order where it is hard to get by real means, with one UPDATE."""
+        names = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 2))
+        statement = f"UPDATE purchase_order SET {names} WHERE id = $1"  # noqa: S608 - ours
+        self.api.fetch(statement, _uuid(order_id), *columns.values())
+
+    def due_now(self, order_id: str) -> None:
+        """Make the scheduled sync due."""
+        statement = "UPDATE purchase_order SET next_sync_at = tradewind_now() WHERE id = $1"
+        self.api.fetch(statement, _uuid(order_id))
+
+    def hear_notices(self) -> None:
+        """Have the marketplace tell us of every change."""
+        self.market.control("push", url=f"{self.api.url}/v1/notices/{{app}}")
+
+    def refund(self, order_id: str, /, **body: Any) -> Any:
+        """The answer to a wish for money back."""
+        wish = {"type": "refund_only", "reason": "damaged", **body}
+        headers = {"idempotency-key": f"refund-{next(_numbers)}-{time.time_ns()}"}
+        return self.call("POST", f"/v1/orders/{order_id}/refunds", json=wish, headers=headers)
 
     def request_payment(self, order_id: str) -> Any:
         return self.ok("POST", f"/v1/orders/{order_id}/payment")
@@ -164,6 +213,7 @@ def opened(
         api = stack.enter_context(workshop.serving(settings=chosen))
         for _ in range(workers):
             stack.enter_context(workshop.working(api.database_url, settings=chosen))
+        store = Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
         if notices:
-            market.control("push", url=f"{api.url}/v1/notices/{{app}}")
-        yield Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
+            store.hear_notices()
+        yield store

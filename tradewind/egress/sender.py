@@ -29,7 +29,7 @@ class Sender:
 
     It follows no redirect, uses no proxy, keeps no cookie and unpacks nothing. libcurl sends a
     request again by itself when a kept connection turns out to be dead before an answer began:
-    docs/decisions/0008 says why that is right here.
+    docs/decisions/0011 says why that is right here.
     """
 
     def __init__(

@@ -114,15 +114,22 @@ async def carry_out(db: Database, connector: Connector, order: Order, lease: Lea
 
 
 async def _ask(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+    """Ask for each part, and write down that the platform took it.
+
+    Asking twice does no harm. What may not have been taken is therefore asked for again, and a
+    part that was cancelled before, and so is refused now, does not keep the others from it.
+    """
     if Capability.CANCEL not in connector.traits.capabilities:
         raise Never(order.platform, "not_supported", "This platform cancels nothing.")
-    await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=True)
-    try:
-        for order_id in order.order_ids:
+    refusals: list[Never] = []
+    for order_id in order.order_ids:
+        try:
             await connector.cancel(order_id, "buyerCancel")
-    except TryLater:
-        await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=False)
-        raise
+        except Never as never:
+            refusals.append(never)
+    if refusals:
+        raise refusals[0]
+    await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=True)
 
 
 async def _record(

@@ -142,12 +142,15 @@ def refund_asked(order: Order, refund: OrderRefund) -> Order:
     return replace(order, refunds=[*order.refunds, refund])
 
 
+def is_open(refund: OrderRefund) -> bool:
+    """Whether the seller has yet to decide, or the money to come."""
+    return refund.state in _OPEN_REFUNDS
+
+
 def refundable(order: Order) -> int:
     """What was paid, less what went back, less what is asked for already."""
     asked = sum(
-        refund.amount_fen + refund.freight_fen
-        for refund in order.refunds
-        if refund.state in _OPEN_REFUNDS
+        refund.amount_fen + refund.freight_fen for refund in order.refunds if is_open(refund)
     )
     return max(0, order.paid_fen - order.refunded_fen - asked)
 

@@ -16,7 +16,7 @@ from tradewind.orders.model import Cause, Order, Work
 from tradewind.orders.schedule import after_failure, next_look
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import PlatformFailure
-from tradewind.platforms.model import PlatformOrder, RefundState
+from tradewind.platforms.model import PlatformOrder
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -24,8 +24,7 @@ from tradewind.storage.transaction import transaction
 FOLLOW = "follow"
 _SYNC = Cause("sync")
 # How many reads of a platform one batch makes.
-_READS = 8
-_OPEN_REFUNDS = frozenset({RefundState.REQUESTED, RefundState.APPROVED})
+_READS = 4
 
 
 @dataclass(slots=True)
@@ -107,12 +106,16 @@ async def apply(
 async def _advance(
     db: Database, told: Sequence[tuple[Order, Sequence[PlatformOrder]]]
 ) -> dict[UUID, Order]:
-    """Bring orders to where the news says. Most news is none, and then nothing is locked."""
+    """Bring orders to where the news says. Most news is none, and then nothing is locked.
+
+    Whoever is changed by somebody else right now is left to the next look: who waited here would
+    journal later what happened earlier.
+    """
     current = {order.id: order for order, _ in told}
     news = {order.id: parts for order, parts in told if hear(order, parts).steps}
     if news:
         async with transaction(db) as tx:
-            locked = await sql.lock_orders(tx, list(news))
+            locked = await sql.lock_free_orders(tx, list(news))
             moves = [advance.heard(order, news[order.id], _SYNC) for order in locked]
             for order in await advance.many(tx, moves):
                 current[order.id] = order
@@ -121,7 +124,7 @@ async def _advance(
 
 def _may_have_refunds(before: Order, after: Order) -> bool:
     """Whether the platform may have news of a refund."""
-    waiting = any(refund.state in _OPEN_REFUNDS for refund in after.refunds)
+    waiting = any(decide.is_open(refund) for refund in after.refunds)
     return after.dispute or waiting or after.refunded_fen != before.refunded_fen
 
 

@@ -105,7 +105,8 @@ def _unpaid_again(order: Order, now: Standing) -> bool:
 
 def _contradicted(order: Order, now: Standing) -> Heard:
     said = f"the platform says {now.status} of an order that is {order.status}"
-    if order.status in ENDED and order.status is not Status.CANCELLED and now.payment in GOT_MONEY:
+    goes_back = now.payment in GOT_MONEY and _refunded(order, now) > order.refunded_fen
+    if order.status in ENDED and goes_back:
         refunded = replace(order, platform_payment_status=now.payment)
         return Heard(list(_with_money(order, refunded, now)), [said])
     return Heard((), [said])

@@ -21,7 +21,9 @@ from tradewind.web.problems import ValidationFailed
 
 _MOST_METADATA = 50
 _PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")
-_SkuId = Annotated[str, Meta(min_length=1, max_length=100, examples=["90000000000100"])]
+_SkuId = Annotated[
+    str, Meta(min_length=1, max_length=100, examples=["87591f8108ad403c9ccf19a8eeb25e63"])
+]
 _PostalCode = Annotated[str, Meta(max_length=20, examples=["310000"])]
 _Remark = Annotated[
     str, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])

@@ -76,6 +76,7 @@ MOVES: Mapping[tuple[PaymentStatus, Trigger], PaymentStatus] = {
 }
 
 _PAYABLE = frozenset({Status.PENDING_PAYMENT})
+_TAKES_BACK = frozenset({Trigger.WITHDRAW, Trigger.REJECT})
 CANCELLABLE = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
 _UNDER_WAY = frozenset({_P.PROCESSING, _P.PAID, _P.PARTIALLY_REFUNDED, _P.REFUNDED, _P.CANCELLED})
 _REFUNDABLE = frozenset({_P.PAID, _P.PARTIALLY_REFUNDED})
@@ -83,10 +84,11 @@ _REFUNDABLE = frozenset({_P.PAID, _P.PARTIALLY_REFUNDED})
 
 def commands(order: Order) -> list[str]:
     """What people may do with an order as it stands."""
+    payable = order.status in _PAYABLE and not order.cancel_requested
     found = [
         trigger.value
         for trigger in (Trigger.REQUEST, Trigger.WITHDRAW, Trigger.APPROVE, Trigger.REJECT)
-        if (order.payment_status, trigger) in MOVES and order.status in _PAYABLE
+        if (order.payment_status, trigger) in MOVES and (payable or trigger in _TAKES_BACK)
     ]
     if may_cancel(order):
         found.append("cancel")

@@ -15,7 +15,10 @@ from tradewind.web.inputs import Output
 class SellerPreviewOut(Output):
     """One seller's part."""
 
-    id: Annotated[str, Meta(examples=["b2b-2200000001"])]
+    id: Annotated[
+        str | None,
+        Meta(description="Null where the platform does not say.", examples=["b2b-2200000001"]),
+    ]
     items: list[LineOut]
     goods_amount_cny: Cny
     freight_cny: Cny
@@ -27,7 +30,7 @@ class UnavailableOut(Output):
     """What cannot be bought, and why."""
 
     product_id: Annotated[str, Meta(examples=["900000000002"])]
-    sku_id: Annotated[str | None, Meta(examples=["90000000000200"])]
+    sku_id: Annotated[str | None, Meta(examples=["87591f8108ad403c9ccf19a8eeb25e63"])]
     reason: Annotated[Reason, Meta(examples=["out_of_stock"])]
 
 
@@ -43,7 +46,7 @@ class PreviewOut(Output):
         return PreviewOut(
             sellers=[
                 SellerPreviewOut(
-                    id=one.seller_id,
+                    id=one.seller_id or None,
                     items=[LineOut.of(line) for line in one.lines],
                     goods_amount_cny=money.show(one.goods_fen),
                     freight_cny=money.show(one.freight_fen),

@@ -1,7 +1,8 @@
 """Refreshes an order before it is shown: one call at a time, and three seconds at the most."""
 
 import asyncio
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from time import monotonic
 from uuid import UUID
 
@@ -18,39 +19,84 @@ from tradewind.web.problems import NoSuch
 _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.05
 
+Key = tuple[UUID, UUID]
+# The order as it is after a look, and whether the platform answered.
+Look = asyncio.Task[tuple[Order | None, bool]]
+
+
+@dataclass(slots=True)
+class _Turns:
+    """The look that is under way since `began`, and the one after it for those who came later."""
+
+    now: Look
+    began: float
+    then: Look | None = None
+
 
 class Refreshes:
     """The refreshes that are under way in this process; those of others are known by their lease.
 
-    An order that was heard of less than `min_age` ago is shown as it is.
+    Whoever comes while a look is under way shares the next one, which began after they asked. Only
+    where the platform is so slow that the next would come too late do they share the one before
+    it. An order that was heard of less than `min_age` ago is shown as it is.
     """
 
     def __init__(self, db: Database, platforms: Platforms, min_age: timedelta) -> None:
         self._db = db
         self._platforms = platforms
         self._min_age = min_age
-        self._under_way: dict[tuple[UUID, UUID], asyncio.Task[tuple[Order | None, bool]]] = {}
+        self._turns: dict[Key, _Turns] = {}
 
     async def fresh(self, account_id: UUID, order_id: UUID) -> tuple[Order, bool]:
-        """The order after a look at the platform, and whether that look failed."""
+        """The order after a look at the platform, and whether there was none in time."""
         if self._min_age:
             order = await self._find(account_id, order_id)
             if order.synced_at is not None and order.now - order.synced_at < self._min_age:
                 return order, False
-        key = (account_id, order_id)
-        task = self._under_way.get(key)
-        if task is None:
-            task = asyncio.create_task(self._look_and_find(account_id, order_id))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        done, _ = await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
+        look = self._join((account_id, order_id))
+        done, _ = await asyncio.wait({look}, timeout=_PATIENCE_SECONDS)
         if not done:
             order = await self._find(account_id, order_id)
             return order, bool(order.order_ids)
-        found, looked = task.result()
+        found, looked = look.result()
         if found is None:
             raise NoSuch(ids.ORDER)
         return found, not looked and bool(found.order_ids)
+
+    async def close(self) -> None:
+        """Let what is under way end: it holds leases."""
+        looks = {turns.then or turns.now for turns in self._turns.values()}
+        if looks:
+            await asyncio.wait(looks, timeout=_PATIENCE_SECONDS)
+
+    def _join(self, key: Key) -> Look:
+        turns = self._turns.get(key)
+        if turns is None:
+            look = asyncio.create_task(self._look_and_find(key))
+            turns = self._turns[key] = _Turns(look, monotonic())
+            look.add_done_callback(lambda _: self._next(key))
+            return look
+        if turns.then is None:
+            turns.then = asyncio.create_task(self._look_after(turns.now, turns.began, key))
+        return turns.then
+
+    def _next(self, key: Key) -> None:
+        """One look is over: those who waited for it have it, and the next is the one under way."""
+        turns = self._turns.pop(key)
+        if turns.then is not None:
+            self._turns[key] = _Turns(turns.then, monotonic())
+            turns.then.add_done_callback(lambda _: self._next(key))
+
+    async def _look_after(self, before: Look, began: float, key: Key) -> tuple[Order | None, bool]:
+        asked = monotonic()
+        await asyncio.wait({before})
+        if _too_late_for_another(took=monotonic() - began, waited=monotonic() - asked):
+            return before.result()
+        return await self._look_and_find(key)
+
+    async def _look_and_find(self, key: Key) -> tuple[Order | None, bool]:
+        looked = await self._look(*key)
+        return await sql_lists.find_order(self._db, *key), looked
 
     async def _find(self, account_id: UUID, order_id: UUID) -> Order:
         order = await sql_lists.find_order(self._db, account_id, order_id)
@@ -58,35 +104,25 @@ class Refreshes:
             raise NoSuch(ids.ORDER)
         return order
 
-    async def _look_and_find(self, account_id: UUID, order_id: UUID) -> tuple[Order | None, bool]:
-        looked = await self._look(account_id, order_id)
-        return await sql_lists.find_order(self._db, account_id, order_id), looked
-
-    async def close(self) -> None:
-        """Let what is under way end: it holds leases."""
-        if self._under_way:
-            await asyncio.wait(set(self._under_way.values()), timeout=_PATIENCE_SECONDS)
-
     async def _look(self, account_id: UUID, order_id: UUID) -> bool:
-        """Whether the platform was heard of since we were asked."""
+        """Ask the platform as soon as nobody else deals with the order; whether it answered."""
         asked = monotonic()
-        started = None
-        while monotonic() - asked < _PATIENCE_SECONDS:
+        busy_at: datetime | None = None
+        while (waited := monotonic() - asked) < _PATIENCE_SECONDS:
             lease = Lease()
             held = await sql_leases.take_lease(
                 self._db, account_id, order_id, lease=lease.id, held=HELD
             )
             if held is not None:
-                if started is not None and held.synced_at and held.synced_at >= started:
+                heard = busy_at and held.synced_at and held.synced_at >= busy_at
+                if heard and _too_late_for_another(took=waited, waited=waited):
                     await sql_leases.release(self._db, lease.id, held.id)
-                    return True  # whoever had it before us has just looked
+                    return True
                 return await self._ask(held, lease)
             order = await sql_lists.find_order(self._db, account_id, order_id)
             if order is None:
                 return False
-            started = started or order.now
-            if order.synced_at is not None and order.synced_at >= started:
-                return True
+            busy_at = busy_at or order.now
             await asyncio.sleep(_POLL_SECONDS)
         return False
 
@@ -103,3 +139,8 @@ class Refreshes:
         read = await follow.read_orders(connector, [order])
         await follow.apply(self._db, connector, lease, [order], read)
         return all(one in read.news for one in order.order_ids)
+
+
+def _too_late_for_another(*, took: float, waited: float) -> bool:
+    """Whether a look that takes as long as the last one would end after our patience."""
+    return took > _PATIENCE_SECONDS - waited

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from tradewind.orders.decide import is_open
 from tradewind.orders.lifecycle import next_work
 from tradewind.orders.model import Order, PaymentStatus, Status, Work
 
@@ -56,8 +57,12 @@ def _interval(order: Order, work: Work, now: datetime) -> timedelta:
     waited = now - order.updated_at
     if work is Work.PAY and order.payment_status is PaymentStatus.APPROVED:
         return timedelta(0) if waited < _AT_ONCE else min(max(_SECOND, waited / 10), _SLOW)
-    if work in (Work.PAY, Work.CANCEL):
+    if work is Work.PAY:
+        return min(max(_QUICK, waited / 5), _LONGEST_RETRY)
+    if work is Work.CANCEL:
         return min(max(_QUICK, waited / 10), _SLOW)
+    if any(refund.platform_id is None for refund in order.refunds if is_open(refund)):
+        return _SLOW  # whether the platform took it is not known
     if order.payment_status is PaymentStatus.APPROVED:  # somebody pays by hand
         return _SLOW
     calm = _CALM[order.status]

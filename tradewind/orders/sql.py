@@ -105,6 +105,21 @@ async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
     return [rows.order(row) for row in found]
 
 
+async def lock_free_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
+    """Lock those of these orders that nobody else has locked."""
+    found = await tx.fetch(
+        f"""
+        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+          FROM {WITH_PAYMENT}
+         WHERE o.id = ANY ($1::uuid[])
+         ORDER BY o.id
+           FOR UPDATE OF o SKIP LOCKED
+        """,  # noqa: S608 - the parts are our own constants
+        order_ids,
+    )
+    return [rows.order(row) for row in found]
+
+
 async def save_orders(
     tx: Tx, orders: Sequence[Order], works: Sequence[Work], looks: Sequence[datetime | None]
 ) -> None:

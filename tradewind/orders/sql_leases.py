@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tradewind.orders import rows
 from tradewind.orders.model import Order, Work
-from tradewind.orders.sql import COLUMNS
+from tradewind.orders.sql import COLUMNS, PAYMENT_COLUMNS
 from tradewind.storage.pool import Database
 
 
@@ -29,12 +29,17 @@ async def claim_due(
              ORDER BY next_sync_at
              LIMIT $3
                FOR UPDATE SKIP LOCKED
+        ),
+        o AS (
+            UPDATE purchase_order AS taken
+               SET lease_until = tradewind_now() + $4::interval,
+                   lease = $5
+             WHERE taken.id = ANY (ARRAY(SELECT id FROM due))
+            RETURNING taken.*
         )
-        UPDATE purchase_order AS o
-           SET lease_until = tradewind_now() + $4::interval,
-               lease = $5
-         WHERE o.id = ANY (ARRAY(SELECT id FROM due))
-        RETURNING {COLUMNS}, NULL AS pay_status
+        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+          FROM o
+          LEFT JOIN payment_request AS pay ON pay.id = o.payment_id
         """,  # noqa: S608 - the parts are our own constants
         platform,
         works,
@@ -51,13 +56,18 @@ async def take_lease(
     """An order that is now ours to deal with; None when there is none, or somebody else has it."""
     row = await db.fetchrow(
         f"""
-        UPDATE purchase_order AS o
-           SET lease_until = tradewind_now() + $4::interval,
-               lease = $3
-         WHERE ($1::uuid IS NULL OR o.account_id = $1)
-           AND o.id = $2
-           AND o.lease_until <= tradewind_now()
-        RETURNING {COLUMNS}, NULL AS pay_status
+        WITH o AS (
+            UPDATE purchase_order AS taken
+               SET lease_until = tradewind_now() + $4::interval,
+                   lease = $3
+             WHERE ($1::uuid IS NULL OR taken.account_id = $1)
+               AND taken.id = $2
+               AND taken.lease_until <= tradewind_now()
+            RETURNING taken.*
+        )
+        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+          FROM o
+          LEFT JOIN payment_request AS pay ON pay.id = o.payment_id
         """,  # noqa: S608 - the parts are our own constants
         account_id,
         order_id,
@@ -143,7 +153,7 @@ async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) ->
 
 
 async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> None:
-    """Write down that the platform was asked to cancel; or that it may be asked anew."""
+    """Write down that the platform took the wish to cancel; or that it is to be asked anew."""
     await db.execute(
         """
         UPDATE purchase_order

@@ -41,6 +41,9 @@ async def send(db: Database, connector: Connector, order: Order, lease: Lease) -
     try:
         if not order.previewed:
             await _check_price(connector, order)
+            # The preview took its time: whoever froze in it must not send what others have sent.
+            if not await sql_leases.mark_sent(db, lease.id, order.id, sent=True):
+                return
         placed = await connector.create(draft)
     except Never as never:
         await _refuse(db, order, lease, never)
@@ -105,7 +108,7 @@ async def _adopt(
         return
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
-        if locked is None:
+        if locked is None or _is_another(locked, order_ids):
             return
         order = await advance.to(tx, locked, decide.placed(locked, order_ids), _CREATE)
     await _give_back(db, order, lease, after=_LOOK_AGAIN[0])
@@ -114,11 +117,19 @@ async def _adopt(
 async def _record(db: Database, order: Order, lease: Lease, news: Sequence[PlatformOrder]) -> None:
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
-        if locked is None:
+        if locked is None or _is_another(locked, [part.id for part in news]):
             return
         order = await advance.by_news(tx, locked, news, _CREATE)
     at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
     await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
+
+
+def _is_another(order: Order, order_ids: Sequence[str]) -> bool:
+    """Whether the order is on the platform under other ids already: it must not grow by these."""
+    surplus = [one for one in order_ids if order.order_ids and one not in order.order_ids]
+    if surplus:
+        log.error("order.duplicated", order=order.reference, surplus=surplus)
+    return bool(surplus)
 
 
 async def _refuse(db: Database, order: Order, lease: Lease, never: Never) -> None:

@@ -10,6 +10,7 @@ from tradewind.events.catalogue import OrderNews
 from tradewind.money import Cny
 from tradewind.orders import lifecycle
 from tradewind.orders.model import (
+    OPEN_REQUESTS,
     Failure,
     Order,
     OrderRefund,
@@ -75,7 +76,7 @@ class LineOut(Output):
     """What is bought."""
 
     product_id: Annotated[str, Meta(examples=["900000000001"])]
-    sku_id: Annotated[str | None, Meta(examples=["90000000000100"])]
+    sku_id: Annotated[str | None, Meta(examples=["87591f8108ad403c9ccf19a8eeb25e63"])]
     quantity: Annotated[int, Meta(examples=[2])]
 
     @staticmethod
@@ -140,7 +141,7 @@ class ShipmentOut(Output):
 
 
 class RefundOut(Output):
-    """Money that is asked back. `failure` says why it was refused."""
+    """Money that is asked back. `failure` is there when the platform never heard of it."""
 
     id: Annotated[
         str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
@@ -297,7 +298,7 @@ class OrderOut(Output):
             platform_orders=[PlatformOrderOut.of(part) for part in order.parts],
             shipments=[parcel for part in order.parts for parcel in _shipments(part)],
             refunds=[RefundOut.of(refund) for refund in order.refunds],
-            payment=None if order.payment is None else PaymentOut.of(order.payment),
+            payment=_open_payment(order),
             platform_status=order.platform_status,
             failure=FailureOut.of(order.failure),
             cancel_requested=order.cancel_requested,
@@ -314,6 +315,12 @@ class OrderOut(Output):
             stale=order.sync_failures > 0 if stale is None else stale,
             version=order.version,
         )
+
+
+def _open_payment(order: Order) -> PaymentOut | None:
+    """The request that is open; one that has just ended is in the history."""
+    request = order.payment
+    return PaymentOut.of(request) if request and request.status in OPEN_REQUESTS else None
 
 
 def _shipments(part: PlatformOrder) -> list[ShipmentOut]:

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from datetime import timedelta
 
 from tradewind import ids
 from tradewind.observability.logs import log
@@ -28,11 +27,6 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
 _PAY = Cause("pay")
-# A debit that was accepted and never seen by then has failed; the platform pays an order once.
-_LAPSES = timedelta(minutes=30)
-_NOT_CONFIRMED = Failure(
-    "payment_not_confirmed", "The platform took the payment, and never said that it was made."
-)
 
 
 async def pay(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
@@ -144,19 +138,10 @@ async def _record(
         if locked is None:
             return order
         fresh = await advance.by_news(tx, locked, news, _PAY)
-        if fresh.payment_status is PaymentStatus.PROCESSING and fresh.payment is not None:
-            sent_at = fresh.payment.sent_at or fresh.now
-            if failure is None and fresh.now - sent_at > _LAPSES and not _under_way(fresh):
-                failure = _NOT_CONFIRMED
-            if failure is not None:
-                step = decide.payment_refused(fresh, failure)
-                fresh = await advance.to(tx, fresh, step, _PAY)
+        if failure is not None and fresh.payment_status is PaymentStatus.PROCESSING:
+            step = decide.payment_refused(fresh, failure)
+            fresh = await advance.to(tx, fresh, step, _PAY)
     return fresh
-
-
-def _under_way(order: Order) -> bool:
-    """Whether the platform itself says that it is being paid."""
-    return order.platform_payment_status is PaymentState.PROCESSING
 
 
 def _unpaid(order: Order) -> Sequence[PlatformOrder]:

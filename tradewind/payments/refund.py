@@ -7,7 +7,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.background.errands import Errands
 from tradewind.observability.logs import log
-from tradewind.orders import advance, decide, lifecycle, sql, sql_lists
+from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
 from tradewind.orders.errors import RefundRefused
 from tradewind.orders.follow import FOLLOW
 from tradewind.orders.model import Cause, Order, OrderRefund, Who
@@ -27,6 +27,7 @@ from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch, ValidationFailed
 
 _PATIENCE_SECONDS = 5.0
+_COUNTS = frozenset({RefundState.REQUESTED, RefundState.APPROVED, RefundState.SUCCEEDED})
 
 
 async def ask_refund(
@@ -102,6 +103,7 @@ async def _send(
         platform_id = await connector.refund(request)
     except FindOut as unknown:
         log.warning("refund.unknown", order=order.reference, code=unknown.code)
+        await sql_leases.hint(db, order.platform, [refund.order_id])
         db.wakeups.announce(FOLLOW)
         return
     except PlatformFailure as failure:
@@ -151,12 +153,20 @@ def _part(order: Order, order_id: str | None) -> PlatformOrder:
 
 
 def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
-    """Goods and freight to ask for. Left out is everything that is left."""
+    """Goods and freight to ask for. Left out is everything that is left, of each its own."""
     goods, freight = asked.amount_fen, asked.freight_fen
     if goods is not None:
         return goods, freight or 0
     left = min(decide.refundable(order), part.total_fen - part.refunded_fen)
-    if freight is None:
-        untouched = order.refunded_fen == 0 and not order.refunds
-        freight = min(part.freight_fen, left) if untouched else 0
-    return max(0, left - freight), freight
+    of_freight = min(_freight_left(order, part), left)
+    return left - of_freight, of_freight if freight is None else freight
+
+
+def _freight_left(order: Order, part: PlatformOrder) -> int:
+    """Of the freight, what nobody has got or asked back. Platforms count it apart."""
+    asked = sum(
+        refund.freight_fen
+        for refund in order.refunds
+        if refund.order_id == part.id and refund.state in _COUNTS
+    )
+    return max(0, part.freight_fen - asked)

@@ -80,8 +80,10 @@ class Link:
         if self._browsing is not None and operation in _BROWSING:
             await self._browsing(deadline - perf_counter())
         await self._pace(deadline - perf_counter())
-        body, headers = prepare()
         started = perf_counter()
+        if started >= deadline:  # a process that was frozen meanwhile sends nothing so late
+            raise self._failure("no_time", "The call's time was over before it.", unknown=False)
+        body, headers = prepare()
         result = "failed"
         reason = None
         try:

@@ -28,11 +28,11 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 _JSON_TYPES = frozenset({"application/json"})
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded"})
-_AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<at>[^`]*)`)?$", re.DOTALL)
+_AT = re.compile(r"^(?P<message>.*?)(?: - at (?:`key` in )?`(?P<at>[^`]*)`)?$", re.DOTALL)
 _FIELD = re.compile(
     r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL
 )
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 # Years at the ends of the calendar leave it when they are moved to UTC.
 _TIME = re.compile(r"(?!0001|9999)[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][^\s]+")
@@ -176,7 +176,8 @@ def _explained(text: str, lead: str) -> ValidationFailed:
     """Turn msgspec's sentence and path into ours: `$.items[0].sku` becomes `/items/0/sku`."""
     match = _AT.match(text)
     message, at = (match["message"], match["at"] or "$") if match else (text, "$")
-    steps = [name or index for name, index in _STEP.findall(at.removeprefix("$"))]
+    at = at.removeprefix("$").partition("[...]")[0]  # under which key of a map, it does not say
+    steps = [name or index for name, index in _STEP.findall(at)]
     code = "invalid"
     field = _FIELD.match(message)
     if field:

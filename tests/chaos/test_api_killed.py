@@ -1,0 +1,118 @@
+"""The API is killed under load: what it acknowledged exists once, and a repeat finds it."""
+
+import os
+import random
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from kit import invariants, turmoil
+from kit.processes import family_of, wait_until_gone
+from kit.server import Person, Server, Workshop
+from kit.store import Store, simulated
+from simulator.sandbox_kit import serving
+
+from tradewind import ids
+from tradewind.accounts.model import Role
+
+_CLIENTS = 8
+_FAULTS = {
+    "preview": {"slow": 0.05},
+    "create": {"drop": 0.1, "late": 0.1, "slow": 0.1, "http500": 0.05},
+    "list": {"drop": 0.05, "slow": 0.05},
+}
+
+
+@dataclass
+class Client:
+    """Orders with a fresh key each time, until nobody answers; then sends every key again."""
+
+    buyer: Person
+    body: dict[str, Any]
+    sent: list[str] = field(default_factory=list)
+    acknowledged: dict[str, str] = field(default_factory=dict)
+
+    def order(self, http: httpx.Client, key: str) -> httpx.Response:
+        headers = {**self.buyer.headers, "idempotency-key": key}
+        return http.post("/v1/orders", json=self.body, headers=headers)
+
+    def buy(self, url: str, gone: threading.Event) -> None:
+        with httpx.Client(base_url=url, timeout=15) as http:
+            while not gone.is_set():
+                key = f"{self.buyer.id} {len(self.sent)}"
+                self.sent.append(key)
+                try:
+                    answer = self.order(http, key)
+                except httpx.TransportError:
+                    return
+                assert answer.status_code == 201, answer.text
+                self.acknowledged[key] = answer.json()["id"]
+
+    def repeat(self, url: str) -> None:
+        with httpx.Client(base_url=url, timeout=15) as http:
+            for key in self.sent:
+                answer = self.order(http, key)
+                assert answer.status_code == 201, answer.text
+                known = self.acknowledged.setdefault(key, answer.json()["id"])
+                assert answer.json()["id"] == known
+                again = self.order(http, key)
+                assert again.content == answer.content
+                assert again.headers["idempotent-replayed"] == "true"
+
+
+def _kill(api: Server) -> None:
+    """End every process of the API at once, as a machine that dies does."""
+    family = [api.process.pid, *family_of(api.process.pid)]
+    for pid in family:
+        os.kill(pid, signal.SIGKILL)
+    api.process.wait(10)
+    wait_until_gone(family)
+
+
+def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    chance: random.Random = turmoil.chances()
+    with turmoil.nothing_crashes(workshop), ExitStack() as stack:
+        url = stack.enter_context(workshop.postgres.fresh_database())
+        market = stack.enter_context(serving(tmp_path))
+        settings = simulated(market)
+        crew = stack.enter_context(turmoil.crew(workshop, url, settings, 1))
+        with workshop.serving_on(url, settings=settings) as api:
+            store = Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
+            clients = [Client(api.person(), store.wish()) for _ in range(_CLIENTS)]
+            turmoil.misbehave(market, _FAULTS, late=0.5, slow=2.5)
+            gone = threading.Event()
+            with ThreadPoolExecutor(_CLIENTS) as pool:
+                buying = [pool.submit(one.buy, api.url, gone) for one in clients]
+                gone.wait(chance.uniform(3, 5))
+                _kill(api)
+                gone.set()
+            for one in buying:
+                one.result()
+        told = sum(len(one.acknowledged) for one in clients)
+        lost = sum(len(one.sent) for one in clients) - told
+        sys.stdout.write(f"{told} acknowledged, {lost} not answered\n")
+        turmoil.behave(market)
+
+        with workshop.serving_on(url, settings=settings) as api:
+            with ThreadPoolExecutor(_CLIENTS) as pool:
+                list(pool.map(Client.repeat, clients, [api.url] * _CLIENTS))
+            with turmoil.flying_time(api, market, 20):
+                turmoil.until_decided(api, 30)
+            crew.dismiss()
+            facts = invariants.check(api, market)
+
+    assert told > _CLIENTS
+    assert lost > 0
+    by_key = {key: order_id for one in clients for key, order_id in one.acknowledged.items()}
+    assert len(set(by_key.values())) == len(by_key)
+    assert {ids.ORDER.show(one["id"]) for one in facts.orders} == set(by_key.values())
+    assert {one["status"] for one in facts.orders} == {"pending_payment"}
+    assert sum(map(len, facts.there.values())) == len(by_key)

@@ -1,0 +1,219 @@
+"""A worker freezes in a step, others go on, and it wakes up: nothing is done twice."""
+
+import asyncio
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+from kit import invariants, turmoil
+from kit.server import Workshop
+from kit.store import Store, opened, simulated
+
+_PATIENCE_SECONDS = 20.0
+_BUSY = "gw.QosAppFrequencyLimit"
+# After which what the platform was too busy for is tried again.
+_PAUSE = timedelta(seconds=20)
+# Longer than the lease, and than a create that was not answered may take to come true.
+_FROZEN = timedelta(minutes=3)
+# Longer than a call to a platform may take, and so than one that begins before the freeze.
+_LONGEST_CALL = 10.5
+
+
+def _until(good: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not (found := good()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(scope="module")
+def market_town(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with opened(workshop, tmp_path_factory.mktemp("town"), workers=0, notices=False) as store:
+        store.sku()
+        yield store
+
+
+class Stage:
+    """Two workers, of which the first freezes."""
+
+    def __init__(self, workshop: Workshop, store: Store) -> None:
+        self._workshop = workshop
+        self._store = store
+        self._workers: list[subprocess.Popen[bytes]] = []
+
+    def hire(self) -> subprocess.Popen[bytes]:
+        settings = simulated(self._store.market)
+        worker = self._workshop.worker(self._store.api.database_url, settings=settings)
+        self._workers.append(worker)
+        return worker
+
+    def dismiss(self, worker: subprocess.Popen[bytes]) -> None:
+        """Have it finish what is at hand, and end."""
+        worker.send_signal(signal.SIGTERM)
+        worker.wait(20)
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.kill()
+            worker.wait(10)
+
+    def counter(self, name: str) -> int:
+        return int(self._store.market.state()["counters"].get(name, 0))
+
+    def stands(self, order_id: str) -> tuple[str, str]:
+        row = self._store.stored(order_id)
+        return row["status"], row["payment_status"]
+
+    def freeze_and_go_on(
+        self, frozen: subprocess.Popen[bytes], order_id: str, end: tuple[str, str], seconds: float
+    ) -> None:
+        """Freeze a worker, have another bring the order to its end, and let the first wake up."""
+        frozen.send_signal(signal.SIGSTOP)
+        since = time.monotonic()
+        turmoil.behave(self._store.market)
+        self._store.api.move_clock(_FROZEN)
+        other = self.hire()
+        _until(lambda: self.stands(order_id) == end)
+        time.sleep(max(0.0, since + seconds - time.monotonic()))
+        frozen.send_signal(signal.SIGCONT)
+        self.dismiss(frozen)
+        self.dismiss(other)
+
+
+@pytest.fixture
+def stage(workshop: Workshop, market_town: Store) -> Iterator[Stage]:
+    with turmoil.nothing_crashes(workshop):
+        made = Stage(workshop, market_town)
+        yield made
+        made.close()
+        turmoil.behave(market_town.market)
+
+
+@contextmanager
+def no_calls(store: Store) -> Iterator[None]:
+    """Have everybody wait who wants to call the platform: the budget for it is taken."""
+    stop, ready = threading.Event(), threading.Event()
+
+    async def hold() -> None:
+        connection = await asyncpg.connect(store.api.database_url)
+        async with connection.transaction():
+            await connection.execute(
+                "SELECT 1 FROM rate_budget WHERE subject = 'platform:sandbox' FOR UPDATE"
+            )
+            ready.set()
+            await asyncio.to_thread(stop.wait)
+        await connection.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(hold()))
+    thread.start()
+    ready.wait()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _left_to_the_worker(store: Store) -> str:
+    """An order that the platform was too busy for when it was accepted."""
+    store.market.fault("create", "error", code=_BUSY, count=1)
+    placed = store.place(store.wish())
+    assert (placed.status_code, placed.json()["status"]) == (201, "creating")
+    order_id: str = placed.json()["id"]
+    assert store.stored(order_id)["create_sent_at"] is None
+    store.api.move_clock(_PAUSE)
+    return order_id
+
+
+def _approved(store: Store) -> str:
+    order: Any = store.order()
+    store.approve(store.request_payment(order["id"])["id"])
+    order_id: str = order["id"]
+    return order_id
+
+
+def test_frozen_while_the_create_is_answered(market_town: Store, stage: Stage) -> None:
+    store = market_town
+    order_id = _left_to_the_worker(store)
+    done = stage.counter("create.done")
+    store.market.fault("create", "slow", seconds=5)
+    frozen = stage.hire()
+    _until(lambda: stage.counter("create.done") > done)
+
+    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
+
+    invariants.check(store.api, store.market)
+
+
+def test_frozen_before_the_create_is_sent(market_town: Store, stage: Stage) -> None:
+    store = market_town
+    order_id = _left_to_the_worker(store)
+    waiting = """
+        SELECT 1 FROM pg_stat_activity
+         WHERE application_name = 'tradewind worker' AND wait_event_type = 'Lock'
+           AND query LIKE '%take_from_budgets%'
+    """
+    with no_calls(store):
+        frozen = stage.hire()
+        _until(lambda: store.stored(order_id)["create_sent_at"] and store.api.fetch(waiting))
+        frozen.send_signal(signal.SIGSTOP)
+
+    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), _LONGEST_CALL)
+
+    invariants.check(store.api, store.market)
+
+
+def test_frozen_between_the_late_preview_and_the_create(market_town: Store, stage: Stage) -> None:
+    store = market_town
+    store.market.fault("preview", "slow", seconds=2.5, count=1)
+    store.market.fault("preview", "error", code=_BUSY, count=1)
+    placed = store.place(store.wish())
+    order_id = placed.json()["id"]
+    _until(lambda: store.stored(order_id)["create_sent_at"] is None)
+    store.api.move_clock(_PAUSE)
+    faults = stage.counter("preview.faults")
+    store.market.fault("preview", "slow", seconds=2)
+    frozen = stage.hire()
+    _until(lambda: stage.counter("preview.faults") > faults)
+
+    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
+
+    invariants.check(store.api, store.market)
+
+
+def test_frozen_while_the_payment_is_answered(market_town: Store, stage: Stage) -> None:
+    store = market_town
+    order_id = _approved(store)
+    done = stage.counter("pay.done")
+    store.market.fault("pay", "slow", seconds=5)
+    frozen = stage.hire()
+    _until(lambda: stage.counter("pay.done") > done)
+
+    stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
+
+    invariants.check(store.api, store.market)
+    assert store.market.debits(store.look(order_id)["order_id"]) == [1500]
+
+
+def test_frozen_while_the_order_is_read_that_is_to_be_paid(
+    market_town: Store, stage: Stage
+) -> None:
+    store = market_town
+    order_id = _approved(store)
+    faults = stage.counter("list.faults")
+    store.market.fault("list", "slow", seconds=3)
+    frozen = stage.hire()
+    _until(lambda: stage.counter("list.faults") > faults)
+
+    stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)
+
+    invariants.check(store.api, store.market)
+    assert store.market.debits(store.look(order_id)["order_id"]) == [1500]

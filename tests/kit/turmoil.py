@@ -1,0 +1,162 @@
+"""Turmoil for tests: workers that are killed again and again, time that flies, faults at random."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+
+from simulator.sandbox_kit import Market
+
+from kit import invariants
+from kit.server import Server, Workshop
+
+_TICK_SECONDS = 0.5
+
+
+def chances() -> random.Random:
+    """Others in each run; CHAOS_SEED brings those of a run back whose output names it."""
+    chosen = int(os.environ.get("CHAOS_SEED") or random.SystemRandom().randrange(1 << 32))
+    sys.stdout.write(f"CHAOS_SEED={chosen}\n")
+    return random.Random(chosen)  # noqa: S311 - it is not for secrets
+
+
+@contextmanager
+def nothing_crashes(workshop: Workshop) -> Iterator[None]:
+    """Whatever fails is expected: no process that starts in the block logs an error of its own."""
+    before = set(workshop.folder.glob("*.log"))
+    yield
+    lines = [
+        line[:2000]
+        for log in set(workshop.folder.glob("*.log")) - before
+        for line in log.read_text(errors="replace").splitlines()
+        if '"level":"error"' in line or '"level":"critical"' in line or "Traceback" in line
+    ]
+    assert not lines, "\n".join([f"{len(lines)} errors", *lines[:10]])
+
+
+def misbehave(market: Market, rates: Mapping[str, Mapping[str, float]], **more: float) -> None:
+    """Have operations go wrong in several ways, each as often as its rate says.
+
+    `http500 after` does what it was asked before it says that it failed, `http500` does not. A
+    call is struck by the first of its rates that hits: those that come later are a little rarer.
+    `more` is how many seconds the slow and the late ones take.
+    """
+    for operation, modes in rates.items():
+        for mode, rate in modes.items():
+            word, _, after = mode.partition(" ")
+            details = {"seconds": more[word]} if word in more else {}
+            market.fault(operation, word, rate=rate, after=after == "after", **details)
+
+
+def behave(market: Market) -> None:
+    market.client.delete("/_control/faults").raise_for_status()
+
+
+class Crew:
+    """Workers, of which one dies now and then and is replaced."""
+
+    def __init__(
+        self, workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int
+    ) -> None:
+        self._hire = partial(workshop.worker, database_url, settings=settings)
+        self.workers: list[subprocess.Popen[bytes]] = [self._hire() for _ in range(number)]
+        self.kills = 0
+
+    def kill_one(self, chance: random.Random) -> None:
+        which = chance.randrange(len(self.workers))
+        self._kill(self.workers[which])
+        self.workers[which] = self._hire()
+
+    def kill_all(self) -> None:
+        """Let all of them die, and begin with as many new ones."""
+        for worker in self.workers:
+            self._kill(worker)
+        self.workers = [self._hire() for _ in self.workers]
+
+    def _kill(self, worker: subprocess.Popen[bytes]) -> None:
+        worker.kill()
+        worker.wait(10)
+        self.kills += 1
+
+    def dismiss(self) -> None:
+        """Have them finish what is at hand, and end."""
+        for worker in self.workers:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self.workers:
+            worker.wait(20)
+        self.workers = []
+
+
+@contextmanager
+def crew(
+    workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int = 2
+) -> Iterator[Crew]:
+    hired = Crew(workshop, database_url, settings, number)
+    try:
+        yield hired
+    finally:
+        for worker in hired.workers:
+            worker.kill()
+            worker.wait(10)
+
+
+@contextmanager
+def dying(hired: Crew, chance: random.Random, least: float, most: float) -> Iterator[None]:
+    """Kill a worker every now and then, until the block ends."""
+    stop = threading.Event()
+
+    def kill() -> None:
+        while not stop.wait(chance.uniform(least, most)):
+            hired.kill_one(chance)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def flying_time(api: Server, market: Market, speed: int) -> Iterator[None]:
+    """Let time pass faster, on the platform and for us: leases and settling times end sooner.
+
+    What is in the air in the middle of a step of the clock has taken a little longer than it
+    has: `speed` must be small enough that a call never seems to take the minutes in which a
+    create that was not answered may still come true.
+    """
+    stop = threading.Event()
+    extra = timedelta(seconds=_TICK_SECONDS * (speed - 1))
+
+    def fly() -> None:
+        while not stop.wait(_TICK_SECONDS):
+            api.move_clock(extra)
+
+    market.clock(speed=speed)
+    thread = threading.Thread(target=fly)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        market.clock(speed=1)
+
+
+def until_decided(api: Server, seconds: float, *, but: int = 0) -> float:
+    """Wait until no order is undecided, `but` for some, so long at the most; how long it took."""
+    began = time.monotonic()
+    while len(left := invariants.undecided(api)) > but:
+        if time.monotonic() - began > seconds:
+            shown = "\n".join(str(dict(one)) for one in left[:10])
+            raise AssertionError(f"{len(left)} orders are undecided:\n{shown}")
+        time.sleep(0.25)
+    return time.monotonic() - began

@@ -1,0 +1,119 @@
+"""Cancelling: done at once, later, or by the worker; and not after payment."""
+
+import pytest
+from kit.store import Store
+
+pytestmark = pytest.mark.xdist_group("store")
+
+PATH = "/v1/orders/{}/cancel"
+BOTH = [("order.updated", "cancelled", "cancelled"), ("payment.updated", "cancelled", "cancelled")]
+
+
+def test_an_unpaid_order_is_cancelled_at_once(quiet: Store) -> None:
+    order = quiet.order()
+    quiet.market.clock(advance_seconds=11)
+
+    answer = quiet.call("POST", PATH.format(order["id"]))
+
+    cancelled = answer.json()
+    assert (answer.status_code, cancelled["status"]) == (200, "cancelled")
+    assert (cancelled["payment_status"], cancelled["close_reason"]) == ("cancelled", "buyer")
+    assert (cancelled["cancel_requested"], cancelled["next_sync_at"]) == (False, None)
+    assert quiet.market.status(order["order_id"]) == "cancel"
+
+
+def test_what_is_too_fast_for_the_platform_is_cancelled_by_the_worker(quiet: Store) -> None:
+    order = quiet.order()
+
+    answer = quiet.call("POST", PATH.format(order["id"]))
+
+    asked = answer.json()
+    assert (answer.status_code, asked["status"]) == (202, "pending_payment")
+    assert asked["cancel_requested"] is True
+    assert quiet.told(order["id"])[1:] == []
+    again = quiet.call("POST", PATH.format(order["id"]))
+    assert (again.status_code, again.json()["version"]) == (202, asked["version"])
+
+    quiet.market.clock(advance_seconds=11)
+    quiet.due_now(order["id"])
+    row = quiet.until_stored(order["id"], lambda one: one["status"] == "cancelled")
+
+    assert row["cancel_requested"] is False
+    assert quiet.told(order["id"])[1:] == BOTH
+
+
+def test_what_is_being_created_is_cancelled_when_it_is_there(store: Store) -> None:
+    store.market.fault("create", "slow", seconds=3, count=1)
+    order = store.place(store.wish()).json()
+    assert order["status"] == "creating"
+
+    answer = store.call("POST", PATH.format(order["id"]))
+
+    assert (answer.status_code, answer.json()["cancel_requested"]) == (202, True)
+    store.until_stored(order["id"], lambda row: row["order_ids"] != [])
+    store.market.clock(advance_seconds=11)
+    store.due_now(order["id"])
+    store.until_stored(order["id"], lambda row: row["status"] == "cancelled")
+    assert store.told(order["id"])[-2:] == BOTH
+
+
+def test_a_platform_that_cancels_later_says_so_later(quiet: Store) -> None:
+    order = quiet.place(quiet.wish(platform="taobao")).json()
+    quiet.market.clock(advance_seconds=2.5)
+    order = quiet.until(order["id"], lambda one: one["status"] == "pending_payment")
+
+    answer = quiet.call("POST", PATH.format(order["id"]))
+
+    assert (answer.status_code, answer.json()["status"]) == (202, "pending_payment")
+    quiet.market.clock(advance_seconds=6)
+    after = quiet.look(order["id"])
+    assert (after["status"], after["payment_status"]) == ("cancelled", "cancelled")
+    assert after["cancel_requested"] is False
+    assert quiet.told(order["id"])[-2:] == BOTH
+
+
+def test_after_payment_it_is_too_late_and_a_refund_is_pointed_to(store: Store) -> None:
+    order = store.paid()
+
+    problem = store.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
+
+    assert (problem["current"], problem["allowed"]) == ("paid", ["refund"])
+    assert store.look(order["id"])["version"] == order["version"]
+
+
+def test_a_platform_that_refuses_is_quoted_and_the_wish_is_over(quiet: Store) -> None:
+    order = quiet.order()
+    quiet.market.fault("cancel", "error", code="ORDER_STATUS_ERROR", message="不可取消")
+
+    problem = quiet.refused("POST", PATH.format(order["id"]), 409, "cancel_refused")
+
+    assert problem["upstream"]["code"] == "ORDER_STATUS_ERROR"
+    after = quiet.look(order["id"])
+    assert (after["status"], after["cancel_requested"]) == ("pending_payment", False)
+    assert quiet.told(order["id"])[1:] == []
+
+
+def test_a_repeat_with_the_same_key_gets_the_same_answer(store: Store) -> None:
+    order = store.order()
+    store.market.clock(advance_seconds=11)
+    headers = {"idempotency-key": "cancel it"}
+
+    first = store.call("POST", PATH.format(order["id"]), headers=headers)
+    second = store.call("POST", PATH.format(order["id"]), headers=headers)
+
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert second.content == first.content
+    assert second.headers["idempotent-replayed"] == "true"
+    store.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
+
+
+def test_a_payment_that_waits_for_approval_ends_with_its_order(store: Store) -> None:
+    order = store.order()
+    payment = store.request_payment(order["id"])
+    store.market.clock(advance_seconds=11)
+
+    store.ok("POST", PATH.format(order["id"]))
+
+    ended = store.ok("GET", f"/v1/payments/{payment['id']}", by=store.approver)
+    assert (ended["status"], ended["reason"]) == ("superseded", "order_closed")
+    assert ended["order"]["status"] == "cancelled"

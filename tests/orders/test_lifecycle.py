@@ -1,0 +1,192 @@
+"""The two tables by which an order moves, each pair of them, as the design page has them."""
+
+import itertools
+
+import pytest
+from kit.orders import a_request, an_order, paid_order
+
+from tradewind.orders import lifecycle
+from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.lifecycle import ENDED, FOLLOWS, MOVES, Trigger
+from tradewind.orders.model import Order, PaymentStatus, RequestStatus, Status, Work
+
+# Which status may follow which; a dot where it may not. Rows and columns in the same sequence.
+MAY_FOLLOW = """
+    creating           .  x  x  x  x  x  x  x  x  x  x
+    create_failed      .  .  .  .  .  .  .  .  .  .  .
+    pending_payment    .  .  .  x  x  x  x  x  x  x  x
+    paid               .  .  .  .  x  x  x  x  .  x  x
+    partially_shipped  .  .  .  .  .  x  x  x  .  x  x
+    shipped            .  .  .  .  .  .  x  x  .  x  x
+    received           .  .  .  .  .  .  .  x  .  x  x
+    completed          .  .  .  .  .  .  .  .  .  .  .
+    cancelled          .  .  .  .  .  .  .  .  .  .  .
+    closed             .  .  .  .  .  .  .  .  .  .  .
+    unknown            .  .  x  x  x  x  x  x  x  x  .
+"""
+# The table of section 4.4 by its rows: from, trigger, to. Row 1 is no move, 7 is left out, and
+# 11 and 17 change nothing.
+ROWS = """
+    2   unpaid rejected failed                            request_payment   pending_approval
+    3   pending_approval                                  withdraw_payment  unpaid
+    4   pending_approval                                  approve           approved
+    5   pending_approval                                  reject            rejected
+    6   approved                                          submit            processing
+    8   pending_approval approved                         amount_changed    unpaid
+    9   processing                                        paid              paid
+    10  processing                                        refused           failed
+    12  unpaid pending_approval approved rejected failed  paid              paid
+    13  unpaid pending_approval approved rejected failed  closed            cancelled
+    14  processing                                        closed            cancelled
+    15  paid partially_refunded                           partly_refunded   partially_refunded
+    16  paid partially_refunded                           refunded          refunded
+"""
+
+
+def may_follow() -> dict[tuple[str, str], bool]:
+    rows = [row.split() for row in MAY_FOLLOW.strip().splitlines()]
+    words = [row[0] for row in rows]
+    return {
+        (before, after): mark == "x"
+        for before, *marks in rows
+        for after, mark in zip(words, marks, strict=True)
+    }
+
+
+def moves() -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for row in ROWS.strip().splitlines():
+        _, *before, trigger, after = row.split()
+        found |= {(one, trigger): after for one in before}
+    return found
+
+
+def test_every_status_leads_where_the_design_says_and_nowhere_else() -> None:
+    leads = {
+        (before.value, after.value): after in FOLLOWS[before]
+        for before, after in itertools.product(Status, Status)
+    }
+    assert leads == may_follow()
+
+
+def test_an_order_ends_where_nothing_follows() -> None:
+    assert {status.value for status in ENDED} == {
+        "create_failed",
+        "completed",
+        "cancelled",
+        "closed",
+    }
+
+
+def test_every_payment_status_moves_as_the_design_says_and_not_otherwise() -> None:
+    expected = moves()
+    assert {trigger.value for trigger in Trigger} == {trigger for _, trigger in expected}
+
+    moved = {
+        (status.value, trigger.value): MOVES.get((status, trigger))
+        for status, trigger in itertools.product(PaymentStatus, Trigger)
+    }
+    assert moved == {pair: expected.get(pair) for pair in moved}
+
+
+@pytest.mark.parametrize(
+    ("status", "trigger"),
+    [pair for pair in itertools.product(PaymentStatus, Trigger) if pair not in MOVES],
+)
+def test_what_the_table_does_not_have_is_refused(status: PaymentStatus, trigger: Trigger) -> None:
+    order = an_order(payment_status=status)
+
+    with pytest.raises(InvalidTransition) as refused:
+        lifecycle.moved(order, trigger)
+
+    assert refused.value.facts["current"] == status
+    assert refused.value.facts["allowed"] == lifecycle.commands(order)
+
+
+COMMANDS = {
+    "unpaid": ["request_payment", "cancel"],
+    "pending_approval": ["withdraw_payment", "approve", "reject", "cancel"],
+    "approved": ["cancel"],
+    "rejected": ["request_payment", "cancel"],
+    "failed": ["request_payment", "cancel"],
+    "processing": [],
+    "paid": ["refund"],
+    "partially_refunded": ["refund"],
+    "refunded": [],
+    "cancelled": [],
+}
+
+
+@pytest.mark.parametrize("payment_status", PaymentStatus)
+def test_people_may_do_with_an_unpaid_order_what_its_money_allows(
+    payment_status: PaymentStatus,
+) -> None:
+    assert lifecycle.commands(an_order(payment_status=payment_status)) == COMMANDS[payment_status]
+
+
+@pytest.mark.parametrize("status", Status)
+def test_an_unpaid_order_can_be_cancelled_until_it_goes_on_its_way(status: Status) -> None:
+    cancellable = status in (Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN)
+
+    assert lifecycle.may_cancel(an_order(status)) is cancellable
+    payable = ["request_payment"] if status is Status.PENDING_PAYMENT else []
+    assert lifecycle.commands(an_order(status)) == payable + ["cancel"] * cancellable
+
+
+def test_an_order_of_which_a_part_is_paid_cannot_be_cancelled() -> None:
+    assert not lifecycle.may_cancel(an_order(paid_fen=1))
+
+
+WORK = [
+    (an_order(Status.CREATING, parts=[]), Work.CREATE),
+    (an_order(Status.CREATING), Work.FOLLOW),
+    (an_order(Status.CREATE_FAILED, parts=[]), Work.NONE),
+    (an_order(), Work.FOLLOW),
+    (an_order(cancel_requested=True), Work.CANCEL),
+    (an_order(Status.CREATING, parts=[], cancel_requested=True), Work.CREATE),
+    (an_order(Status.CANCELLED, PaymentStatus.CANCELLED), Work.NONE),
+    (an_order(payment_status=PaymentStatus.PENDING_APPROVAL), Work.FOLLOW),
+    (an_order(payment_status=PaymentStatus.APPROVED), Work.PAY),
+    (an_order(payment_status=PaymentStatus.PROCESSING), Work.PAY),
+    (
+        an_order(
+            payment_status=PaymentStatus.APPROVED,
+            payment=a_request(RequestStatus.APPROVED, pay_url="https://pay.example/1"),
+        ),
+        Work.FOLLOW,
+    ),
+    (paid_order(), Work.FOLLOW),
+    (paid_order(status=Status.COMPLETED), Work.FOLLOW),
+    (paid_order(PaymentStatus.REFUNDED, Status.CLOSED, 1500), Work.FOLLOW),
+]
+
+
+@pytest.mark.parametrize(("order", "work"), WORK)
+def test_what_is_to_be_done_at_the_platform(order: Order, work: Work) -> None:
+    assert lifecycle.next_work(order) is work
+
+
+LINK = a_request(RequestStatus.APPROVED, pay_url="https://pay.example/1")
+WAITING = [
+    (an_order(Status.CREATING, parts=[]), "platform_create"),
+    (an_order(Status.CREATE_FAILED, parts=[]), "none"),
+    (an_order(), "payment"),
+    (an_order(payment_status=PaymentStatus.REJECTED), "payment"),
+    (an_order(payment_status=PaymentStatus.FAILED), "payment"),
+    (an_order(payment_status=PaymentStatus.PENDING_APPROVAL), "approval"),
+    (an_order(payment_status=PaymentStatus.APPROVED), "payment_result"),
+    (an_order(payment_status=PaymentStatus.APPROVED, payment=LINK), "payment"),
+    (an_order(payment_status=PaymentStatus.PROCESSING), "payment_result"),
+    (paid_order(), "seller_shipment"),
+    (paid_order(status=Status.PARTIALLY_SHIPPED), "seller_shipment"),
+    (paid_order(status=Status.SHIPPED), "receipt"),
+    (paid_order(status=Status.RECEIVED), "none"),
+    (paid_order(status=Status.COMPLETED), "none"),
+    (an_order(Status.CANCELLED, PaymentStatus.CANCELLED), "none"),
+    (an_order(Status.UNKNOWN), "none"),
+]
+
+
+@pytest.mark.parametrize(("order", "word"), WAITING)
+def test_whom_an_order_waits_for(order: Order, word: str) -> None:
+    assert lifecycle.waiting_for(order) == word

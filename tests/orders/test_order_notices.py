@@ -1,0 +1,93 @@
+"""Notices from marketplaces: a hint that costs nothing when forged, and nothing twice."""
+
+from urllib.parse import urlencode
+
+import pytest
+from kit.store import Store
+from simulator.sandbox_kit import KEYS
+
+from tradewind.simulator import signing
+
+pytestmark = pytest.mark.xdist_group("store")
+
+
+def push(store: Store, message: str, signature: str, platform: str = "sandbox") -> int:
+    """The status that a push of the 1688 dialect is answered with."""
+    body = urlencode({"message": message, "_aop_signature": signature})
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    answer = store.api.call("POST", f"/v1/notices/{platform}", content=body, headers=headers)
+    return answer.status_code
+
+
+def calls(store: Store) -> int:
+    counters = store.market.state()["counters"]
+    return sum(value for name, value in counters.items() if name.endswith(".calls"))
+
+
+def message(order_id: str) -> str:
+    return f'{{"msgId":1,"type":"ORDER_ANNOUNCE_SENDGOODS","data":{{"orderId":{order_id}}}}}'
+
+
+def test_a_forged_notice_is_refused_and_nobody_is_asked(quiet: Store) -> None:
+    order = quiet.paid()
+    quiet.market.advance(order["order_id"], "ship")
+    stored, before = quiet.stored(order["id"]), calls(quiet)
+
+    assert push(quiet, message(order["order_id"]), "0" * 40) == 401
+    assert push(quiet, message(order["order_id"]), "") == 401
+    assert push(quiet, "", "") == 401
+
+    assert calls(quiet) == before
+    assert dict(quiet.stored(order["id"])) == dict(stored)
+
+
+def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: Store) -> None:
+    order, other = quiet.paid(), quiet.paid()
+    quiet.market.advance(order["order_id"], "ship")
+    secret = KEYS["sandbox"].secret
+
+    for one in (order, other):
+        said = message(one["order_id"])
+        assert push(quiet, said, signing.param2_notice(secret, said)) == 200
+
+    quiet.until_stored(order["id"], lambda row: row["status"] == "shipped")
+    heard = quiet.stored(other["id"])["hints"]
+    quiet.until_stored(other["id"], lambda row: row["next_sync_at"] > row["synced_at"])
+    assert heard == 1
+    assert quiet.stored(other["id"])["status"] == "paid"
+
+
+def test_a_notice_about_a_strangers_order_is_taken_and_forgotten(quiet: Store) -> None:
+    said = message("123456789")
+
+    assert push(quiet, said, signing.param2_notice(KEYS["sandbox"].secret, said)) == 200
+
+
+def test_a_notice_of_a_platform_that_nobody_knows_is_refused(store: Store) -> None:
+    answer = store.api.call("POST", "/v1/notices/ebay", content=b"x")
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "unsupported_platform")
+
+
+def test_notices_that_come_often_and_out_of_order_tell_everything_once(store: Store) -> None:
+    store.market.control(
+        "push",
+        url=f"{store.api.url}/v1/notices/{{app}}",
+        duplicates=3,
+        shuffle=True,
+        window_seconds=0.2,
+    )
+    order = store.order()
+
+    for step in ("pay", "ship", "receive"):
+        store.market.advance(order["order_id"], step)
+    store.until_stored(order["id"], lambda row: row["status"] == "received")
+    store.hear_notices()
+
+    told = store.told(order["id"])
+    assert [one for one in told if one[0] == "payment.updated"] == [
+        ("payment.updated", told[[one[0] for one in told].index("payment.updated")][1], "paid")
+    ]
+    statuses = [status for event, status, _ in told if event == "order.updated"]
+    assert statuses == sorted(set(statuses), key=statuses.index)
+    assert (statuses[0], statuses[-1]) == ("pending_payment", "received")

@@ -1,0 +1,187 @@
+"""Placing orders: the price that was agreed, one order for one key, and a platform that is slow."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from kit.store import PLAIN, Store
+
+pytestmark = pytest.mark.xdist_group("store")
+
+PRICE_RISES, SOLD_OUT_MEANWHILE = "900000000003", "900000000012"
+
+
+def made_there(store: Store, order_id: str) -> int:
+    """How many orders the marketplace has for one of ours."""
+    state = store.market.client.get(f"/_control/state?reference={order_id}").json()
+    return int(state["orders_total"])
+
+
+def listed(store: Store) -> list[str]:
+    return [one["id"] for one in store.ok("GET", "/v1/orders?limit=100")["items"]]
+
+
+def test_an_order_shows_every_field_from_the_beginning(store: Store) -> None:
+    wish = store.wish(
+        PLAIN, 2, external_id="PO-7", metadata={"team": "shoes"}, remark="Soon, please."
+    )
+
+    placed = store.place(wish)
+
+    order = placed.json()
+    assert placed.status_code == 201
+    assert placed.headers["location"] == f"/v1/orders/{order['id']}"
+    assert (order["status"], order["payment_status"]) == ("pending_payment", "unpaid")
+    assert (order["platform"], order["platform_payment_status"]) == ("sandbox", "unpaid")
+    assert (order["total_amount_cny"], order["goods_amount_cny"]) == (25, 20)
+    assert (order["freight_cny"], order["discount_cny"]) == (5, 0)
+    assert (order["items"], order["external_id"]) == (wish["items"], "PO-7")
+    assert (order["metadata"], order["remark"]) == ({"team": "shoes"}, "Soon, please.")
+    assert order["address"] == {**wish["address"], "postal_code": None}
+    assert order["account_id"] == store.buyer.id
+    assert [one["order_id"] for one in order["platform_orders"]] == [order["order_id"]]
+    assert (order["shipments"], order["refunds"], order["payment"]) == ([], [], None)
+    assert (order["waiting_for"], order["stale"]) == ("payment", False)
+    assert order["pay_before"] > order["created_at"]
+    assert made_there(store, order["id"]) == 1
+
+
+def test_an_order_at_another_price_than_expected_is_refused_and_not_made(store: Store) -> None:
+    answer = store.place(store.wish(expected_total_cny=14.99))
+
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (409, "price_changed")
+    assert (problem["expected_total_cny"], problem["current_total_cny"]) == (14.99, 15)
+    assert listed(store) == []
+
+
+def test_an_order_at_the_price_expected_is_made(store: Store) -> None:
+    assert store.place(store.wish(expected_total_cny=15)).status_code == 201
+
+
+def test_a_price_that_rises_after_the_preview_shows_in_the_order(store: Store) -> None:
+    order = store.order(PRICE_RISES, expected_total_cny=15)
+
+    assert (order["status"], order["total_amount_cny"]) == ("pending_payment", 17)
+
+
+def test_a_refusal_after_the_preview_ends_in_create_failed_with_the_reason(store: Store) -> None:
+    placed = store.place(store.wish(SOLD_OUT_MEANWHILE))
+
+    assert placed.status_code == 201
+    order = store.look(placed.json()["id"])
+    assert (order["status"], order["failure"]["code"]) == ("create_failed", "out_of_stock")
+    assert (order["order_id"], order["next_sync_at"]) == (None, None)
+    assert store.told(order["id"]) == [("order.updated", "create_failed", "unpaid")]
+    assert store.events(order["id"])[0]["data"]["order"]["order_id"] is None
+    assert store.events(order["id"])[0]["data"]["order"]["total_amount_cny"] is None
+
+
+def test_an_external_id_is_taken_once_and_says_by_which_order(store: Store) -> None:
+    first = store.order(external_id="PO-1")
+
+    answer = store.place(store.wish(external_id="PO-1"))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
+    assert answer.json()["order"] == first["id"]
+    assert listed(store) == [first["id"]]
+    other = store.api.person()
+    assert store.place(store.wish(external_id="PO-1"), by=other).status_code == 201
+
+
+def test_an_order_needs_an_idempotency_key(store: Store) -> None:
+    store.refused("POST", "/v1/orders", 400, "idempotency_key_missing", json=store.wish())
+
+    assert listed(store) == []
+
+
+def test_a_repeat_gets_the_same_bytes_and_makes_no_second_order(store: Store) -> None:
+    wish = store.wish()
+
+    first, second = store.place(wish, key="again"), store.place(wish, key="again")
+
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.content == first.content
+    assert second.headers["location"] == first.headers["location"]
+    assert second.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert listed(store) == [first.json()["id"]]
+    assert made_there(store, first.json()["id"]) == 1
+
+
+def test_a_key_that_was_used_for_something_else_is_refused(store: Store) -> None:
+    store.place(store.wish(), key="used")
+
+    answer = store.place(store.wish(quantity=2), key="used")
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
+    assert len(listed(store)) == 1
+
+
+def test_two_accounts_may_use_the_same_key(store: Store) -> None:
+    other = store.api.person()
+
+    mine, theirs = store.place(store.wish(), key="k"), store.place(store.wish(), key="k", by=other)
+
+    assert mine.json()["id"] != theirs.json()["id"]
+
+
+def test_a_refusal_is_not_kept_so_the_same_key_may_be_sent_again(store: Store) -> None:
+    assert store.place(store.wish(expected_total_cny=1), key="twice").status_code == 409
+
+    assert store.place(store.wish(expected_total_cny=15), key="twice").status_code == 201
+
+
+def test_twenty_requests_with_one_key_at_once_make_one_order(store: Store) -> None:
+    wish = store.wish()
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: store.place(wish, key="storm"), range(20)))
+
+    made = [answer for answer in answers if answer.status_code == 201]
+    others = {answer.json()["code"] for answer in answers if answer.status_code != 201}
+    assert others <= {"request_in_flight"}
+    (order_id,) = {answer.json()["id"] for answer in made}
+    assert listed(store) == [order_id]
+    assert made_there(store, order_id) == 1
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status"),
+    [
+        ({"k" * 40: "v" * 500}, 201),
+        ({f"k{n}": "" for n in range(50)}, 201),
+        ({"k": 1}, 422),
+        ({"": "v"}, 422),
+    ],
+)
+def test_metadata_has_limits(store: Store, metadata: dict[str, Any], status: int) -> None:
+    answer = store.place(store.wish(metadata=metadata))
+
+    assert answer.status_code == status
+    if status == 201:
+        assert answer.json()["metadata"] == metadata
+
+
+def test_a_create_that_is_never_answered_is_found_again_and_not_repeated(store: Store) -> None:
+    store.market.fault("create", "drop", count=1)
+
+    placed = store.place(store.wish())
+
+    order_id = placed.json()["id"]
+    assert placed.status_code == 201
+    order = store.until(order_id, lambda one: one["status"] != "creating")
+    assert order["status"] == "pending_payment"
+    assert made_there(store, order_id) == 1
+
+
+def test_an_order_is_accepted_though_the_platform_gives_no_preview(store: Store) -> None:
+    store.market.fault("preview", "http500")
+
+    placed = store.place(store.wish(expected_total_cny=14))
+
+    assert (placed.status_code, placed.json()["status"]) == (201, "creating")
+    store.market.client.delete("/_control/faults")
+    order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
+    assert (order["status"], order["failure"]["code"]) == ("create_failed", "price_changed")
+    assert made_there(store, order["id"]) == 0

@@ -1,0 +1,258 @@
+"""Payments: asked for by one, decided by another, at the amount that both saw, and made once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from kit.store import PLAIN, Store
+
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("store")
+
+PRICE_GOES_UP, CLOSES_SOON = "900000000010", "900000000013"
+
+
+def payment_of(store: Store, payment_id: str) -> Any:
+    return store.ok("GET", f"/v1/payments/{payment_id}", by=store.approver)
+
+
+def test_a_request_says_who_asked_for_how_much(store: Store) -> None:
+    order = store.order()
+    path = f"/v1/orders/{order['id']}/payment"
+
+    answer = store.call("POST", path, json={"amount_cny": 15})
+
+    request = answer.json()
+    assert answer.status_code == 201
+    assert request.pop("id").startswith("pay_")
+    assert request.pop("requested_at") > order["created_at"]
+    assert request == {
+        "status": "pending_approval",
+        "amount_cny": 15,
+        "mode": "auto",
+        "requested_by": {"account_id": store.buyer.id, "email": store.buyer.email},
+        "decided_by": None,
+        "decided_at": None,
+        "reason": None,
+        "pay_url": None,
+        "failure": None,
+    }
+    waiting = store.look(order["id"])
+    assert (waiting["payment"]["amount_cny"], waiting["waiting_for"]) == (15, "approval")
+
+
+def test_a_request_for_another_amount_than_it_costs_is_refused(store: Store) -> None:
+    order = store.order()
+    path = f"/v1/orders/{order['id']}/payment"
+
+    problem = store.refused("POST", path, 409, "amount_changed", json={"amount_cny": 14.5})
+
+    assert (problem["amount_cny"], problem["current_amount_cny"]) == (14.5, 15)
+    store.refused("POST", path, 422, "validation_failed", json={"amount_cny": 14.555})
+    assert store.look(order["id"])["version"] == order["version"]
+
+
+def test_a_request_repeated_with_its_key_is_one(store: Store) -> None:
+    order = store.order()
+    headers = {"idempotency-key": "pay it"}
+    path = f"/v1/orders/{order['id']}/payment"
+
+    first, second = (store.call("POST", path, headers=headers) for _ in range(2))
+
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.content == first.content
+    assert second.headers["idempotent-replayed"] == "true"
+    assert len(store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]) == 1
+
+
+def test_the_queue_shows_first_what_has_the_least_time_left(store: Store) -> None:
+    calm, urgent = store.order(), store.order(CLOSES_SOON)
+    mine = [store.request_payment(order["id"])["id"] for order in (calm, urgent)]
+    found: list[Any] = []
+    cursor = ""
+    while True:
+        page = store.ok("GET", f"/v1/payments?limit=7{cursor}", by=store.approver)
+        found += page["items"]
+        if not page["has_more"]:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+
+    times = [one["order"]["pay_before"] for one in found]
+    assert times == sorted(times)
+    assert {one["status"] for one in found} == {"pending_approval"}
+    ids = [one["id"] for one in found]
+    assert len(ids) == len(set(ids))
+    assert [one for one in ids if one in mine] == mine[::-1]
+    queued = next(one for one in found if one["id"] == mine[0])
+    assert (queued["order"]["id"], queued["amount_cny"]) == (calm["id"], 15)
+    assert queued["order"]["account_id"] == store.buyer.id
+
+
+def test_payments_are_listed_by_status_the_latest_first(store: Store) -> None:
+    order = store.order()
+    first = store.request_payment(order["id"])["id"]
+    reject(store, first)
+    second = store.request_payment(order["id"])["id"]
+    reject(store, second)
+
+    rejected = store.ok("GET", "/v1/payments?status=rejected,failed&limit=2", by=store.approver)
+    history = store.ok("GET", f"/v1/orders/{order['id']}/payments?limit=1")
+    rest = store.ok(
+        "GET", f"/v1/orders/{order['id']}/payments?limit=1&cursor={history['next_cursor']}"
+    )
+
+    assert [one["id"] for one in rejected["items"]] == [second, first]
+    assert [one["id"] for one in history["items"] + rest["items"]] == [second, first]
+    store.refused("GET", "/v1/payments?status=lost", 422, "validation_failed", by=store.approver)
+
+
+def reject(store: Store, payment_id: str) -> Any:
+    return store.ok(
+        "POST",
+        f"/v1/payments/{payment_id}/reject",
+        by=store.approver,
+        json={"reason": "Too dear."},
+    )
+
+
+def test_a_rejection_needs_a_reason(store: Store) -> None:
+    payment = store.request_payment(store.order()["id"])
+    path = f"/v1/payments/{payment['id']}/reject"
+
+    for body in ({}, {"reason": ""}):
+        problem = store.refused(
+            "POST", path, 422, "validation_failed", by=store.approver, json=body
+        )
+        assert [one["pointer"] for one in problem["errors"]] == ["/reason"]
+
+    assert payment_of(store, payment["id"])["status"] == "pending_approval"
+
+
+def test_nobody_decides_about_their_own_request(store: Store) -> None:
+    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
+    order = store.place(store.wish(), by=both).json()
+    payment = store.ok("POST", f"/v1/orders/{order['id']}/payment", by=both)
+    path = f"/v1/payments/{payment['id']}"
+
+    store.refused("POST", f"{path}/approve", 409, "own_request", by=both)
+    store.refused("POST", f"{path}/reject", 409, "own_request", by=both, json={"reason": "No."})
+
+    found = payment_of(store, payment["id"])
+    assert (found["status"], found["decided_by"]) == ("pending_approval", None)
+    assert found["order"]["payment_status"] == "pending_approval"
+
+
+def test_payments_are_for_approvers_and_orders_for_buyers(store: Store) -> None:
+    payment = store.request_payment(store.order()["id"])
+    path = f"/v1/payments/{payment['id']}"
+
+    for method, where in [
+        ("GET", "/v1/payments"),
+        ("GET", path),
+        ("POST", f"{path}/approve"),
+        ("POST", f"{path}/reject"),
+    ]:
+        store.refused(method, where, 403, "insufficient_permissions")
+    store.refused("GET", "/v1/orders", 403, "insufficient_permissions", by=store.approver)
+    store.refused("GET", "/v1/events", 403, "insufficient_permissions", by=store.approver)
+    unknown = "/v1/payments/pay_00000000000000000000000000"
+    store.refused("GET", unknown, 404, "not_found", by=store.approver)
+    store.refused("POST", f"{unknown}/approve", 404, "not_found", by=store.approver)
+
+
+def test_an_approval_of_another_amount_than_was_asked_for_is_refused(store: Store) -> None:
+    payment = store.request_payment(store.order()["id"])
+    path = f"/v1/payments/{payment['id']}/approve"
+
+    problem = store.refused(
+        "POST", path, 409, "amount_changed", by=store.approver, json={"amount_cny": 14}
+    )
+
+    assert (problem["amount_cny"], problem["current_amount_cny"]) == (14, 15)
+    assert payment_of(store, payment["id"])["status"] == "pending_approval"
+
+
+def test_of_two_who_approve_at_once_one_does(store: Store) -> None:
+    order = store.order()
+    payment = store.request_payment(order["id"])
+    path = f"/v1/payments/{payment['id']}/approve"
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: store.call("POST", path, by=store.approver), range(8)))
+
+    assert sorted(one.status_code for one in answers) == [200, *[409] * 7]
+    store.until(order["id"], lambda one: one["payment_status"] == "paid")
+    assert store.market.debits(order["order_id"]) == [1500]
+
+
+def test_a_price_that_rises_supersedes_the_request(quiet: Store) -> None:
+    order = quiet.order(PRICE_GOES_UP)
+    payment = quiet.request_payment(order["id"])
+    quiet.market.clock(advance_seconds=31)
+
+    after = quiet.look(order["id"])
+
+    assert (after["payment_status"], after["payment"]) == ("unpaid", None)
+    assert after["total_amount_cny"] == 17
+    ended = payment_of(quiet, payment["id"])
+    assert (ended["status"], ended["reason"]) == ("superseded", "amount_changed")
+    assert ended["amount_cny"] == 15
+    assert quiet.told(order["id"])[2:] == [("payment.updated", "pending_payment", "unpaid")]
+    assert quiet.request_payment(order["id"])["amount_cny"] == 17
+
+
+def test_an_approval_does_not_hold_for_another_price(quiet: Store) -> None:
+    order = quiet.order()
+    payment = quiet.request_payment(order["id"])
+    quiet.market.advance(order["order_id"], "change_price", fen=1600)
+
+    quiet.approve(payment["id"])
+    quiet.until_stored(order["id"], lambda row: row["payment_status"] == "unpaid")
+
+    assert payment_of(quiet, payment["id"])["reason"] == "amount_changed"
+    assert quiet.market.debits(order["order_id"]) == []
+    assert quiet.told(order["id"])[2:] == [
+        ("payment.updated", "pending_payment", "approved"),
+        ("payment.updated", "pending_payment", "unpaid"),
+    ]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_is_paid_by_hand_was_paid_outside(quiet: Store, asked: bool) -> None:
+    order = quiet.order()
+    payment = quiet.request_payment(order["id"]) if asked else None
+    told = quiet.told(order["id"])
+    quiet.market.advance(order["order_id"], "pay")
+
+    after = quiet.look(order["id"])
+
+    assert (after["status"], after["payment_status"]) == ("paid", "paid")
+    assert (after["paid_outside"], after["paid_amount_cny"]) == (True, 15)
+    assert after["payment"] is None
+    if payment is not None:
+        ended = payment_of(quiet, payment["id"])
+        assert (ended["status"], ended["reason"]) == ("superseded", "paid_outside")
+    assert quiet.told(order["id"]) == [
+        *told,
+        ("order.updated", "paid", "paid"),
+        ("payment.updated", "paid", "paid"),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["drop", "twice", "garbage", None])
+def test_a_payment_whose_answer_is_lost_or_wrong_is_made_once(
+    store: Store, mode: str | None
+) -> None:
+    order = store.order(PLAIN if mode else "900000000006")
+    if mode:
+        store.market.fault("pay", mode, count=1)
+    store.approve(store.request_payment(order["id"])["id"])
+
+    paid = store.until(
+        order["id"], lambda one: one["payment_status"] not in ("approved", "processing")
+    )
+
+    assert (paid["status"], paid["payment_status"]) == ("paid", "paid")
+    assert paid["paid_outside"] is False
+    assert store.market.debits(order["order_id"]) == [1500]

@@ -1,0 +1,69 @@
+"""Pay mode `link`: an approval gives out a link, and who pays there pays what was approved."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from kit.server import Workshop
+from kit.store import Store, opened
+
+pytestmark = pytest.mark.xdist_group("links")
+
+
+@pytest.fixture(scope="module")
+def linked(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    settings = {"TRADEWIND_PLATFORM_SANDBOX_PAY_MODE": "link"}
+    with opened(workshop, tmp_path_factory.mktemp("links"), settings=settings) as store:
+        yield store
+
+
+def approved(store: Store) -> tuple[str, str, str]:
+    """An order whose payment has a link: the ids of the order here and there, and the link."""
+    order = store.order()
+    store.approve(store.request_payment(order["id"])["id"])
+    given = store.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
+    assert (given["payment_status"], given["waiting_for"]) == ("approved", "payment")
+    assert (given["payment"]["status"], given["payment"]["mode"]) == ("approved", "link")
+    return order["id"], order["order_id"], given["payment"]["pay_url"]
+
+
+def test_who_pays_at_the_link_pays_what_was_approved(linked: Store) -> None:
+    order_id, there, url = approved(linked)
+    assert url.startswith(linked.market.url)
+    parts = urlsplit(url)
+
+    page = linked.market.client.post(f"{parts.path}?{parts.query}")
+
+    assert page.status_code == 200
+    linked.until_stored(order_id, lambda row: row["payment_status"] == "paid")
+    paid = linked.look(order_id)
+    assert (paid["status"], paid["paid_outside"]) == ("paid", False)
+    (payment,) = linked.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+    assert (payment["status"], payment["pay_url"]) == ("paid", url)
+    assert linked.market.debits(there) == [1500]
+    assert linked.told(order_id)[1:] == [
+        ("payment.updated", "pending_payment", "pending_approval"),
+        ("payment.updated", "pending_payment", "approved"),
+        ("order.updated", "paid", "paid"),
+        ("payment.updated", "paid", "paid"),
+    ]
+
+
+def test_a_link_does_not_hold_for_another_price(linked: Store) -> None:
+    order_id, _, _ = approved(linked)
+
+    after = linked.advance(order_id, "price_changed", total_cny=16)
+
+    assert (after["payment_status"], after["payment"]) == ("unpaid", None)
+    (payment,) = linked.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+    assert (payment["status"], payment["reason"]) == ("superseded", "amount_changed")
+
+
+def test_what_has_a_link_is_never_debited_by_us(linked: Store) -> None:
+    order_id, there, _ = approved(linked)
+
+    linked.due_now(order_id)
+    linked.until_stored(order_id, lambda row: row["next_sync_at"] > row["synced_at"])
+
+    assert linked.market.debits(there) == []
+    assert "pay.calls" not in linked.market.state()["counters"]
