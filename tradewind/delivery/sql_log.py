@@ -177,7 +177,7 @@ async def find_health(db: Database, subscription_id: UUID) -> asyncpg.Record | N
                       GROUP BY bucket.place
                       ORDER BY bucket.place) AS buckets,
                (SELECT count(*) FROM (SELECT 1 FROM delivery_queue AS q
-                                       WHERE q.subscription_id = $1 LIMIT 10001) AS some)
+                                       WHERE q.subscription_id = $1 LIMIT 10001) AS counted)
                    AS pending,
                (SELECT extract(epoch FROM tradewind_now() - q.due_at)::float
                   FROM delivery_queue AS q
@@ -213,7 +213,7 @@ async def list_queue(db: Database, *, limit: int) -> Sequence[asyncpg.Record]:
          CROSS JOIN LATERAL (
                SELECT count(*) AS pending
                  FROM (SELECT 1 FROM delivery_queue AS q
-                        WHERE q.subscription_id = waiting.subscription_id LIMIT 10001) AS some
+                        WHERE q.subscription_id = waiting.subscription_id LIMIT 10001) AS few
          ) AS counted
          CROSS JOIN LATERAL (
                SELECT q.due_at FROM delivery_queue AS q
@@ -244,7 +244,9 @@ async def insert_test(db: Database, values: Sequence[object]) -> None:
 
 
 async def delete_old_hours(db: Database, *, kept: timedelta) -> None:
-    await db.execute("DELETE FROM subscription_hour WHERE hour < tradewind_now() - $1", kept)
+    await db.execute(
+        "DELETE FROM subscription_hour WHERE hour < tradewind_now() - $1::interval", kept
+    )
 
 
 async def find_event(db: Database, account_id: UUID, event_id: UUID) -> asyncpg.Record | None:

@@ -1,0 +1,140 @@
+"""A receiver of webhooks written from the contract alone, with nothing but the standard library."""
+
+import hashlib
+import hmac
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_TOLERANCE_SECONDS = 300
+_PATIENCE_SECONDS = 20.0
+_FIELDS = {
+    "id",
+    "platform",
+    "order_id",
+    "status",
+    "payment_status",
+    "platform_payment_status",
+    "total_amount_cny",
+    "updated_at",
+}
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at: float
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def delivery(self) -> str:
+        return self.headers["x-service-delivery"]
+
+    @property
+    def event_id(self) -> str:
+        found: str = self.json["id"]
+        return found
+
+
+@dataclass
+class Receiver:
+    """An HTTP server that takes everything down; `answer` decides the status by request."""
+
+    port: int
+    answer: Callable[[Received], int] = lambda _: 200
+    received: list[Received] = field(default_factory=list)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def url(self, path: str = "/hook", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def take(self, request: Received) -> int:
+        with self._changed:
+            self.received.append(request)
+            self._changed.notify_all()
+        return self.answer(request)
+
+    def at(self, path: str) -> list[Received]:
+        return [one for one in self.received if one.path == path]
+
+    def until(self, good: Callable[[list[Received]], bool]) -> list[Received]:
+        """Wait until what was received is as it should become, for a while at the most."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        with self._changed:
+            while not good(self.received):
+                left = deadline - time.monotonic()
+                assert left > 0, [(one.path, one.event_id) for one in self.received]
+                self._changed.wait(left)
+            return list(self.received)
+
+
+def assert_genuine(request: Received, secret: str) -> None:
+    """Everything that the contract says about a delivery, checked from its text."""
+    headers = request.headers
+    assert headers["content-type"] == "application/json"
+    assert headers["user-agent"] == "service-api-webhooks/1.0"
+    assert headers["x-service-event"] in ("order.updated", "payment.updated")
+    assert headers["x-service-delivery"].startswith("dlv_")
+    timestamp = headers["x-service-timestamp"]
+    assert re.fullmatch(r"\d+", timestamp)
+    assert abs(int(timestamp) - time.time()) < _TOLERANCE_SECONDS
+    signed = timestamp.encode() + b"." + request.body
+    expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    assert hmac.compare_digest(headers["x-service-signature"], f"sha256={expected}")
+    body = request.json
+    assert set(body) == {"id", "event", "created_at", "data"}
+    assert body["id"].startswith("evt_")
+    assert body["event"] == headers["x-service-event"]
+    assert _TIME.fullmatch(body["created_at"])
+    assert set(body["data"]) == {"order"}
+    order = body["data"]["order"]
+    assert set(order) == _FIELDS
+    assert order["id"].startswith("ORD")
+    assert _TIME.fullmatch(order["updated_at"])
+    assert all(order[name] is not None for name in _FIELDS - {"order_id", "total_amount_cny"})
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """A receiver on a free port of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:  # noqa: N802 - the name that http.server looks for
+            body = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status = receiver.take(Received(self.path, headers, body, time.time()))
+            self.send_response(status)
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    receiver = Receiver(server.server_address[1])
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
