@@ -25,25 +25,28 @@ def headers(event: str, delivery_id: UUID, sent_at: int, signature: str) -> list
 
 async def send(sender: Sender, claim: Claim, destination: Destination, clock: "Clock") -> Ended:
     """Send a delivery. It is signed now, so that a retry carries the time and secret of its own."""
-    event, body = claim.event or "", claim.body or b""
+    body = claim.body or b""
     began = perf_counter()
     sent_at = int(time())
     signature = sign(destination.secret, sent_at, body)
     result = await sender.post(
         destination.url,
         body,
-        headers(event, claim.delivery_id, sent_at, signature),
+        headers(claim.event, claim.delivery_id, sent_at, signature),
         seconds=SECONDS,
     )
     return Ended(
         claim,
         Outcome.of(result.outcome),
         clock.at(began),
-        result,
-        url=destination.url,
-        sent_at=sent_at,
-        signature=signature,
-        duration_ms=round((perf_counter() - began) * 1000),
+        round((perf_counter() - began) * 1000),
+        result.status,
+        result.problem,
+        result.head,
+        result.body,
+        destination.url,
+        sent_at,
+        signature,
     )
 
 

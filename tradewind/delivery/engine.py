@@ -11,7 +11,7 @@ from uuid import UUID
 from tradewind.delivery import figures, judge, sql
 from tradewind.delivery.attempt import SECONDS, Clock, send
 from tradewind.delivery.lanes import Bounds, Lane, share_out
-from tradewind.delivery.model import MOST_ATTEMPTS, Claim, Destination, Ended, Outcome
+from tradewind.delivery.model import Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
 from tradewind.egress.sender import Sender
 from tradewind.errors import TradewindError
@@ -23,6 +23,11 @@ from tradewind.webhooks.secret import Opener
 # An attempt, and the flush behind it, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
 _POLL_SECONDS = 0.2
+# While it is busy: how often it looks for subscriptions with something due, and how long it waits
+# for more room before it claims only a few.
+_LOOK_SECONDS = 0.05
+_GATHER_SECONDS = 0.004
+_FEW = 64
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
@@ -41,6 +46,8 @@ class Engine:
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Event()
         self._recorder = Recorder(db, self._lanes)
+        self._due: list[UUID] = []
+        self._looked_at = float("-inf")
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
         """Deliver until told to stop; then finish what is under way, and give back the rest."""
@@ -63,26 +70,20 @@ class Engine:
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=SECONDS + 1)
         finally:
-            await self._recorder.close()
+            self._recorder.close()
             await recording
 
     async def _round(self, stop: asyncio.Event) -> bool:
         """Claim as much as there is room for, and begin to send it; whether there may be more."""
-        if len(self._tasks) >= self._bounds.together:
-            await _first(_POLL_SECONDS, stop, self._room)
-            return True
-        due = await sql.due_subscriptions(self._db)
-        for subscription_id in due:
-            if subscription_id not in self._lanes:
-                self._lanes[subscription_id] = Lane()
-        shares = share_out(due, self._lanes, self._bounds)
+        shares = await self._shares()
         if not shares:
             return False
         began = perf_counter()
         claims, now = await sql.claim(self._db, shares, lease=LEASE)
         figures.CLAIM_SECONDS.observe(perf_counter() - began)
+        self._forget_emptied(shares, claims)
         if not claims or now is None:
-            return False
+            return bool(self._due)
         clock = Clock(now)
         destinations = await self._load({claim.subscription_id for claim in claims})
         if stop.is_set():
@@ -92,6 +93,28 @@ class Engine:
             self._begin(claim, destinations.get(claim.subscription_id), clock)
         self._forget_idle_lanes()
         return True
+
+    async def _shares(self) -> dict[UUID, int]:
+        """How much to claim for whom. While much is under way, a little room is left to grow."""
+        if not self._due or perf_counter() - self._looked_at > _LOOK_SECONDS:
+            self._due = list(await sql.due_subscriptions(self._db))
+            self._looked_at = perf_counter()
+            for subscription_id in self._due:
+                if subscription_id not in self._lanes:
+                    self._lanes[subscription_id] = Lane()
+        shares = share_out(self._due, self._lanes, self._bounds)
+        if self._due and self._tasks and sum(shares.values()) < _FEW:
+            await asyncio.sleep(_GATHER_SECONDS)
+            shares = share_out(self._due, self._lanes, self._bounds)
+        return shares
+
+    def _forget_emptied(self, shares: dict[UUID, int], claims: Sequence[Claim]) -> None:
+        """Who gave less than was asked for has nothing more that is due now."""
+        got = dict.fromkeys(shares, 0)
+        for claim in claims:
+            got[claim.subscription_id] += 1
+        emptied = {one for one, share in shares.items() if got[one] < share}
+        self._due = [one for one in self._due if one not in emptied]
 
     async def _load(self, ids: set[UUID]) -> dict[UUID, Destination]:
         found = {}
@@ -131,10 +154,7 @@ class Engine:
             lane.in_flight -= 1
             self._room.set()
         now = perf_counter()
-        status = ended.result.status if ended.result else None
-        lane.heard(ended.outcome, status, (now - began) * 1000, began=began, now=now)
-        figures.ATTEMPTS.labels(ended.outcome).inc()
-        figures.ATTEMPT_SECONDS.observe(now - began)
+        lane.heard(ended.outcome, ended.status, (now - began) * 1000, began=began, now=now)
         self._recorder.add(ended, destination)
 
     def _forget_idle_lanes(self) -> None:
@@ -154,7 +174,3 @@ async def _first(seconds: float, *events: asyncio.Event) -> None:
     finally:
         for wait in waits:
             wait.cancel()
-
-
-def delays() -> Sequence[timedelta]:
-    return [judge.delay_after(attempt) for attempt in range(1, MOST_ATTEMPTS)]

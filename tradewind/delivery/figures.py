@@ -2,6 +2,8 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from tradewind.delivery.model import Ended, Outcome
+
 ATTEMPTS = Counter("tradewind_delivery_attempts_total", "Attempts by outcome.", ["outcome"])
 ATTEMPT_SECONDS = Histogram(
     "tradewind_delivery_attempt_seconds",
@@ -29,3 +31,12 @@ OLDEST_DUE = Gauge(
     "For how long the oldest delivery has been due.",
     multiprocess_mode="max",
 )
+
+_BY_OUTCOME = {outcome: ATTEMPTS.labels(outcome) for outcome in Outcome}
+
+
+def attempted(ended: Ended) -> None:
+    """Count an attempt."""
+    _BY_OUTCOME[ended.outcome].inc()
+    if ended.duration_ms is not None:
+        ATTEMPT_SECONDS.observe(ended.duration_ms / 1000)

@@ -18,7 +18,7 @@ def reason_not_to_send(claim: Claim, destination: Destination | None) -> Cancell
         return Cancelled.DELETED
     if not destination.is_active or destination.generation != claim.generation:
         return Cancelled.SWITCHED_OFF
-    if claim.event is None or claim.body is None:
+    if claim.body is None:
         return Cancelled.EXPIRED
     if claim.event not in destination.events:
         return Cancelled.NOT_WANTED

@@ -1,12 +1,13 @@
 """What a delivery is: a piece of work that was claimed, whom it goes to, and how it ended."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+import msgspec
+
 from tradewind.egress.result import Outcome as Sent
-from tradewind.egress.result import Result
+from tradewind.egress.result import Problem
 
 MOST_ATTEMPTS = 3
 
@@ -29,7 +30,10 @@ class Outcome(StrEnum):
 
     @staticmethod
     def of(sent: Sent) -> "Outcome":
-        return Outcome(sent.value)
+        return _SENT[sent]
+
+
+_SENT = {sent: Outcome(sent.value) for sent in Sent}
 
 
 class Trigger(StrEnum):
@@ -51,28 +55,26 @@ class Cancelled(StrEnum):
     JOB = "recover_cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A delivery that is ours for a while. `number` fences it: a later claim has a higher one."""
+class Claim(msgspec.Struct, frozen=True):
+    """A delivery that is ours for a while. `number` fences it: a later claim has a higher one.
+
+    `body` is None when the event is older than what is kept.
+    """
 
     id: UUID
     account_id: UUID
     subscription_id: UUID
     generation: int
     event_id: UUID
-    event_at: datetime
-    event: str | None
-    order_id: UUID | None
+    event: str
     body: bytes | None
     attempt: int
     number: int
     delivery_id: UUID
-    trigger: Trigger
     job_id: UUID | None
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """A subscription as it is at the send."""
 
     id: UUID
@@ -86,25 +88,28 @@ class Destination:
     failing_since: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """An attempt that is over, to be recorded. No result: it was cancelled, and why."""
+class Ended(msgspec.Struct, frozen=True):
+    """An attempt that is over, to be recorded. `cancelled` is why it was not even made."""
 
     claim: Claim
     outcome: Outcome
     started_at: datetime
-    result: Result | None = None
-    cancelled: Cancelled | None = None
+    duration_ms: int | None = None
+    status: int | None = None
+    problem: Problem | None = None
+    head: bytes | None = None
+    body: bytes | None = None
     url: str | None = None
     sent_at: int | None = None
     signature: str | None = None
-    duration_ms: int | None = None
+    cancelled: Cancelled | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether the delivery is, and not only this attempt of it."""
         return (
-            self.outcome in (Outcome.DELIVERED, Outcome.CANCELLED)
+            self.outcome is Outcome.DELIVERED
+            or self.outcome is Outcome.CANCELLED
             or self.claim.attempt >= MOST_ATTEMPTS
         )
 
@@ -112,13 +117,13 @@ class Ended:
     def error_code(self) -> str | None:
         if self.cancelled is not None:
             return self.cancelled.value
-        return self.result.problem.code if self.result and self.result.problem else None
+        return self.problem.code if self.problem else None
 
     @property
     def error_message(self) -> str | None:
         if self.cancelled is not None:
             return _WHY[self.cancelled]
-        return self.result.problem.message if self.result and self.result.problem else None
+        return self.problem.message if self.problem else None
 
 
 _WHY = {

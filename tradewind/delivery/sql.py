@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from tradewind.delivery.model import Claim, Ended, Trigger
+from tradewind.delivery.model import Claim, Ended
 from tradewind.storage.pool import Database
 
 
@@ -76,31 +76,27 @@ async def claim(
                    delivery_id = tradewind_uuid7()
              WHERE q.id = ANY (ARRAY(SELECT id FROM picked))
             RETURNING q.id, q.account_id, q.subscription_id, q.generation, q.event_id, q.event_at,
-                      q.attempt, q.claim, q.delivery_id, q.trigger, q.job_id
-        ),
-        told AS (
-            SELECT claimed.*, picked.lost_id, picked.lost_until, event.type,
-                   event.purchase_order_id, event.body
-              FROM claimed
-              JOIN picked USING (id)
-              LEFT JOIN event ON event.id = claimed.event_id
-                             AND event.created_at = claimed.event_at
+                      q.event, q.purchase_order_id, q.attempt, q.claim, q.delivery_id, q.trigger,
+                      q.job_id
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
                                           event, purchase_order_id, attempt, trigger, outcome,
                                           final, error_code, error_message, started_at,
                                           next_attempt_at)
-            SELECT lost_id, account_id, subscription_id, event_id, event_at,
-                   coalesce(type, 'order.updated'), purchase_order_id, attempt, trigger, 'unknown',
-                   false, 'worker_died',
+            SELECT picked.lost_id, account_id, subscription_id, event_id, event_at, event,
+                   purchase_order_id, attempt, trigger, 'unknown', false, 'worker_died',
                    'It was sent, but who sent it died before the answer was recorded.',
-                   least(lost_until - $3::interval, tradewind_now()), tradewind_now()
-              FROM told
-             WHERE lost_id IS NOT NULL
+                   least(picked.lost_until - $3::interval, tradewind_now()), tradewind_now()
+              FROM claimed
+              JOIN picked USING (id)
+             WHERE picked.lost_id IS NOT NULL
         )
-        SELECT told.*, tradewind_now() AS now
-          FROM told
+        SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
+               claimed.event_id, claimed.event, claimed.attempt, claimed.claim,
+               claimed.delivery_id, claimed.job_id, event.body, tradewind_now() AS now
+          FROM claimed
+          LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
         """,
         list(shares),
         list(shares.values()),
@@ -110,21 +106,32 @@ async def claim(
 
 
 def _claim(row: asyncpg.Record) -> Claim:
+    (
+        id_,
+        account,
+        subscription,
+        generation,
+        event_id,
+        event,
+        attempt,
+        number,
+        delivery,
+        job,
+        body,
+        _,
+    ) = row
     return Claim(
-        row["id"],
-        row["account_id"],
-        row["subscription_id"],
-        row["generation"],
-        row["event_id"],
-        row["event_at"],
-        row["type"],
-        row["purchase_order_id"],
-        row["body"],
-        row["attempt"],
-        row["claim"],
-        row["delivery_id"],
-        Trigger(row["trigger"]),
-        row["job_id"],
+        id_,
+        account,
+        subscription,
+        generation,
+        event_id,
+        event,
+        body,
+        attempt,
+        number,
+        delivery,
+        job,
     )
 
 
@@ -142,87 +149,82 @@ async def load_destinations(db: Database, ids: Sequence[UUID]) -> Sequence[async
     )
 
 
-async def record(
-    db: Database, ended: Sequence[Ended], delays: Sequence[timedelta], *, most: int
-) -> int:
+async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]) -> int:
     """Log attempts, delete what is over and put off the rest; how many claims were still ours.
 
-    Every change is fenced by the claim: who lost a lease changes no delivery, and its attempt is
-    logged all the same, for it was made. All in one statement, rows in the order of their ids.
+    Every change is fenced by the claim: who lost a lease changes no delivery. All in one
+    statement, rows in the order of their ids. What only the queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
     kept: int = await db.fetchval(
         """
         WITH given AS MATERIALIZED (
             SELECT *
-              FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::uuid[], $5::uuid[],
-                          $6::uuid[], $7::timestamptz[], $8::text[], $9::uuid[], $10::smallint[],
-                          $11::text[], $12::text[], $13::boolean[], $14::smallint[], $15::text[],
-                          $16::text[], $17::timestamptz[], $18::integer[], $19::interval[],
-                          $20::text[], $21::bigint[], $22::text[], $23::bytea[], $24::bytea[])
-                   AS given (queue_id, claim, id, account_id, subscription_id, event_id, event_at,
-                             event, purchase_order_id, attempt, trigger, outcome, over, status_code,
-                             error_code, error_message, started_at, duration_ms, delay, url,
-                             sent_at, signature, response_head, response_body)
-        ),
-        logged AS (
-            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
-                                          event, purchase_order_id, attempt, trigger, outcome,
-                                          final, status_code, error_code, error_message, started_at,
-                                          duration_ms, next_attempt_at, url, sent_at, signature,
-                                          response_head, response_body)
-            SELECT id, account_id, subscription_id, event_id, event_at, event, purchase_order_id,
-                   attempt, trigger, outcome, over, status_code, error_code, error_message,
-                   started_at, duration_ms,
-                   CASE WHEN NOT over THEN tradewind_now() + delay END,
-                   url, sent_at, signature, response_head, response_body
-              FROM given
+              FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::boolean[], $5::smallint[],
+                          $6::text[], $7::text[], $8::timestamptz[], $9::integer[], $10::text[],
+                          $11::bigint[], $12::text[], $13::bytea[], $14::bytea[])
+                   AS given (queue_id, number, outcome, over, status_code, error_code,
+                             error_message, started_at, duration_ms, url, sent_at, signature,
+                             response_head, response_body)
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
              USING given
-             WHERE q.id = given.queue_id AND q.claim = given.claim AND given.over
-            RETURNING 1
+             WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
+            RETURNING q.id, q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, q.attempt, q.trigger,
+                      NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
                SET attempt = q.attempt + 1,
-                   due_at = tradewind_now() + given.delay,
+                   due_at = tradewind_now() + CASE q.attempt WHEN 1 THEN $15::interval
+                                                             ELSE $16::interval END,
                    lease_until = 'epoch',
-                   delivery_id = NULL,
                    lost = 0
               FROM given
-             WHERE q.id = given.queue_id AND q.claim = given.claim AND NOT given.over
-               AND q.attempt < $25
+             WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
+            RETURNING q.id, q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+        ),
+        told AS (
+            SELECT * FROM deleted
+            UNION ALL
+            SELECT * FROM put_off
+        ),
+        logged AS (
+            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
+                                          event, purchase_order_id, attempt, trigger, outcome,
+                                          final, status_code, error_code, error_message,
+                                          started_at, duration_ms, next_attempt_at, url, sent_at,
+                                          signature, response_head, response_body)
+            SELECT told.delivery_id, told.account_id, told.subscription_id, told.event_id,
+                   told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
+                   given.outcome, given.over, given.status_code, given.error_code,
+                   given.error_message, given.started_at, given.duration_ms, told.next_at,
+                   given.url, given.sent_at, given.signature, given.response_head,
+                   given.response_body
+              FROM told
+              JOIN given ON given.queue_id = told.id
             RETURNING 1
         )
-        SELECT (SELECT count(*) FROM deleted) + (SELECT count(*) FROM put_off)
+        SELECT count(*) FROM logged
         """,
         [one.claim.id for one in ended],
         [one.claim.number for one in ended],
-        [one.claim.delivery_id for one in ended],
-        [one.claim.account_id for one in ended],
-        [one.claim.subscription_id for one in ended],
-        [one.claim.event_id for one in ended],
-        [one.claim.event_at for one in ended],
-        [one.claim.event or "order.updated" for one in ended],
-        [one.claim.order_id for one in ended],
-        [one.claim.attempt for one in ended],
-        [one.claim.trigger for one in ended],
         [one.outcome for one in ended],
         [one.is_over for one in ended],
-        [one.result.status if one.result else None for one in ended],
+        [one.status for one in ended],
         [one.error_code for one in ended],
         [one.error_message for one in ended],
         [one.started_at for one in ended],
         [one.duration_ms for one in ended],
-        [None if one.is_over else delays[one.claim.attempt - 1] for one in ended],
         [one.url for one in ended],
         [one.sent_at for one in ended],
         [one.signature for one in ended],
-        [one.result.head if one.result else None for one in ended],
-        [one.result.body if one.result else None for one in ended],
-        most,
+        [one.head for one in ended],
+        [one.body for one in ended],
+        *delays,
     )
     return kept
 

@@ -157,7 +157,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
     """Queue the next events of a job, spaced out in time; how many, and whether that was all."""
     rows = await tx.fetch(
         f"""
-        SELECT e.id, e.created_at
+        SELECT e.id, e.created_at, e.type, e.purchase_order_id
           FROM event AS e
          WHERE {_MISSED}
            AND ($7::timestamptz IS NULL OR (e.created_at, e.id) > ($7, $8::uuid))
@@ -179,14 +179,15 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
     queued: int = await tx.fetchval(
         """
         WITH given AS (
-            SELECT * FROM unnest($2::uuid[], $3::timestamptz[]) WITH ORDINALITY
-                       AS given (event_id, event_at, place)
+            SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $8::text[], $9::uuid[])
+                     WITH ORDINALITY AS given (event_id, event_at, event, order_id, place)
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
-                                        due_at, trigger, job_id)
+                                        event, purchase_order_id, due_at, trigger, job_id)
             SELECT job.account_id, job.subscription_id, s.generation, given.event_id,
-                   given.event_at, tradewind_now() + given.place * $4::interval, 'recover', job.id
+                   given.event_at, given.event, given.order_id,
+                   tradewind_now() + given.place * $4::interval, 'recover', job.id
               FROM recover_job AS job
               JOIN webhook_subscription AS s ON s.id = job.subscription_id
              CROSS JOIN given
@@ -213,6 +214,8 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         last and last["created_at"],
         last and last["id"],
         over,
+        [row["type"] for row in rows],
+        [row["purchase_order_id"] for row in rows],
     )
     return queued, over
 
@@ -256,8 +259,9 @@ async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: U
     found = await tx.fetchval(
         """
         INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
-                                    due_at, trigger)
-        SELECT e.account_id, s.id, s.generation, e.id, e.created_at, tradewind_now(), 'redeliver'
+                                    event, purchase_order_id, due_at, trigger)
+        SELECT e.account_id, s.id, s.generation, e.id, e.created_at, e.type, e.purchase_order_id,
+               tradewind_now(), 'redeliver'
           FROM event AS e
           JOIN webhook_subscription AS s ON s.account_id = e.account_id
          WHERE e.account_id = $1 AND s.id = $2 AND e.id = $3

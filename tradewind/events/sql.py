@@ -28,9 +28,9 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
-                                        event_at, due_at)
+                                        event_at, event, purchase_order_id, due_at)
             SELECT given.account_id, wanting.id, wanting.generation, given.id, given.created_at,
-                   tradewind_now()
+                   given.type, given.purchase_order_id, tradewind_now()
               FROM given
               JOIN webhook_subscription AS wanting
                 ON wanting.account_id = given.account_id

@@ -26,6 +26,9 @@ ALTER TABLE delivery_queue
     ADD COLUMN trigger text NOT NULL DEFAULT 'event'
         CHECK (trigger IN ('event', 'redeliver', 'recover')),
     ADD COLUMN job_id uuid,
+    -- What the event is, and of which order, so that an attempt is logged without looking it up.
+    ADD COLUMN event text NOT NULL CHECK (event IN ('order.updated', 'payment.updated')),
+    ADD COLUMN purchase_order_id uuid NOT NULL,
     -- How often it was claimed by somebody who never told what became of it.
     ADD COLUMN lost smallint NOT NULL DEFAULT 0,
     ALTER COLUMN id SET DEFAULT tradewind_uuid7(),
