@@ -26,8 +26,8 @@ _POLL_SECONDS = 0.2
 # While it is busy: how often it looks for subscriptions with something due, and how long it waits
 # for more room before it claims only a few.
 _LOOK_SECONDS = 0.05
-_GATHER_SECONDS = 0.004
-_FEW = 64
+_GATHER_SECONDS = 0.01
+_FEW = 128
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 

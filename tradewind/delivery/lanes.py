@@ -7,7 +7,7 @@ from uuid import UUID
 from tradewind.delivery.model import Outcome
 
 FIRST = 16.0
-MOST = 128.0
+MOST = 256.0
 _FAST_MS = 1000
 _SLOW_MS = 3000
 # Answers that say nothing bad about how much the receiver can bear.

@@ -14,7 +14,7 @@ from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
 _MOST = 500
-_SECONDS = 0.01
+_SECONDS = 0.02
 # Health is written less often than attempts.
 _HEALTH_SECONDS = 0.5
 _BUCKETS = 15
