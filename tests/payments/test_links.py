@@ -21,7 +21,7 @@ def approved(store: Store) -> tuple[str, str, str]:
     """An order whose payment has a link: the ids of the order here and there, and the link."""
     order = store.order()
     store.approve(store.request_payment(order["id"])["id"])
-    given = store.until(order["id"], lambda one: (one["payment"] or {}).get("pay_url"))
+    given = store.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
     assert (given["payment_status"], given["waiting_for"]) == ("approved", "payment")
     assert (given["payment"]["status"], given["payment"]["mode"]) == ("approved", "link")
     return order["id"], order["order_id"], given["payment"]["pay_url"]
