@@ -26,6 +26,7 @@ ADDRESS = {
     "detail": "网商路699号",
 }
 _PATIENCE_SECONDS = 20.0
+_LOOKS = {"next_sync_at", "synced_at", "sync_failures", "lease", "lease_until", "hints"}
 _numbers = itertools.count(1)
 
 
@@ -124,6 +125,11 @@ class Store:
                 return order
             assert time.monotonic() < deadline, order
             time.sleep(0.05)
+
+    def facts(self, order_id: str) -> dict[str, Any]:
+        """The stored order, without what only says when it was and will be looked at."""
+        row = dict(self.stored(order_id))
+        return {name: value for name, value in row.items() if name not in _LOOKS}
 
     def until_stored(self, order_id: str, good: Callable[[Any], bool]) -> Any:
         """Wait for an order to become so by itself: nobody looks at it through the API."""

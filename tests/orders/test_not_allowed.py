@@ -48,7 +48,7 @@ def refuse_all(
     store: Store, ids: tuple[str, str], commands: list[str], current: str, allowed: list[str]
 ) -> None:
     """Give every command, and see that it is refused and leaves no trace."""
-    before, told = dict(store.stored(ids[0])), store.told(ids[0])
+    before, told = store.facts(ids[0]), store.told(ids[0])
 
     for command in commands:
         answer = send(store, command, *ids)
@@ -56,7 +56,7 @@ def refuse_all(
         assert (answer.status_code, problem["code"]) == (409, "invalid_transition"), command
         assert (problem["current"], problem["allowed"]) == (current, allowed), command
 
-    assert dict(store.stored(ids[0])) == before
+    assert store.facts(ids[0]) == before
     assert store.told(ids[0]) == told
 
 
