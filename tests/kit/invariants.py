@@ -106,10 +106,13 @@ def _add_platform(facts: Facts, market: Market) -> None:
             facts.refunded[entry["order"]] += entry["fen"]
 
 
+def _uuids(references: Sequence[str]) -> list[UUID]:
+    return [found for one in references if (found := ids.ORDER.read(one)) is not None]
+
+
 def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> Facts:
     """Assert all of it, when nothing is under way: both sides must tell the same story."""
-    wanted = None if only is None else [ids.ORDER.read(one) for one in only]
-    facts = Postgres.run(_stored(api.database_url, wanted))
+    facts = Postgres.run(_stored(api.database_url, None if only is None else _uuids(only)))
     _add_platform(facts, market)
     known = {ids.ORDER.show(order["id"]) for order in facts.orders}
     strangers = set() if only is not None else facts.there.keys() - known
@@ -123,7 +126,7 @@ def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> 
 
 def check_ours(api: Server, only: Sequence[str]) -> None:
     """Assert what holds at every moment, of the orders that are named."""
-    facts = Postgres.run(_stored(api.database_url, [ids.ORDER.read(one) for one in only]))
+    facts = Postgres.run(_stored(api.database_url, _uuids(only)))
     problems = [
         f"{ids.ORDER.show(order['id'])}: {problem}"
         for order in facts.orders

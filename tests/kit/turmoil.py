@@ -65,9 +65,14 @@ class Crew:
     def __init__(
         self, workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int
     ) -> None:
-        self._hire = lambda: workshop.worker(database_url, settings=settings)
-        self.workers: list[subprocess.Popen[bytes]] = [self._hire() for _ in range(number)]
+        self._workshop = workshop
+        self._database_url = database_url
+        self._settings = settings
+        self.workers = [self._hire() for _ in range(number)]
         self.kills = 0
+
+    def _hire(self) -> subprocess.Popen[bytes]:
+        return self._workshop.worker(self._database_url, settings=self._settings)
 
     def kill_one(self, chance: random.Random) -> None:
         which = chance.randrange(len(self.workers))

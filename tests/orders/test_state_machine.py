@@ -305,7 +305,7 @@ def test_no_story_breaks_the_rules(market_town: Store) -> None:
     both = market_town.api.person(roles=(Role.BUYER, Role.APPROVER))
     Trade.buyers = [market_town.buyer, both]
     Trade.approvers = [market_town.approver, both]
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Trade,
         settings=settings(
             max_examples=_EXAMPLES,
