@@ -91,14 +91,21 @@ async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order |
 
 
 async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock orders, in the order of their ids, so that two who want the same never block."""
+    """Lock orders, in the order of their ids, so that two who want the same never block.
+
+    They are read by a statement of its own: one that waits for a lock sees the order as it was
+    left, but its payment request as it was before the wait, or not at all.
+    """
+    await tx.execute(
+        "SELECT 1 FROM purchase_order WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE",
+        order_ids,
+    )
     found = await tx.fetch(
         f"""
         SELECT {COLUMNS}, {PAYMENT_COLUMNS}
           FROM {WITH_PAYMENT}
          WHERE o.id = ANY ($1::uuid[])
          ORDER BY o.id
-           FOR UPDATE OF o
         """,  # noqa: S608 - the parts are our own constants
         order_ids,
     )
