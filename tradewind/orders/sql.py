@@ -100,27 +100,31 @@ async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
         "SELECT 1 FROM purchase_order WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE",
         order_ids,
     )
-    found = await tx.fetch(
-        f"""
-        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
-          FROM {WITH_PAYMENT}
-         WHERE o.id = ANY ($1::uuid[])
-         ORDER BY o.id
-        """,  # noqa: S608 - the parts are our own constants
-        order_ids,
-    )
-    return [rows.order(row) for row in found]
+    return await _read_locked(tx, order_ids)
 
 
 async def lock_free_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
     """Lock those of these orders that nobody else has locked."""
+    free = await tx.fetch(
+        """
+        SELECT id
+          FROM purchase_order
+         WHERE id = ANY ($1::uuid[])
+         ORDER BY id
+           FOR UPDATE SKIP LOCKED
+        """,
+        order_ids,
+    )
+    return await _read_locked(tx, [row["id"] for row in free])
+
+
+async def _read_locked(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
     found = await tx.fetch(
         f"""
         SELECT {COLUMNS}, {PAYMENT_COLUMNS}
           FROM {WITH_PAYMENT}
          WHERE o.id = ANY ($1::uuid[])
          ORDER BY o.id
-           FOR UPDATE OF o SKIP LOCKED
         """,  # noqa: S608 - the parts are our own constants
         order_ids,
     )
