@@ -11,6 +11,7 @@ from tradewind.accounts import sql as accounts
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
 from tradewind.egress.client import Client
+from tradewind.events.read import KEPT_LONGER
 from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
@@ -58,7 +59,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     kept = timedelta(seconds=chosen.search_cache_seconds)
     journal = timedelta(days=chosen.events_days)
     return [
-        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal)),
+        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),

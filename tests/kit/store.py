@@ -143,6 +143,15 @@ class Store:
 
     def force(self, order_id: str, **columns: Any) -> None:
         """Bring an order where it is hard to get by real means, with one UPDATE."""
+        if columns.get("payment_status") not in (
+            None,
+            "pending_approval",
+            "approved",
+            "processing",
+        ):
+            columns.setdefault("payment_id", None)
+            ended = "UPDATE payment_request SET status = 'superseded' WHERE purchase_order_id = $1"
+            self.api.fetch(ended, _uuid(order_id))
         names = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 2))
         statement = f"UPDATE purchase_order SET {names} WHERE id = $1"  # noqa: S608 - ours
         self.api.fetch(statement, _uuid(order_id), *columns.values())
