@@ -16,7 +16,7 @@ ORDERS = [
     ("status = 'lost'", "purchase_order_status_check"),
     ("payment_status = 'lost', payment_id = NULL", "purchase_order_payment_status_check"),
     (
-        "platform_payment_status = 'lost', payment_id = NULL",
+        "platform_payment_status = 'lost'",
         "purchase_order_platform_payment_status_check",
     ),
     ("work = 'rest'", "purchase_order_work_check"),
@@ -43,7 +43,8 @@ ORDERS = [
         "payment_status_as_the_money",
     ),
     (
-        "payment_id = NULL, payment_status = 'partially_refunded', paid_fen = 1500, refunded_fen = 1500",
+        "payment_id = NULL, payment_status = 'partially_refunded', "
+        "paid_fen = 1500, refunded_fen = 1500",
         "payment_status_as_the_money",
     ),
     (
