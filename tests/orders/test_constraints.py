@@ -43,8 +43,7 @@ ORDERS = [
         "payment_status_as_the_money",
     ),
     (
-        "payment_id = NULL, payment_status = 'partially_refunded', "
-        "paid_fen = 1500, refunded_fen = 1500",
+        "payment_id = NULL, payment_status = 'partially_refunded', paid_fen = 5, refunded_fen = 5",
         "payment_status_as_the_money",
     ),
     (
