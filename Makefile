@@ -9,7 +9,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --generate-hashes --python-versi
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup run test check format map bench lock clean
+.PHONY: help setup run test soak check format map bench lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py browser
 	@$(MAKE) check
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
+
+soak: setup ## The hardest tests for longer, with other chances each time
+	SOAK_STORIES=300 $(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py
 
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

@@ -18,6 +18,7 @@ from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.events.journal import DELIVERIES
+from tradewind.events.read import KEPT_LONGER
 from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
@@ -74,6 +75,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
         ),
         Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=_ATTEMPTS_KEPT)),
         Chore("events", hour, lambda: partitions.drop_old(db, "event", journal)),
+        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),

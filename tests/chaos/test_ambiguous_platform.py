@@ -18,7 +18,7 @@ from kit.store import PLAIN, Store, opened, simulated
 from tradewind import ids
 
 _ORDERS = 500
-_CLIENTS = 12
+_CLIENTS = 16
 _FAULTS = {
     "preview": {"slow": 0.03, "drop": 0.05},
     "create": {
@@ -43,6 +43,9 @@ _FAULTS = {
     "cancel": {"drop": 0.15, "late": 0.1, "twice": 0.1, "doubled": 0.1, "http500 after": 0.1},
 }
 _LATE, _SLOW = 0.7, 2.5
+# So late that whoever asked has left, yet well within the time in which we expect it to come
+# true; they are over before time flies faster.
+_VERY_LATE = {"seconds": 11, "rate": 0.15, "count": 20}
 # What becomes of an order, and how often.
 _WISHES = {"pay": 78, "cancel": 10, "reject": 4, "by_hand": 4, "leave": 4}
 
@@ -146,15 +149,17 @@ def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_
             stack.enter_context(client.http)
         pool = stack.enter_context(ThreadPoolExecutor(_CLIENTS))
         began = time.monotonic()
+        market.fault("create", "late", **_VERY_LATE)
         turmoil.misbehave(market, _FAULTS, late=_LATE, slow=_SLOW)
         with (
             turmoil.dying(crew, chance, 1.0, 4.0),
-            turmoil.flying_time(api, market, 8),
+            turmoil.flying_time(api, market, 6),
         ):
             shares = [range(first, _ORDERS, _CLIENTS) for first in range(_CLIENTS)]
             list(pool.map(Client.buy, clients, shares))
             turmoil.until_decided(api, 30, but=_ORDERS // 10)
         load = time.monotonic() - began
+        assert market.control("faults", "GET")["faults"][0]["count"] == 0, "none is late any more"
         counters = market.state()["counters"]
         crew.kill_all()
         turmoil.behave(market)

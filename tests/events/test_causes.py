@@ -54,18 +54,18 @@ def test_a_new_order_tells_once_that_it_waits_for_payment(store: Store) -> None:
     assert store.told(order["id"]) == [(ORDER, "pending_payment", "unpaid")]
 
 
-def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(store: Store) -> None:
-    order = store.order()
-    store.market.clock(advance_seconds=11)
+def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(quiet: Store) -> None:
+    order = quiet.order()
+    quiet.market.clock(advance_seconds=11)
 
-    cancelled = store.ok("POST", f"/v1/orders/{order['id']}/cancel")
+    cancelled = quiet.ok("POST", f"/v1/orders/{order['id']}/cancel")
 
     assert cancelled["status"] == "cancelled"
-    assert store.told(order["id"])[1:] == [
+    assert quiet.told(order["id"])[1:] == [
         (ORDER, "cancelled", "cancelled"),
         (PAYMENT, "cancelled", "cancelled"),
     ]
-    one, other = store.events(order["id"])[1:]
+    one, other = quiet.events(order["id"])[1:]
     assert one["data"] == other["data"]
     assert one["id"] != other["id"]
     assert one["data"]["order"]["updated_at"] == cancelled["updated_at"]

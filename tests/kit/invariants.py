@@ -12,6 +12,7 @@ from uuid import UUID
 import asyncpg
 from simulator.sandbox_kit import Market
 
+from kit.postgres import Postgres
 from kit.server import Server
 from tradewind import clock, ids
 
@@ -65,15 +66,34 @@ class Facts:
     refunded: Counter[str] = field(default_factory=Counter)
 
 
-def read(api: Server, market: Market) -> Facts:
-    """The database first and the simulator last; nothing may be under way if both must agree."""
-    facts = Facts(api.fetch("SELECT * FROM purchase_order ORDER BY id"))
-    for row in api.fetch("SELECT * FROM order_change ORDER BY purchase_order_id, version"):
-        facts.changes[row["purchase_order_id"]].append(row)
-    for row in api.fetch("SELECT * FROM event"):
-        facts.events[row["purchase_order_id"]][row["id"]] = row
-    for row in api.fetch("SELECT * FROM payment_request ORDER BY id"):
-        facts.requests[row["purchase_order_id"]].append(row)
+async def _stored(url: str, only: Sequence[UUID] | None) -> Facts:
+    """What the database says, all of it at one moment."""
+    connection = await asyncpg.connect(url)
+    try:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            which = "$1::uuid[] IS NULL OR {} = ANY ($1)"
+            mine = which.format("purchase_order_id")
+            facts = Facts(
+                await connection.fetch(
+                    f"SELECT * FROM purchase_order WHERE {which.format('id')} ORDER BY id",  # noqa: S608
+                    only,
+                )
+            )
+            query = f"SELECT * FROM order_change WHERE {mine} ORDER BY version"  # noqa: S608
+            for row in await connection.fetch(query, only):
+                facts.changes[row["purchase_order_id"]].append(row)
+            query = f"SELECT * FROM event WHERE {mine}"  # noqa: S608
+            for row in await connection.fetch(query, only):
+                facts.events[row["purchase_order_id"]][row["id"]] = row
+            query = f"SELECT * FROM payment_request WHERE {mine} ORDER BY id"  # noqa: S608
+            for row in await connection.fetch(query, only):
+                facts.requests[row["purchase_order_id"]].append(row)
+    finally:
+        await connection.close()
+    return facts
+
+
+def _add_platform(facts: Facts, market: Market) -> None:
     state = market.state()
     assert state["orders_total"] <= 1000, "the simulator shows no more than so many"
     assert len(state["ledger"]) < 1000, "the simulator shows no more than so many"
@@ -84,21 +104,35 @@ def read(api: Server, market: Market) -> Facts:
             facts.debits[entry["order"]].append(entry)
         else:
             facts.refunded[entry["order"]] += entry["fen"]
+
+
+def _uuids(references: Sequence[str]) -> list[UUID]:
+    return [found for one in references if (found := ids.ORDER.read(one)) is not None]
+
+
+def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> Facts:
+    """Assert all of it, when nothing is under way: both sides must tell the same story."""
+    facts = Postgres.run(_stored(api.database_url, None if only is None else _uuids(only)))
+    _add_platform(facts, market)
+    known = {ids.ORDER.show(order["id"]) for order in facts.orders}
+    strangers = set() if only is not None else facts.there.keys() - known
+    problems = [f"{one}: the platform has it, we do not" for one in strangers]
+    for order in facts.orders:
+        found = [*_ours(facts, order), *_platform(facts, order), *_money(facts, order)]
+        problems += [f"{ids.ORDER.show(order['id'])}: {problem}" for problem in found]
+    assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
     return facts
 
 
-def check(api: Server, market: Market, *, settled: bool = True) -> Facts:
-    """Assert all of it. `settled`: nothing is under way, so both sides tell the same story."""
-    facts = read(api, market)
+def check_ours(api: Server, only: Sequence[str]) -> None:
+    """Assert what holds at every moment, of the orders that are named."""
+    facts = Postgres.run(_stored(api.database_url, _uuids(only)))
     problems = [
         f"{ids.ORDER.show(order['id'])}: {problem}"
         for order in facts.orders
-        for problem in _of(facts, order, settled=settled)
+        for problem in _ours(facts, order)
     ]
-    known = {ids.ORDER.show(order["id"]) for order in facts.orders}
-    problems += [f"{one}: the platform has it, we do not" for one in facts.there.keys() - known]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
-    return facts
 
 
 def undecided(api: Server) -> list[asyncpg.Record]:
@@ -115,13 +149,10 @@ def undecided(api: Server) -> list[asyncpg.Record]:
     )
 
 
-def _of(facts: Facts, order: Row, *, settled: bool) -> Iterator[str]:
+def _ours(facts: Facts, order: Row) -> Iterator[str]:
     yield from _journal(facts, order)
     yield from _schedule(order)
     yield from _requests(facts, order)
-    yield from _platform(facts, order, settled=settled)
-    if settled:
-        yield from _money(facts, order)
 
 
 def _journal(facts: Facts, order: Row) -> Iterator[str]:
@@ -228,12 +259,12 @@ def _requests(facts: Facts, order: Row) -> Iterator[str]:
             yield "a request was superseded for no reason"
 
 
-def _platform(facts: Facts, order: Row, *, settled: bool) -> Iterator[str]:
+def _platform(facts: Facts, order: Row) -> Iterator[str]:
     """One order of ours is one there, whole, and none once it failed or was dropped."""
     reference = ids.ORDER.show(order["id"])
     there = facts.there[reference]
     found = sorted(one["id"] for one in there)
-    if sorted(order["order_ids"]) != found and (settled or order["order_ids"]):
+    if sorted(order["order_ids"]) != found:
         yield f"the platform has {found}, we know of {order['order_ids']}"
     wanted: Counter[str] = Counter()
     for line in json.loads(order["items"]):

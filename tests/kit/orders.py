@@ -69,7 +69,8 @@ def a_request(
     amount: int = TOTAL,
     **more: Any,
 ) -> PaymentRequest:
-    return PaymentRequest(PAYMENT_ID, status, amount, mode, BUYER, NOW, **more)
+    sums = more.pop("sums", {"900": amount})
+    return PaymentRequest(PAYMENT_ID, status, amount, sums, mode, BUYER, NOW, **more)
 
 
 def an_order(

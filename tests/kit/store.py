@@ -26,6 +26,7 @@ ADDRESS = {
     "detail": "网商路699号",
 }
 _PATIENCE_SECONDS = 20.0
+_LOOKS = {"next_sync_at", "synced_at", "sync_failures", "lease", "lease_until", "hints"}
 _numbers = itertools.count(1)
 
 
@@ -125,6 +126,11 @@ class Store:
             assert time.monotonic() < deadline, order
             time.sleep(0.05)
 
+    def facts(self, order_id: str) -> dict[str, Any]:
+        """The stored order, without what only says when it was and will be looked at."""
+        row = dict(self.stored(order_id))
+        return {name: value for name, value in row.items() if name not in _LOOKS}
+
     def until_stored(self, order_id: str, good: Callable[[Any], bool]) -> Any:
         """Wait for an order to become so by itself: nobody looks at it through the API."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -137,6 +143,15 @@ class Store:
 
     def force(self, order_id: str, **columns: Any) -> None:
         """Bring an order where it is hard to get by real means, with one UPDATE."""
+        if columns.get("payment_status") not in (
+            None,
+            "pending_approval",
+            "approved",
+            "processing",
+        ):
+            columns.setdefault("payment_id", None)
+            ended = "UPDATE payment_request SET status = 'superseded' WHERE purchase_order_id = $1"
+            self.api.fetch(ended, _uuid(order_id))
         names = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 2))
         statement = f"UPDATE purchase_order SET {names} WHERE id = $1"  # noqa: S608 - ours
         self.api.fetch(statement, _uuid(order_id), *columns.values())

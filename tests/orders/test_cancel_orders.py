@@ -93,27 +93,27 @@ def test_a_platform_that_refuses_is_quoted_and_the_wish_is_over(quiet: Store) ->
     assert quiet.told(order["id"])[1:] == []
 
 
-def test_a_repeat_with_the_same_key_gets_the_same_answer(store: Store) -> None:
-    order = store.order()
-    store.market.clock(advance_seconds=11)
+def test_a_repeat_with_the_same_key_gets_the_same_answer(quiet: Store) -> None:
+    order = quiet.order()
+    quiet.market.clock(advance_seconds=11)
     headers = {"idempotency-key": "cancel it"}
 
-    first = store.call("POST", PATH.format(order["id"]), headers=headers)
-    second = store.call("POST", PATH.format(order["id"]), headers=headers)
+    first = quiet.call("POST", PATH.format(order["id"]), headers=headers)
+    second = quiet.call("POST", PATH.format(order["id"]), headers=headers)
 
     assert (first.status_code, second.status_code) == (200, 200)
     assert second.content == first.content
     assert second.headers["idempotent-replayed"] == "true"
-    store.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
+    quiet.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
 
 
-def test_a_payment_that_waits_for_approval_ends_with_its_order(store: Store) -> None:
-    order = store.order()
-    payment = store.request_payment(order["id"])
-    store.market.clock(advance_seconds=11)
+def test_a_payment_that_waits_for_approval_ends_with_its_order(quiet: Store) -> None:
+    order = quiet.order()
+    payment = quiet.request_payment(order["id"])
+    quiet.market.clock(advance_seconds=11)
 
-    store.ok("POST", PATH.format(order["id"]))
+    quiet.ok("POST", PATH.format(order["id"]))
 
-    ended = store.ok("GET", f"/v1/payments/{payment['id']}", by=store.approver)
+    ended = quiet.ok("GET", f"/v1/payments/{payment['id']}", by=quiet.approver)
     assert (ended["status"], ended["reason"]) == ("superseded", "order_closed")
     assert ended["order"]["status"] == "cancelled"

@@ -14,8 +14,11 @@ pytestmark = pytest.mark.xdist_group("store")
 
 ORDERS = [
     ("status = 'lost'", "purchase_order_status_check"),
-    ("payment_status = 'lost'", "purchase_order_payment_status_check"),
-    ("platform_payment_status = 'lost'", "purchase_order_platform_payment_status_check"),
+    ("payment_status = 'lost', payment_id = NULL", "purchase_order_payment_status_check"),
+    (
+        "platform_payment_status = 'lost'",
+        "purchase_order_platform_payment_status_check",
+    ),
     ("work = 'rest'", "purchase_order_work_check"),
     ("external_id = ''", "purchase_order_external_id_check"),
     ("external_id = repeat('x', 101)", "purchase_order_external_id_check"),
@@ -27,23 +30,28 @@ ORDERS = [
     ("refunded_fen = -1", "payment_status_as_the_money"),
     ("refunded_fen = 1", "payment_status_as_the_money"),
     (
-        "payment_status = 'refunded', paid_fen = 1500, refunded_fen = 1501",
+        "payment_id = NULL, payment_status = 'refunded', paid_fen = 1500, refunded_fen = 1501",
         "payment_status_as_the_money",
     ),
     ("paid_fen = 1500, refunded_fen = 1", "payment_status_as_the_money"),
-    ("payment_status = 'paid', paid_fen = 1500, refunded_fen = 1", "payment_status_as_the_money"),
     (
-        "payment_status = 'refunded', paid_fen = 1500, refunded_fen = 1499",
+        "payment_id = NULL, payment_status = 'paid', paid_fen = 1500, refunded_fen = 1",
         "payment_status_as_the_money",
     ),
     (
-        "payment_status = 'partially_refunded', paid_fen = 1500, refunded_fen = 1500",
+        "payment_id = NULL, payment_status = 'refunded', paid_fen = 1500, refunded_fen = 1499",
         "payment_status_as_the_money",
     ),
     (
-        "payment_status = 'partially_refunded', paid_fen = 1500",
+        "payment_id = NULL, payment_status = 'partially_refunded', paid_fen = 5, refunded_fen = 5",
         "payment_status_as_the_money",
     ),
+    (
+        "payment_id = NULL, payment_status = 'partially_refunded', paid_fen = 1500",
+        "payment_status_as_the_money",
+    ),
+    ("payment_id = NULL", "an_open_payment_is_named"),
+    ("payment_status = 'unpaid'", "an_open_payment_is_named"),
     ("order_ids = '{}'", "an_order_there_has_an_id_there"),
     ("next_sync_at = NULL", "purchase_order_check"),
     ("work = 'none'", "purchase_order_check"),
@@ -101,9 +109,9 @@ async def test_a_payment_cannot_be_made_impossible(
 
 
 _SECOND_REQUEST = """
-    INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen, mode,
-                                 requested_by, requested_email, requested_at, updated_at)
-    SELECT gen_random_uuid(), purchase_order_id, account_id, 'approved', amount_fen, mode,
+    INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen, sums,
+                                 mode, requested_by, requested_email, requested_at, updated_at)
+    SELECT gen_random_uuid(), purchase_order_id, account_id, 'approved', amount_fen, sums, mode,
            requested_by, requested_email, requested_at, updated_at
       FROM payment_request
      WHERE id = $2 AND purchase_order_id = $1

@@ -8,7 +8,17 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kit.orders import APPROVER, BUYER, NOW, PAYMENT_ID, TOTAL, a_request, an_order, paid_order
+from kit.orders import (
+    APPROVER,
+    BUYER,
+    NOW,
+    PAYMENT_ID,
+    TOTAL,
+    a_part,
+    a_request,
+    an_order,
+    paid_order,
+)
 
 from tradewind.orders import decide
 from tradewind.orders.errors import AmountChanged, InvalidTransition, OwnRequest, RefundTooLarge
@@ -28,6 +38,7 @@ from tradewind.platforms.model import (
     RefundKind,
     RefundState,
 )
+from tradewind.platforms.model import Status as PlatformStatus
 
 P, S = PaymentStatus, Status
 BROKE = Failure("insufficient_balance", "There is not enough money.")
@@ -60,10 +71,13 @@ def request(order: Order, seen: int | None = None) -> Order:
 
 @pytest.mark.parametrize("payment_status", [P.UNPAID, P.REJECTED, P.FAILED])
 def test_a_request_is_for_what_is_left_to_pay(payment_status: PaymentStatus) -> None:
-    after = request(an_order(payment_status=payment_status, paid_fen=400), TOTAL - 400)
+    paid = a_part("899", PlatformStatus.PAID, PaymentState.PAID, total=400)
+    parts = [paid, a_part()]
+
+    after = request(an_order(payment_status=payment_status, parts=parts, paid_fen=400), TOTAL)
 
     assert after.payment_status is P.PENDING_APPROVAL
-    assert after.payment == a_request(amount=TOTAL - 400)
+    assert after.payment == a_request(amount=TOTAL)
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not S.PENDING_PAYMENT])

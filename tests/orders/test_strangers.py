@@ -23,26 +23,26 @@ BODIES = {
 }
 
 
-def test_an_order_of_somebody_else_is_not_there(store: Store) -> None:
-    order = store.order()
-    store.request_payment(order["id"])
-    before = dict(store.stored(order["id"]))
-    stranger = store.api.person()
+def test_an_order_of_somebody_else_is_not_there(quiet: Store) -> None:
+    order = quiet.order()
+    quiet.request_payment(order["id"])
+    before = quiet.facts(order["id"])
+    stranger = quiet.api.person()
 
     for method, path in PATHS:
         options = {"json": BODIES[path]} if path in BODIES else {}
         headers = {"idempotency-key": "mine now"}
         problems = [
-            store.refused(
+            quiet.refused(
                 method, path.format(one), 404, "not_found", by=stranger, headers=headers, **options
             )
             for one in (order["id"], NOBODYS)
         ]
         assert problems[0]["detail"] == problems[1]["detail"]
 
-    assert dict(store.stored(order["id"])) == before
-    assert store.ok("GET", "/v1/orders", by=stranger)["items"] == []
-    assert store.market.status(order["order_id"]) == "waitbuyerpay"
+    assert quiet.facts(order["id"]) == before
+    assert quiet.ok("GET", "/v1/orders", by=stranger)["items"] == []
+    assert quiet.market.status(order["order_id"]) == "waitbuyerpay"
 
 
 def test_an_event_of_somebody_else_is_not_there(store: Store) -> None:

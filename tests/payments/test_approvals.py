@@ -173,6 +173,25 @@ def test_an_approval_of_another_amount_than_was_asked_for_is_refused(store: Stor
     assert payment_of(store, payment["id"])["status"] == "pending_approval"
 
 
+def test_an_approval_repeated_with_its_key_is_one(store: Store) -> None:
+    order = store.order()
+    payment = store.request_payment(order["id"])
+    path, headers = f"/v1/payments/{payment['id']}/approve", {"idempotency-key": "yes"}
+
+    first, second = (
+        store.call("POST", path, by=store.approver, json={"amount_cny": 15}, headers=headers)
+        for _ in range(2)
+    )
+
+    assert (first.status_code, second.content) == (200, first.content)
+    assert second.headers["idempotent-replayed"] == "true"
+    decided = first.json()
+    assert (decided["status"], decided["decided_by"]["email"]) == ("approved", store.approver.email)
+    audited = store.ok("GET", "/v1/admin/audit?limit=100", by=store.api.operator())["items"]
+    mine = [one["action"] for one in audited if one["subject"] == payment["id"]]
+    assert mine == ["payment.approved", "payment.requested"]
+
+
 def test_of_two_who_approve_at_once_one_does(store: Store) -> None:
     order = store.order()
     payment = store.request_payment(order["id"])

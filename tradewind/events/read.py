@@ -12,6 +12,9 @@ from tradewind.storage.pool import Database
 
 # Days before the cursor's are not read; a transaction may have begun this long before its event.
 _SLACK = timedelta(days=1)
+# Who begins at the oldest event has this long for the first page. So much more is kept.
+_GRACE = timedelta(hours=12)
+KEPT_LONGER = timedelta(days=1)
 _LAST = UUID(int=2**128 - 1)
 
 
@@ -64,13 +67,13 @@ async def read(
     So a reader that comes back within what is kept never expires, however quiet it was.
     """
     horizon = await sql.horizon(db, kept=kept)
-    if after is not None and after.at < horizon["kept_since"]:
+    if after is not None and after.at < horizon["kept_since"] - _GRACE:
         raise EventsExpired(horizon["kept_since"])
     rows = await sql.read_journal(
         db,
         account_id,
         after=None if after is None else (after.xid, after.event_id),
-        since=None if after is None else after.at - _SLACK,
+        since=horizon["kept_since"] if after is None else after.at - _SLACK,
         order_id=order_id,
         kinds=kinds,
         limit=limit + 1,

@@ -1,6 +1,7 @@
 """Logs: one wide line for each thing that happened, JSON for programs or coloured for people."""
 
 import logging
+import re
 import sys
 from contextvars import ContextVar
 from typing import Any, Literal
@@ -8,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
+_DETAIL = re.compile(r"\n?DETAIL:.*?(?=\nHINT:|\n\n|\Z)", re.DOTALL)
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 # What the request or job at hand adds to its one line; set where it begins.
@@ -36,6 +38,7 @@ def configure(style: Literal["json", "console"], level: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        _without_details,
     ]
     minimum = logging.getLevelNamesMapping()[level.upper()]
     if style == "json":
@@ -56,6 +59,17 @@ def configure(style: Literal["json", "console"], level: str) -> None:
     root = logging.getLogger()
     root.handlers = [_ToStructlog()]
     root.setLevel(max(minimum, logging.WARNING))
+
+
+def _without_details(
+    _logger: Any, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Drop what PostgreSQL adds to an error: it quotes whole rows, with names and addresses."""
+    for name in ("error", "exception", "event"):
+        text = event.get(name)
+        if isinstance(text, str) and "DETAIL:" in text:
+            event[name] = _DETAIL.sub("", text)
+    return event
 
 
 def _render_json(_logger: Any, _method: str, event: structlog.typing.EventDict) -> bytes:

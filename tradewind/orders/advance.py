@@ -105,8 +105,11 @@ async def many(tx: Tx, advances: Sequence[Advance]) -> Sequence[Order]:
     changed = [end for end, advance in zip(ends, advances, strict=True) if end is not advance.order]
     if not changed:
         return ends
-    works = [next_work(order) for order in changed]
     looks = [_next_look(order) for order in changed]
+    works = [
+        Work.NONE if look is None else next_work(order)
+        for order, look in zip(changed, looks, strict=True)
+    ]
     await sql.save_orders(tx, changed, works, looks)
     if passed:
         await _name(tx, passed)

@@ -24,7 +24,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
 from tradewind.web.answer import Answer
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch
 
 _PATIENCE_SECONDS = 3.0
@@ -49,7 +49,7 @@ async def cancel(
             raise NoSuch(ids.ORDER)
         if not order.cancel_requested:
             order = await advance.to(tx, order, decide.cancel_asked(order), Cause("cancel", by))
-        await idempotency.keep(tx, once, _answer(order))
+        await idempotency.keep(tx, once, _answer(order), pending=PENDING)
     refused: list[Never] = []
     await errands.within(_PATIENCE_SECONDS, _now(db, platforms, order, refused))
     if refused:
@@ -96,11 +96,8 @@ async def carry_out(db: Database, connector: Connector, order: Order, lease: Lea
             await _ask(db, connector, order, lease)
         except Never as never:
             refusal = never  # it may be closed already: the order itself tells
-        except FindOut as unknown:
-            log.warning("order.cancel_unknown", order=order.reference, code=unknown.code)
-        except TryLater as later:
-            await sql_leases.finish(db, lease.id, [(order, retry_at(order, later))], heard=True)
-            return
+        except (FindOut, TryLater) as failure:  # not now, or nobody knows: look, and ask again
+            log.warning("order.not_cancelled_yet", order=order.reference, code=failure.code)
     elif lapsed:
         refusal = Never(order.platform, "lapsed", "The platform never answered.")
     try:

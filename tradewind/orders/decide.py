@@ -18,6 +18,7 @@ from tradewind.orders.model import (
     Status,
     Who,
 )
+from tradewind.orders.rollup import unpaid
 from tradewind.platforms.model import CloseReason, PaymentState, Refund, RefundState
 
 _REFUND_LAPSES = timedelta(minutes=10)
@@ -65,7 +66,8 @@ def payment_requested(
     """`seen_fen` is the amount that the buyer looked at, if they say so."""
     to = lifecycle.moved(order, Trigger.REQUEST)
     lifecycle.must_await_payment(order, Trigger.REQUEST)
-    amount = order.payable_fen
+    sums = {part.id: part.total_fen for part in unpaid(order.parts)}
+    amount = sum(sums.values())
     if seen_fen is not None and seen_fen != amount:
         raise AmountChanged(seen_fen, amount)
     if order.cancel_requested:
@@ -77,6 +79,7 @@ def payment_requested(
             id=request_id,
             status=RequestStatus.PENDING_APPROVAL,
             amount_fen=amount,
+            sums=sums,
             mode=mode,
             requested_by=by,
             requested_at=at,
@@ -152,7 +155,13 @@ def refundable(order: Order) -> int:
     asked = sum(
         refund.amount_fen + refund.freight_fen for refund in order.refunds if is_open(refund)
     )
-    return max(0, order.paid_fen - order.refunded_fen - asked)
+    # The list of refunds may know of one before the order's own amounts do.
+    back = sum(
+        refund.amount_fen + refund.freight_fen
+        for refund in order.refunds
+        if refund.state is RefundState.SUCCEEDED
+    )
+    return max(0, order.paid_fen - max(order.refunded_fen, back) - asked)
 
 
 def refund_named(order: Order, refund_id: UUID, platform_id: str, at: datetime) -> Order:
@@ -170,6 +179,17 @@ def refund_named(order: Order, refund_id: UUID, platform_id: str, at: datetime) 
         else refund
         for refund in order.refunds
         if refund is not twin
+    ]
+    return replace(order, refunds=refunds)
+
+
+def refund_failed(order: Order, refund_id: UUID, failure: Failure, at: datetime) -> Order:
+    """The platform did not take a refund that its owner was told of already."""
+    refunds = [
+        replace(one, state=RefundState.CLOSED, failure=failure, updated_at=at)
+        if one.id == refund_id
+        else one
+        for one in order.refunds
     ]
     return replace(order, refunds=refunds)
 

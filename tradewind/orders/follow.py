@@ -2,10 +2,12 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
+
+import asyncpg
 
 from tradewind import ids
 from tradewind.observability.logs import log
@@ -89,12 +91,17 @@ async def apply(
             told.append((order, parts))
         else:
             untold.append(order)
-    current = await _advance(db, told)
+    broken: set[UUID] = set()
+    current = await _advance(db, told, broken)
     for before, _ in told:
-        after = current[before.id]
-        if _may_have_refunds(before, after):
+        after = current.get(before.id)
+        if after is not None and _may_have_refunds(before, after):
             current[before.id] = await _look_at_refunds(db, connector, after)
-    if told:
+        elif after is None and before.id in broken:
+            untold.append(before)
+        elif after is None:
+            await sql_leases.release(db, lease.id, before.id)  # due again at once
+    if current:
         looks = [(order, _next(order)) for order in current.values()]
         await sql_leases.finish(db, lease.id, looks, heard=True, only_looked=True)
     if untold:
@@ -104,22 +111,48 @@ async def apply(
 
 
 async def _advance(
-    db: Database, told: Sequence[tuple[Order, Sequence[PlatformOrder]]]
+    db: Database, told: Sequence[tuple[Order, Sequence[PlatformOrder]]], broken: set[UUID]
 ) -> dict[UUID, Order]:
-    """Bring orders to where the news says. Most news is none, and then nothing is locked.
+    """Bring orders to where the news says; those that were, as they are now. Most news is none.
 
-    Whoever is changed by somebody else right now is left to the next look: who waited here would
-    journal later what happened earlier.
+    `broken` gets those that can never be saved as the platform tells them.
     """
     current = {order.id: order for order, _ in told}
     news = {order.id: parts for order, parts in told if hear(order, parts).steps}
-    if news:
-        async with transaction(db) as tx:
-            locked = await sql.lock_free_orders(tx, list(news))
-            moves = [advance.heard(order, news[order.id], _SYNC) for order in locked]
-            for order in await advance.many(tx, moves):
-                current[order.id] = order
-    return current
+    saved = await _saved(db, news, broken) if news else {}
+    return {
+        one: saved.get(one, order)
+        for one, order in current.items()
+        if one not in news or one in saved
+    }
+
+
+async def _saved(
+    db: Database, news: Mapping[UUID, Sequence[PlatformOrder]], broken: set[UUID]
+) -> dict[UUID, Order]:
+    """Save a batch. If it cannot be, each is tried alone: one that breaks holds up no other."""
+    try:
+        return await _save(db, news)
+    except (asyncpg.IntegrityConstraintViolationError, RuntimeError) as error:
+        if len(news) == 1:
+            broken.update(news)
+            log.error("order.not_saved", order=ids.ORDER.show(next(iter(news))), error=str(error))
+            return {}
+    found: dict[UUID, Order] = {}
+    for order_id, parts in news.items():
+        found |= await _saved(db, {order_id: parts}, broken)
+    return found
+
+
+async def _save(db: Database, news: Mapping[UUID, Sequence[PlatformOrder]]) -> dict[UUID, Order]:
+    """In a batch, whoever is being changed by somebody else is passed over.
+
+    Who waited for them here would journal later what happened earlier.
+    """
+    async with transaction(db) as tx:
+        lock = sql.lock_orders if len(news) == 1 else sql.lock_free_orders
+        moves = [advance.heard(one, news[one.id], _SYNC) for one in await lock(tx, list(news))]
+        return {order.id: order for order in await advance.many(tx, moves)}
 
 
 def _may_have_refunds(before: Order, after: Order) -> bool:

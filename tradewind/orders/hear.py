@@ -14,7 +14,7 @@ from tradewind.orders.model import (
     RequestStatus,
     Status,
 )
-from tradewind.orders.rollup import GOT_MONEY, Standing, roll_up
+from tradewind.orders.rollup import GOT_MONEY, OVER, Standing, roll_up, unpaid
 from tradewind.platforms.model import PaymentState, PlatformOrder
 from tradewind.web.answer import encode
 
@@ -40,7 +40,9 @@ def hear(order: Order, news: Sequence[PlatformOrder]) -> Heard:
     now = roll_up(parts)
     status = now.status or order.status
     if status is not order.status and status not in FOLLOWS[order.status]:
-        return _contradicted(order, now)
+        if not _part_ended(parts):
+            return _contradicted(order, now)
+        status = order.status
     if _unpaid_again(order, now):
         return Heard((), [f"the platform says {now.payment} of an order that was paid"])
     if order.payment_status is PaymentStatus.CANCELLED and now.payment in GOT_MONEY:
@@ -56,13 +58,19 @@ def hear(order: Order, news: Sequence[PlatformOrder]) -> Heard:
         freight_fen=now.freight_fen,
         discount_fen=now.discount_fen,
         total_fen=now.total_fen,
-        paid_fen=max(order.paid_fen, now.paid_fen),
+        paid_fen=_paid(order, now),
         close_reason=now.close_reason or order.close_reason,
         pay_before=now.pay_before,
         dispute=now.dispute,
         cancel_requested=order.cancel_requested and status in CANCELLABLE,
     )
     return Heard(list(_with_money(order, told, now)))
+
+
+def _part_ended(parts: Sequence[PlatformOrder]) -> bool:
+    """Whether a part of a split order is over: the others may be less far than it was."""
+    ended = [part for part in parts if part.status in OVER]
+    return 0 < len(ended) < len(parts)
 
 
 def merged(
@@ -79,6 +87,13 @@ def merged(
             told = replace(part, status=part.status or before.status)
             by_id[part.id] = before if encode(told) == encode(before) else told
     return list(by_id.values())
+
+
+def _paid(order: Order, now: Standing) -> int:
+    """What was paid. It never becomes less, and nothing more once all of it went back."""
+    if order.payment_status is PaymentStatus.REFUNDED:
+        return order.paid_fen
+    return max(order.paid_fen, now.paid_fen)
 
 
 def _older(part: PlatformOrder, than: PlatformOrder) -> bool:
@@ -138,8 +153,8 @@ def _with_money(order: Order, told: Order, now: Standing) -> Sequence[Order]:
 
 def _triggers(order: Order, told: Order, now: Standing) -> Sequence[Trigger]:
     found = []
-    promised = order.payment.amount_fen if order.payment else None
-    if promised is not None and promised != told.payable_fen and now.payment not in GOT_MONEY:
+    over = told.status in (Status.CANCELLED, Status.CLOSED)
+    if now.payment not in GOT_MONEY and not over and is_another_amount(order.payment, told.parts):
         found.append(Trigger.AMOUNT_CHANGED)
     if now.payment in GOT_MONEY:
         found.append(Trigger.PAID)
@@ -147,9 +162,23 @@ def _triggers(order: Order, told: Order, now: Standing) -> Sequence[Trigger]:
         if refunded > 0:
             all_of_it = refunded >= told.paid_fen
             found.append(Trigger.REFUNDED if all_of_it else Trigger.PARTLY_REFUNDED)
-    elif told.status in (Status.CANCELLED, Status.CLOSED):
+    elif over:
         found.append(Trigger.CLOSED)
     return found
+
+
+def is_another_amount(request: PaymentRequest | None, parts: Sequence[PlatformOrder]) -> bool:
+    """Whether what a request asked for is no longer what is to be paid.
+
+    Who pays by hand, at the link, may pay one part after another: what is paid stays asked for.
+    """
+    if request is None:
+        return False
+    left = {part.id: part.total_fen for part in unpaid(parts)}
+    if request.pay_url is not None:
+        paid = {part.id: part.total_fen for part in parts if part.payment in GOT_MONEY}
+        left |= {one: fen for one, fen in paid.items() if one in request.sums}
+    return left != dict(request.sums)
 
 
 def _refunded(order: Order, now: Standing) -> int:

@@ -169,7 +169,7 @@ class KnownOrder(Input):
     """An order as the caller has it."""
 
     id: OrderIdText
-    updated_at: Moment
+    updated_at: Annotated[Moment, Meta(examples=["2026-11-15T01:02:03.004Z"])]
 
 
 class DiffIn(Input):

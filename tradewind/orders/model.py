@@ -108,6 +108,8 @@ class PaymentRequest:
     id: UUID
     status: RequestStatus
     amount_fen: int
+    # What each order on the platform cost when it was asked for: exactly that is paid.
+    sums: Mapping[str, int]
     mode: PayMode
     requested_by: Who
     requested_at: datetime
@@ -201,11 +203,6 @@ class Order:
     def reference(self) -> str:
         """What the platform finds the order by, from before it was placed there."""
         return ids.ORDER.show(self.id)
-
-    @property
-    def payable_fen(self) -> int:
-        """What is left to pay: of a split order, a part may be paid already."""
-        return (self.total_fen or 0) - self.paid_fen
 
     @property
     def order_id(self) -> str | None:

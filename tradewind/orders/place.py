@@ -21,7 +21,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
 from tradewind.web.answer import Answer
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
 
 _PREVIEW_SECONDS = 2.0
@@ -82,7 +82,7 @@ async def place(
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         order = await advance.accept(tx, by, draft, lease, previewed=seen is not None)
-        await idempotency.keep(tx, once, _answer(order))
+        await idempotency.keep(tx, once, _answer(order), pending=PENDING)
     await errands.within(_CREATE_SECONDS, _create(db, connector, order, lease))
     found = await sql_lists.find_order(db, by.id, order.id)
     if found is None:

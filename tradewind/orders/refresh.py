@@ -111,7 +111,7 @@ class Refreshes:
         while (waited := monotonic() - asked) < _PATIENCE_SECONDS:
             lease = Lease()
             held = await sql_leases.take_lease(
-                self._db, account_id, order_id, lease=lease.id, held=HELD
+                self._db, account_id, order_id, lease=lease.id, held=HELD, only_to_look=True
             )
             if held is not None:
                 heard = busy_at and held.synced_at and held.synced_at >= busy_at

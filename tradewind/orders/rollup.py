@@ -9,7 +9,7 @@ from tradewind.platforms import model as platform
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
 
 GOT_MONEY = frozenset({PaymentState.PAID, PaymentState.PARTIALLY_REFUNDED, PaymentState.REFUNDED})
-_OVER = frozenset({platform.Status.CANCELLED, platform.Status.CLOSED})
+OVER = frozenset({platform.Status.CANCELLED, platform.Status.CLOSED})
 _PROGRESS = [
     platform.Status.CREATING,
     platform.Status.PENDING_PAYMENT,
@@ -38,6 +38,15 @@ class Standing:
     close_reason: CloseReason | None
     pay_before: datetime | None
     dispute: bool
+
+
+def unpaid(parts: Sequence[PlatformOrder]) -> Sequence[PlatformOrder]:
+    """The parts that wait for money."""
+    return [
+        part
+        for part in parts
+        if part.payment not in GOT_MONEY and part.status is platform.Status.PENDING_PAYMENT
+    ]
 
 
 def roll_up(parts: Sequence[PlatformOrder]) -> Standing:
@@ -69,10 +78,10 @@ def roll_up(parts: Sequence[PlatformOrder]) -> Standing:
 def _status(parts: Sequence[PlatformOrder]) -> Status | None:
     """The least progress of those that are not over; half shipped when only some are sent."""
     states = [part.status for part in parts]
-    if all(state in _OVER for state in states):
+    if all(state in OVER for state in states):
         was_paid = platform.Status.CLOSED in states or any(p.payment in GOT_MONEY for p in parts)
         return Status.CLOSED if was_paid else Status.CANCELLED
-    going = [state for state in states if state not in _OVER]
+    going = [state for state in states if state not in OVER]
     if None in going:
         return None
     if platform.Status.UNKNOWN in going:

@@ -42,7 +42,7 @@ from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import Once
-from tradewind.web.inputs import Output
+from tradewind.web.inputs import Output, check_moment
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
@@ -146,6 +146,8 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 
     Answers with those that differ, as they are now: a nightly reconciliation in one call.
     """
+    for index, one in enumerate(body.orders):
+        check_moment(f"/orders/{index}/updated_at", one.updated_at)
     given = {ids.ORDER.read(one.id): one for one in body.orders}
     known = [order_id for order_id in given if order_id is not None]
     times = await sql_lists.known_times(db, caller.account_id, known)

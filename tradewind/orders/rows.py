@@ -26,6 +26,7 @@ _ADDRESS = msgspec.json.Decoder(Address)
 _METADATA = msgspec.json.Decoder(dict[str, str])
 _PARTS = msgspec.json.Decoder(list[PlatformOrder])
 _REFUNDS = msgspec.json.Decoder(list[OrderRefund])
+_SUMS = msgspec.json.Decoder(dict[str, int])
 _FAILURE = msgspec.json.Decoder(Failure)
 
 
@@ -102,6 +103,7 @@ def payment(row: asyncpg.Record, lead: str = "") -> PaymentRequest:
         id=row[f"{lead}id"],
         status=RequestStatus(row[f"{lead}status"]),
         amount_fen=row[f"{lead}amount_fen"],
+        sums=_SUMS.decode(row[f"{lead}sums"]),
         mode=PayMode(row[f"{lead}mode"]),
         requested_by=Who(row[f"{lead}requested_by"], row[f"{lead}requested_email"]),
         requested_at=row[f"{lead}requested_at"],

@@ -20,6 +20,7 @@ COLUMNS = """
 """
 PAYMENT_COLUMNS = """
     pay.id AS pay_id, pay.status AS pay_status, pay.amount_fen AS pay_amount_fen,
+    pay.sums AS pay_sums,
     pay.mode AS pay_mode, pay.requested_by AS pay_requested_by,
     pay.requested_email AS pay_requested_email, pay.requested_at AS pay_requested_at,
     pay.decided_by AS pay_decided_by, pay.decided_email AS pay_decided_email,
@@ -91,29 +92,40 @@ async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order |
 
 
 async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock orders, in the order of their ids, so that two who want the same never block."""
-    found = await tx.fetch(
-        f"""
-        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
-          FROM {WITH_PAYMENT}
-         WHERE o.id = ANY ($1::uuid[])
-         ORDER BY o.id
-           FOR UPDATE OF o
-        """,  # noqa: S608 - the parts are our own constants
+    """Lock orders, in the order of their ids, so that two who want the same never block.
+
+    They are read by a statement of its own: one that waits for a lock sees the order as it was
+    left, but its payment request as it was before the wait, or not at all.
+    """
+    await tx.execute(
+        "SELECT 1 FROM purchase_order WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE",
         order_ids,
     )
-    return [rows.order(row) for row in found]
+    return await _read_locked(tx, order_ids)
 
 
 async def lock_free_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
     """Lock those of these orders that nobody else has locked."""
+    free = await tx.fetch(
+        """
+        SELECT id
+          FROM purchase_order
+         WHERE id = ANY ($1::uuid[])
+         ORDER BY id
+           FOR UPDATE SKIP LOCKED
+        """,
+        order_ids,
+    )
+    return await _read_locked(tx, [row["id"] for row in free])
+
+
+async def _read_locked(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
     found = await tx.fetch(
         f"""
         SELECT {COLUMNS}, {PAYMENT_COLUMNS}
           FROM {WITH_PAYMENT}
          WHERE o.id = ANY ($1::uuid[])
          ORDER BY o.id
-           FOR UPDATE OF o SKIP LOCKED
         """,  # noqa: S608 - the parts are our own constants
         order_ids,
     )
@@ -227,15 +239,15 @@ async def save_payments(
     """Write payment requests, each given with its order, its account and the time."""
     await tx.execute(
         """
-        INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen, mode,
-                                     requested_by, requested_email, requested_at, decided_by,
+        INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen, sums,
+                                     mode, requested_by, requested_email, requested_at, decided_by,
                                      decided_email, decided_at, reason, pay_url, sent_at, failure,
                                      updated_at)
         SELECT *
-          FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::text[],
-                      $7::uuid[], $8::text[], $9::timestamptz[], $10::uuid[], $11::text[],
-                      $12::timestamptz[], $13::text[], $14::text[], $15::timestamptz[],
-                      $16::json[], $17::timestamptz[])
+          FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $18::json[],
+                      $6::text[], $7::uuid[], $8::text[], $9::timestamptz[], $10::uuid[],
+                      $11::text[], $12::timestamptz[], $13::text[], $14::text[],
+                      $15::timestamptz[], $16::json[], $17::timestamptz[])
         ON CONFLICT (id) DO UPDATE
            SET status = excluded.status,
                decided_by = excluded.decided_by,
@@ -264,6 +276,7 @@ async def save_payments(
         [request.sent_at for _, _, request, _ in requests],
         [rows.to_json_or_none(request.failure) for _, _, request, _ in requests],
         [at for _, _, _, at in requests],
+        [rows.to_json(request.sums) for _, _, request, _ in requests],
     )
 
 

@@ -20,15 +20,21 @@ async def claim_due(
     found = await db.fetch(
         f"""
         WITH due AS MATERIALIZED (
-            SELECT id
-              FROM purchase_order
-             WHERE platform = $1
-               AND work = ANY ($2::text[])
-               AND next_sync_at <= tradewind_now()
-               AND lease_until <= tradewind_now()
-             ORDER BY next_sync_at
+            SELECT first.id
+              FROM unnest($2::text[]) AS wanted (work)
+             CROSS JOIN LATERAL (
+                   SELECT q.id, q.next_sync_at
+                     FROM purchase_order AS q
+                    WHERE q.platform = $1
+                      AND q.work = wanted.work
+                      AND q.work <> 'none'
+                      AND q.next_sync_at <= tradewind_now()
+                      AND q.lease_until <= tradewind_now()
+                    ORDER BY q.next_sync_at
+                    LIMIT $3
+                      FOR UPDATE SKIP LOCKED) AS first
+             ORDER BY first.next_sync_at
              LIMIT $3
-               FOR UPDATE SKIP LOCKED
         ),
         o AS (
             UPDATE purchase_order AS taken
@@ -51,9 +57,19 @@ async def claim_due(
 
 
 async def take_lease(
-    db: Database, account_id: UUID | None, order_id: UUID, *, lease: UUID, held: timedelta
+    db: Database,
+    account_id: UUID | None,
+    order_id: UUID,
+    *,
+    lease: UUID,
+    held: timedelta,
+    only_to_look: bool = False,
 ) -> Order | None:
-    """An order that is now ours to deal with; None when there is none, or somebody else has it."""
+    """An order that is now ours to deal with; None when there is none, or somebody else has it.
+
+    Who wants `only_to_look` leaves it to the worker while something has just become due: those who
+    look again and again would keep it from being done.
+    """
     row = await db.fetchrow(
         f"""
         WITH o AS (
@@ -63,6 +79,9 @@ async def take_lease(
              WHERE ($1::uuid IS NULL OR taken.account_id = $1)
                AND taken.id = $2
                AND taken.lease_until <= tradewind_now()
+               AND NOT ($5 AND taken.work IN ('create', 'cancel', 'pay')
+                        AND taken.next_sync_at > tradewind_now() - interval '2 seconds'
+                        AND taken.next_sync_at <= tradewind_now())
             RETURNING taken.*
         )
         SELECT {COLUMNS}, {PAYMENT_COLUMNS}
@@ -73,6 +92,7 @@ async def take_lease(
         order_id,
         lease,
         held,
+        only_to_look,
     )
     return None if row is None else rows.order(row)
 
@@ -93,6 +113,13 @@ async def finish(
     """
     await db.execute(
         """
+        WITH ours AS (
+            SELECT id
+              FROM purchase_order
+             WHERE id = ANY ($2::uuid[]) AND lease = $1
+             ORDER BY id
+               FOR UPDATE
+        )
         UPDATE purchase_order AS o
            SET lease_until = 'epoch',
                synced_at = CASE WHEN $6 THEN tradewind_now() ELSE o.synced_at END,
@@ -111,8 +138,8 @@ async def finish(
                                    ELSE tradewind_now() END
           FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[])
                AS new (id, hints, version, at)
+          JOIN ours USING (id)
          WHERE o.id = new.id
-           AND o.lease = $1
         """,
         lease,
         [order.id for order, _ in orders],
@@ -175,9 +202,12 @@ async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
                next_sync_at = tradewind_now(),
                work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
          WHERE o.id = ANY (ARRAY(
-                   SELECT purchase_order_id
-                     FROM platform_order
-                    WHERE platform = $1 AND order_id = ANY ($2::text[])))
+                   SELECT ours.id
+                     FROM platform_order AS named
+                     JOIN purchase_order AS ours ON ours.id = named.purchase_order_id
+                    WHERE named.platform = $1 AND named.order_id = ANY ($2::text[])
+                    ORDER BY ours.id
+                      FOR UPDATE OF ours))
         RETURNING o.id
         """,
         platform,
@@ -212,9 +242,12 @@ async def save_sweep(db: Database, platform: str, until: datetime) -> None:
 
 
 async def hint_later_than(
-    db: Database, platform: str, changed: Sequence[tuple[str, datetime]]
+    db: Database, platform: str, changed: Sequence[tuple[str, datetime]], *, margin: timedelta
 ) -> int:
-    """Make those orders due now whose change on the platform is later than what we heard."""
+    """Make those orders due now whose change on the platform is later than what we heard.
+
+    Within the `margin` it counts as later: clocks differ, and a look takes its time.
+    """
     found = await db.fetch(
         """
         UPDATE purchase_order AS o
@@ -222,17 +255,20 @@ async def hint_later_than(
                next_sync_at = tradewind_now(),
                work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
          WHERE o.id = ANY (ARRAY(
-                   SELECT named.purchase_order_id
+                   SELECT ours.id
                      FROM unnest($2::text[], $3::timestamptz[]) AS new (order_id, at)
                      JOIN platform_order AS named
                        ON named.platform = $1 AND named.order_id = new.order_id
                      JOIN purchase_order AS ours ON ours.id = named.purchase_order_id
-                    WHERE ours.synced_at IS NULL OR ours.synced_at < new.at))
+                    WHERE ours.synced_at IS NULL OR ours.synced_at < new.at + $4::interval
+                    ORDER BY ours.id
+                      FOR UPDATE OF ours))
         RETURNING o.id
         """,
         platform,
         [order_id for order_id, _ in changed],
         [at for _, at in changed],
+        margin,
     )
     return len(found)
 

@@ -39,7 +39,8 @@ _WANTED = """
    AND ($5::text[] IS NULL OR o.external_id = ANY ($5))
    AND ($6::text[] IS NULL OR o.id = ANY (ARRAY(
            SELECT purchase_order_id FROM platform_order WHERE order_id = ANY ($6))))
-   AND ($7::text[] IS NULL OR o.tracking_numbers && $7)
+   AND ($7::text[] IS NULL OR o.id = ANY (ARRAY(
+           SELECT id FROM purchase_order WHERE tracking_numbers && $7)))
    AND ($8::timestamptz IS NULL OR o.created_at >= $8)
    AND ($9::timestamptz IS NULL OR o.created_at < $9)
    AND ($10::timestamptz IS NULL OR o.updated_at >= $10)
@@ -154,7 +155,7 @@ async def list_changes(
           FROM order_change
          WHERE account_id = $1
            AND purchase_order_id = $2
-           AND ($3::integer IS NULL OR version < $3)
+           AND ($3::bigint IS NULL OR version < $3)
          ORDER BY version DESC
          LIMIT $4
         """,
@@ -171,7 +172,7 @@ async def list_payments_of(
     """Every request to pay an order, the latest first."""
     found = await db.fetch(
         """
-        SELECT id, status, amount_fen, mode, requested_by, requested_email, requested_at,
+        SELECT id, status, amount_fen, sums, mode, requested_by, requested_email, requested_at,
                decided_by, decided_email, decided_at, reason, pay_url, sent_at, failure
           FROM payment_request
          WHERE account_id = $1

@@ -10,6 +10,7 @@ from tradewind.storage.pool import Database
 
 # Windows overlap: an order that changes between two pages is seen by the next sweep.
 _OVERLAP = timedelta(minutes=5)
+_MARGIN = timedelta(minutes=2)
 _LONGEST = timedelta(hours=6)
 _MOST_PAGES = 50
 
@@ -25,7 +26,7 @@ async def sweep(db: Database, connector: Connector) -> None:
         found, more = await connector.modified_between(since, until, page)
         changed = [(part.id, part.modified_at or until) for part in found]
         if changed:
-            hinted = await sql_leases.hint_later_than(db, platform, changed)
+            hinted = await sql_leases.hint_later_than(db, platform, changed, margin=_MARGIN)
             due += hinted
         page += 1
     if more:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tradewind import ids
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases
+from tradewind.orders.hear import is_another_amount
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import (
     Cause,
@@ -16,17 +17,17 @@ from tradewind.orders.model import (
     PayMode,
     Status,
 )
-from tradewind.orders.rollup import GOT_MONEY
+from tradewind.orders.rollup import unpaid
 from tradewind.orders.schedule import next_look
 from tradewind.orders.submit import retry_at
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as PlatformStatus
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
 _PAY = Cause("pay")
+_AMOUNT_CHANGED = ("amount_changed", "The order costs something else than was approved.")
 
 
 async def pay(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
@@ -83,14 +84,14 @@ def _may_be_sent(order: Order) -> bool:
         and order.payment_status is PaymentStatus.APPROVED
         and order.status is Status.PENDING_PAYMENT
         and request.mode is PayMode.AUTO
-        and request.amount_fen == order.payable_fen
+        and not is_another_amount(request, order.parts)
         and not order.cancel_requested
     )
 
 
 async def _give_link(db: Database, connector: Connector, order: Order) -> Order:
     """Fetch the page where a person pays."""
-    url = await connector.pay_link([part.id for part in _unpaid(order)])
+    url = await connector.pay_link([part.id for part in unpaid(order.parts)])
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
         if locked is None or locked.payment_status is not PaymentStatus.APPROVED:
@@ -101,31 +102,51 @@ async def _give_link(db: Database, connector: Connector, order: Order) -> Order:
 async def _debit(
     connector: Connector, order: Order, request: PaymentRequest, *, sent_before: bool
 ) -> Failure | None:
-    """Debit each part that is not paid; the failure, if the platform refused for good.
+    """Debit each part that is not paid, at what was approved for it.
 
     What may have been sent is asked about first, by the same operation id, and sent again with
-    it only where the platform says that it saw nothing.
+    it only where the platform says that it saw nothing. The answer is the failure, if the platform
+    refused for good, and nothing of the payment may still come true.
     """
-    for part in _unpaid(order):
-        operation = f"{ids.PAYMENT.show(request.id)}-{part.id}"
-        try:
-            if sent_before:
-                known = await connector.find_payment(part.id, operation)
-                if known.state is not PaymentState.UNPAID:
-                    if known.state is PaymentState.FAILED:
-                        return _refused(known)
-                    continue
-            outcome = await connector.pay(part.id, part.total_fen, operation)
-        except Never as never:
-            if never.reason is Reason.ALREADY_PAID:
-                continue
-            return Failure(_code(never), never.message)
-        except FindOut as unknown:
-            log.warning("payment.unknown", order=order.reference, code=unknown.code)
-            continue
+    failure: Failure | None = None
+    for part in unpaid(order.parts):
+        outcome = await _debit_part(connector, part, request, sent_before=sent_before)
+        if outcome.state is PaymentState.PROCESSING:
+            return None
         if outcome.state is PaymentState.FAILED:
-            return _refused(outcome)
-    return None
+            failure = failure or _refused(outcome)
+    return failure
+
+
+async def _debit_part(
+    connector: Connector, part: PlatformOrder, request: PaymentRequest, *, sent_before: bool
+) -> Payment:
+    """What came of one part: paid, failed, or processing where nobody knows."""
+    operation = f"{ids.PAYMENT.show(request.id)}-{part.id}"
+    if sent_before:
+        known = await _found(connector, part, operation)
+        if known.state is not PaymentState.UNPAID:
+            return known
+    if part.total_fen != request.sums.get(part.id):
+        return Payment(PaymentState.FAILED, *_AMOUNT_CHANGED)
+    try:
+        return await connector.pay(part.id, part.total_fen, operation)
+    except Never as never:
+        if never.reason is Reason.ALREADY_PAID:
+            return Payment(PaymentState.PAID)
+        return Payment(PaymentState.FAILED, _code(never), never.message)
+    except FindOut as unknown:
+        log.warning("payment.unknown", order_id=part.id, code=unknown.code)
+        return Payment(PaymentState.PROCESSING)
+
+
+async def _found(connector: Connector, part: PlatformOrder, operation: str) -> Payment:
+    """What the platform saw of a payment; that it will not tell says nothing about the payment."""
+    try:
+        return await connector.find_payment(part.id, operation)
+    except Never as never:
+        log.warning("payment.not_found", order_id=part.id, code=never.code)
+        return Payment(PaymentState.PROCESSING)
 
 
 async def _record(
@@ -142,14 +163,6 @@ async def _record(
             step = decide.payment_refused(fresh, failure)
             fresh = await advance.to(tx, fresh, step, _PAY)
     return fresh
-
-
-def _unpaid(order: Order) -> Sequence[PlatformOrder]:
-    return [
-        part
-        for part in order.parts
-        if part.payment not in GOT_MONEY and part.status is PlatformStatus.PENDING_PAYMENT
-    ]
 
 
 async def _give_back(db: Database, order: Order, lease: Lease) -> None:

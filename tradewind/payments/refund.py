@@ -1,5 +1,6 @@
 """Asks the seller for money back."""
 
+import asyncio
 from uuid import UUID
 
 from tradewind import ids
@@ -8,9 +9,9 @@ from tradewind.audit.record import record
 from tradewind.background.errands import Errands
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
-from tradewind.orders.errors import RefundRefused
+from tradewind.orders.errors import RefundRefused, RefundTooLarge
 from tradewind.orders.follow import FOLLOW
-from tradewind.orders.model import Cause, Order, OrderRefund, Who
+from tradewind.orders.model import Cause, Failure, Order, OrderRefund, Who
 from tradewind.orders.rollup import GOT_MONEY
 from tradewind.orders.wire import RefundOut
 from tradewind.payments.wire import RefundIn
@@ -23,7 +24,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
 from tradewind.web.answer import Answer
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
 
 _PATIENCE_SECONDS = 5.0
@@ -65,11 +66,13 @@ async def ask_refund(
             order=order.reference,
             amount_fen=refund.amount_fen + refund.freight_fen,
         )
-        await idempotency.keep(tx, once, Answer(RefundOut.of(refund), 201))
+        first = Answer(RefundOut.of(refund), 201)
+        await idempotency.keep(tx, once, first, pending=PENDING)
     refused: list[PlatformFailure] = []
-    await errands.within(
-        _PATIENCE_SECONDS, _send(db, connector, order, refund, asked, once, refused)
-    )
+    answered = asyncio.Event()
+    sending = _send(db, connector, order, refund, asked, once, refused, answered)
+    if not await errands.within(_PATIENCE_SECONDS, sending):
+        answered.set()
     if refused:
         failure = refused[0]
         raise RefundRefused(failure) if isinstance(failure, Never) else refusal(failure)
@@ -90,7 +93,9 @@ async def _send(
     asked: RefundIn,
     once: Once,
     refused: list[PlatformFailure],
+    answered: asyncio.Event,
 ) -> None:
+    """Ask the platform. What it refuses was never asked for, unless its owner was told so."""
     request = RefundRequest(
         refund.order_id,
         asked.type,
@@ -109,6 +114,11 @@ async def _send(
     except PlatformFailure as failure:
         async with transaction(db) as tx:
             locked = await sql.lock_order(tx, None, order.id)
+            if locked is not None and answered.is_set():
+                why = Failure(failure.code, failure.message)
+                step = decide.refund_failed(locked, refund.id, why, locked.now)
+                await advance.to(tx, locked, step, Cause("refund_refused"))
+                return
             if locked is not None:
                 step = decide.refund_dropped(locked, refund.id)
                 await advance.to(tx, locked, step, Cause("refund_refused"))
@@ -155,9 +165,11 @@ def _part(order: Order, order_id: str | None) -> PlatformOrder:
 def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
     """Goods and freight to ask for. Left out is everything that is left, of each its own."""
     goods, freight = asked.amount_fen, asked.freight_fen
-    if goods is not None:
-        return goods, freight or 0
     left = min(decide.refundable(order), part.total_fen - part.refunded_fen)
+    if goods is not None:
+        if goods + (freight or 0) > left:
+            raise RefundTooLarge(goods + (freight or 0), left)
+        return goods, freight or 0
     of_freight = min(_freight_left(order, part), left)
     return left - of_freight, of_freight if freight is None else freight
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from tradewind.web import sql
 from tradewind.web.answer import Answer, encode
 
 KEEP_DAYS = 7
+# How long a first answer waits for the one that replaces it; a process that died replaces none.
+PENDING = timedelta(seconds=10)
 
 _WELL_FORMED = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -123,15 +126,25 @@ async def claim(tx: Tx, once: Once | None) -> None:
         return
     if stored["fingerprint"] != once.fingerprint:
         raise IdempotencyKeyReused
+    if stored["pending"]:
+        raise RequestInFlight
     headers = [(name.encode(), value.encode()) for name, value in stored["headers"]]
     headers.append((b"idempotent-replayed", b"true"))
     raise Replay(Answer(stored["body"], stored["status"], headers, stored["content_type"].encode()))
 
 
-async def keep(tx: Tx, once: Once | None, answer: Answer) -> Answer:
-    """Store the answer with the effect: what a repeat gets if we die before we reply."""
+async def keep(
+    tx: Tx, once: Once | None, answer: Answer, *, pending: timedelta | None = None
+) -> Answer:
+    """Store the answer with the effect: what a repeat gets if we die before we reply.
+
+    A `pending` one is about to be replaced: whoever repeats the request before that, or before so
+    much time has passed, is told to come back.
+    """
     if once is not None:
-        await sql.insert_answer(tx, once.account_id, once.route, once.key, **_stored(once, answer))
+        await sql.insert_answer(
+            tx, once.account_id, once.route, once.key, pending=pending, **_stored(once, answer)
+        )
     return answer
 
 

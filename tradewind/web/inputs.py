@@ -44,6 +44,17 @@ _EXPECTED = {
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
+def in_the_calendar(moment: datetime) -> bool:
+    """Whether a time with an offset stays in the calendar when it is moved to UTC."""
+    return moment.tzinfo is not None and 1 < moment.year < 9999  # noqa: PLR2004
+
+
+def check_moment(pointer: str, moment: datetime) -> None:
+    """Refuse a time of a body that cannot be told in UTC."""
+    if not in_the_calendar(moment):
+        raise ValidationFailed(pointer, _EXPECTED[_TIME])
+
+
 class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What callers send: a field that we do not know is an error, never ignored."""
 

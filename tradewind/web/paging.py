@@ -3,13 +3,14 @@
 import base64
 import binascii
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from tradewind.errors import Malformed
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, in_the_calendar
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")
@@ -58,10 +59,19 @@ def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
         listed, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
     except (UnicodeError, binascii.Error, msgspec.MsgspecError):
         raise MalformedCursor from None
-    if listed != name:
+    decoded: Any = key
+    values = decoded if isinstance(decoded, tuple) else (decoded,)
+    if listed != name or not all(_can_be_stored(value) for value in values):
         raise MalformedCursor
     result: Key = key
     return result
+
+
+def _can_be_stored(value: Any) -> bool:
+    """Whether PostgreSQL can compare with it: no cursor of ours is beyond that."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return not isinstance(value, datetime) or in_the_calendar(value)
 
 
 def write_cursor(name: str, key: Any) -> str:

@@ -1,5 +1,6 @@
 """The statements of the HTTP kit: rate budgets, and stored answers of idempotent requests."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -48,7 +49,8 @@ async def try_lock(tx: Tx, lock: int) -> bool:
 async def find_answer(tx: Tx, account_id: UUID, route: str, key: str) -> dict[str, Any] | None:
     row = await tx.fetchrow(
         """
-        SELECT fingerprint, status, headers, content_type, body
+        SELECT fingerprint, status, headers, content_type, body,
+               coalesce(pending_until > tradewind_now(), false) AS pending
           FROM idempotency_key
          WHERE account_id = $1 AND route = $2 AND key = $3
         """,
@@ -70,12 +72,14 @@ async def insert_answer(
     headers: str,
     content_type: str,
     body: bytes,
+    pending: timedelta | None,
 ) -> None:
     await tx.execute(
         """
-        INSERT INTO idempotency_key (account_id, route, key, fingerprint,
-                                     status, headers, content_type, body, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, tradewind_now())
+        INSERT INTO idempotency_key (account_id, route, key, fingerprint, status, headers,
+                                     content_type, body, created_at, pending_until)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, tradewind_now(),
+                tradewind_now() + $9::interval)
         """,
         account_id,
         route,
@@ -85,6 +89,7 @@ async def insert_answer(
         headers,
         content_type,
         body,
+        pending,
     )
 
 
@@ -103,7 +108,7 @@ async def update_answer(
     await db.execute(
         """
         UPDATE idempotency_key
-           SET status = $5, headers = $6, content_type = $7, body = $8
+           SET status = $5, headers = $6, content_type = $7, body = $8, pending_until = NULL
          WHERE account_id = $1 AND route = $2 AND key = $3 AND fingerprint = $4
         """,
         account_id,

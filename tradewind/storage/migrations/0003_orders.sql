@@ -76,17 +76,25 @@ CREATE TABLE purchase_order (
             WHEN 'partially_refunded' THEN refunded_fen > 0 AND refunded_fen < paid_fen
             ELSE refunded_fen = 0
         END),
+    CONSTRAINT an_open_payment_is_named CHECK (
+        (payment_id IS NOT NULL)
+        = (payment_status IN ('pending_approval', 'approved', 'processing'))),
     CONSTRAINT an_order_there_has_an_id_there CHECK (
         status IN ('creating', 'create_failed', 'cancelled') OR order_ids <> '{}'),
     CHECK ((next_sync_at IS NULL) = (work = 'none'))
 ) WITH (fillfactor = 80);
 CREATE INDEX purchase_order_created ON purchase_order (account_id, id);
+CREATE INDEX purchase_order_status ON purchase_order (account_id, status, id);
 CREATE INDEX purchase_order_updated ON purchase_order (account_id, updated_at, id);
+CREATE INDEX purchase_order_updated_all ON purchase_order (updated_at, id);
 CREATE INDEX purchase_order_due ON purchase_order (platform, work, next_sync_at)
     WHERE work <> 'none';
 CREATE UNIQUE INDEX purchase_order_external ON purchase_order (account_id, external_id)
     WHERE external_id IS NOT NULL;
 CREATE INDEX purchase_order_tracking ON purchase_order USING gin (tracking_numbers);
+
+-- Until when a stored answer is not the last word: its request is still being worked on.
+ALTER TABLE idempotency_key ADD COLUMN pending_until timestamptz;
 
 -- Whose an order on a platform is: one of ours, and only one.
 CREATE TABLE platform_order (
@@ -120,6 +128,8 @@ CREATE TABLE payment_request (
                           ('pending_approval', 'withdrawn', 'approved', 'rejected', 'superseded',
                            'processing', 'paid', 'failed')),
     amount_fen        bigint NOT NULL CHECK (amount_fen >= 0),
+    -- Of that, for each order on the platform.
+    sums              json NOT NULL,
     mode              text NOT NULL CHECK (mode IN ('auto', 'link')),
     requested_by      uuid NOT NULL,
     requested_email   text NOT NULL,
