@@ -183,9 +183,7 @@ def test_a_wish_that_makes_no_sense_is_refused(
 ) -> None:
     hook = post.hook("http://127.0.0.1:9/")
 
-    problem = post.refused(
-        "POST", f"{hook.path}/recover", 422, "validation_failed", json=wish
-    )
+    problem = post.refused("POST", f"{hook.path}/recover", 422, "validation_failed", json=wish)
 
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
     assert post.api.fetch("SELECT 1 FROM recover_job WHERE subscription_id=$1", hook.uuid) == []
@@ -214,8 +212,10 @@ def test_a_receiver_that_is_back_catches_up_by_itself(post: Post, receiver: Rece
 
     (first,) = post.emit()
     receiver.until(
-        lambda got: sum(one.path == "/hook" for one in got) == 6 + 1 + 2
-        and sum(one.path == "/plain" for one in got) == 6 + 1
+        lambda got: (
+            sum(one.path == "/hook" for one in got) == 6 + 1 + 2
+            and sum(one.path == "/plain" for one in got) == 6 + 1
+        )
     )
 
     log = post.logged(hook, 9)
