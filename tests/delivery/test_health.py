@@ -1,6 +1,7 @@
 """How a receiver does: its figures, when it is switched off, and what operators see."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -133,7 +134,7 @@ def test_five_days_and_twenty_events_of_nothing_but_failure_switch_a_subscriptio
     (event_id,) = post.emit()
     for hook in (off, short, few):
         post.tried(hook)
-        until(lambda hook=hook: post.health(hook), lambda health: health["attempts"] == 1)
+        until(partial(post.health, hook), lambda health: health["attempts"] == 1)
     fail_for(post, off, timedelta(days=5, seconds=1), 20)
     fail_for(post, short, timedelta(days=5, seconds=-60), 100)
     fail_for(post, few, timedelta(days=50), 19)

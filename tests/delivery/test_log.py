@@ -165,6 +165,29 @@ def test_an_attempt_that_reached_nobody_has_no_response(post: Post) -> None:
     assert short["error"]["code"]
 
 
+def test_an_attempt_is_found_under_its_own_subscription_alone(
+    post: Post, receiver: Receiver
+) -> None:
+    stranger = Post.of(post)
+    hook, other = post.hook(receiver.url()), post.hook(receiver.url())
+    foreign = stranger.hook(receiver.url())
+    post.emit()
+    (attempt,) = post.logged(hook, 1)
+    started = {"since": attempt["started_at"]}
+    job = post.ok("POST", f"{hook.path}/recover", json=started)["id"]
+
+    for rest in (f"deliveries/{attempt['id']}", f"recover/{job}"):
+        assert post.call("GET", f"{hook.path}/{rest}").status_code == 200
+        post.refused("GET", f"{other.path}/{rest}", 404, "not_found")
+        stranger.refused("GET", f"{foreign.path}/{rest}", 404, "not_found")
+        stranger.refused("GET", f"{hook.path}/{rest}", 404, "not_found")
+    again = f"deliveries/{attempt['id']}/redeliver"
+    post.refused("POST", f"{other.path}/{again}", 404, "not_found")
+    stranger.refused("POST", f"{foreign.path}/{again}", 404, "not_found")
+    stranger.refused("DELETE", f"{foreign.path}/recover/{job}", 404, "not_found")
+    stranger.refused("GET", f"{foreign.path}/explain?event={attempt['event_id']}", 404, "not_found")
+
+
 def test_what_is_pending_is_listed_in_pages_that_first_which_is_due_first(
     post: Post, receiver: Receiver
 ) -> None:
