@@ -16,6 +16,8 @@ from egress.test_corpus import Row, rows
 from kit.processes import family_of, read
 from kit.server import Person, Server, Workshop
 
+from tradewind.egress.grammar import LONGEST_URL
+
 _FIXTURE = Path(__file__).parents[1] / "data/ssrf_dns_fixture.json"
 _ANSWERS: dict[str, list[list[str]]] = {
     name: entry["answers"] for name, entry in json.loads(_FIXTURE.read_text())["names"].items()
@@ -118,7 +120,7 @@ async def test_the_api_answers_the_corpus_as_it_is_listed(
             connected |= peers(production)
             for row, answer in zip(asked, answers, strict=True):
                 verdicts[row].append(answer.status_code)
-                _note(production, answer, messages)
+                _note(production, row.url, answer, messages)
 
     for row, codes in verdicts.items():
         if row.rebinds:
@@ -126,19 +128,25 @@ async def test_the_api_answers_the_corpus_as_it_is_listed(
         else:
             assert codes == [201 if row.allowed else 422], row
     assert connected == set()
-    assert messages[_BLOCKED] > 60, "one message for every blocked address"
+    assert messages[_BLOCKED] > 50, "one message for every blocked address"
+    told = [message for message in messages if message != _BLOCKED]
+    known = {one for answers in _ANSWERS.values() for answer in answers for one in answer}
+    assert not [message for message in told if any(address in message for address in known)]
     made = production.fetch("SELECT count(*) AS n FROM webhook_subscription")[0]["n"]
     assert made == sum(codes.count(201) for codes in verdicts.values())
 
 
-def _note(api: Server, answer: httpx.Response, messages: "Counter[str]") -> None:
+def _note(api: Server, url: str, answer: httpx.Response, messages: "Counter[str]") -> None:
     told: dict[str, Any] = answer.json()
     if answer.status_code == 201:
         api.workshop.secrets.add(told["secret"])
         return
     assert answer.headers["content-type"] == "application/problem+json"
-    # What is no URL by its length alone is refused before it is looked at.
-    assert told["code"] in ("webhook_url_rejected", "validation_failed"), told
+    if not url or len(url) > LONGEST_URL or "\0" in url:
+        # What no field of text may be is refused before anybody asks whether it is a URL.
+        assert told["code"] == "validation_failed", told
+        return
+    assert told["code"] == "webhook_url_rejected", told
     assert [error["pointer"] for error in told["errors"]] == ["/url"]
     messages[told["errors"][0]["message"]] += 1
 
