@@ -46,10 +46,11 @@ def keyring() -> Keyring:
 
 @pytest.fixture(scope="session")
 def workshop(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
-    """Starts servers, and looks at the end whether any of them logged a secret."""
+    """Starts servers, and looks at the end whether any of them logged or sent a secret."""
     made = Workshop(postgres, Path(tmp_path_factory.mktemp("servers")))
     yield made
     made.assert_no_secret_was_logged()
+    made.assert_no_secret_was_sent()
 
 
 @pytest.fixture(scope="session")

@@ -74,7 +74,6 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
             "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", _ATTEMPTS_KEPT)
         ),
         Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=_ATTEMPTS_KEPT)),
-        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal)),
         Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),

@@ -1,12 +1,13 @@
 """A receiver of webhooks written from the contract alone, with nothing but the standard library."""
 
+import contextlib
 import hashlib
 import hmac
 import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +25,8 @@ _FIELDS = {
     "total_amount_cny",
     "updated_at",
 }
+# Everything that any receiver of this process of the test run was sent.
+ALL_RECEIVED: list["Received"] = []
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -50,19 +53,29 @@ class Received:
         return found
 
 
+@dataclass(frozen=True)
+class Reply:
+    """An answer that is more than a status."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b"ok"
+
+
 @dataclass
 class Receiver:
     """An HTTP server that takes everything down; `answer` decides the status by request."""
 
     port: int
-    answer: Callable[[Received], int] = lambda _: 200
+    answer: Callable[[Received], int | Reply] = lambda _: 200
     received: list[Received] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def url(self, path: str = "/hook", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
 
-    def take(self, request: Received) -> int:
+    def take(self, request: Received) -> int | Reply:
+        ALL_RECEIVED.append(request)
         with self._changed:
             self.received.append(request)
             self._changed.notify_all()
@@ -118,17 +131,23 @@ def receiving() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            status = receiver.take(Received(self.path, headers, body, time.time()))
-            self.send_response(status)
-            self.send_header("content-length", "2")
+            answer = receiver.take(Received(self.path, headers, body, time.time()))
+            reply = answer if isinstance(answer, Reply) else Reply(answer)
+            self.send_response(reply.status)
+            for name, value in {"content-length": len(reply.body), **reply.headers}.items():
+                self.send_header(name, str(value))
             self.end_headers()
-            self.wfile.write(b"ok")
+            with contextlib.suppress(OSError):
+                self.wfile.write(reply.body)
 
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 1024
+
+    server = Server(("127.0.0.1", 0), Handler)
     receiver = Receiver(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -20,6 +20,7 @@ from uuid import UUID
 import asyncpg
 import httpx
 
+from kit.hooks import ALL_RECEIVED
 from kit.postgres import Postgres
 from tradewind import ids
 from tradewind.accounts.model import Plan, Role
@@ -194,6 +195,15 @@ class Workshop:
             text = log.read_text(errors="replace")
             leaked = [secret for secret in self.secrets if secret in text]
             assert not leaked, f"{log} holds a secret"
+
+    def assert_no_secret_was_sent(self) -> None:
+        """Look at every delivery that a receiver of the tests got: body, headers and path."""
+        sent = b"\n".join(
+            b"\n".join([one.body, one.path.encode(), *map(str.encode, one.headers.values())])
+            for one in ALL_RECEIVED
+        )
+        leaked = [secret for secret in self.secrets if secret.encode() in sent]
+        assert not leaked, "a delivery holds a secret"
 
 
 def _environ(database_url: str, settings: Mapping[str, str]) -> dict[str, str]:

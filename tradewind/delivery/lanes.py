@@ -1,5 +1,6 @@
 """How many deliveries may be under way: to one receiver, to one host, and together. Pure."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -89,8 +90,11 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
         if not hungry:
             break
         # As many rounds at once as everybody can take, else one round of ones.
-        room_for_all = min(wants[one] - shares.get(one, 0) for one in hungry)
-        step = max(1, min(left // len(hungry), room_for_all))
+        room = min(wants[one] - shares.get(one, 0) for one in hungry)
+        room = min(
+            room, *_even_rooms([lanes[one] for one in hungry], bounds, on_host, failing_left)
+        )
+        step = max(1, min(left // len(hungry), room))
         for one in hungry:
             lane = lanes[one]
             room = min(step, left)
@@ -106,3 +110,13 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
             on_host[lane.host] += room
             failing_left -= room if lane.failing else 0
     return {one: share for one, share in shares.items() if share > 0}
+
+
+def _even_rooms(
+    hungry: Sequence[Lane], bounds: Bounds, on_host: Mapping[str, int], failing_left: int
+) -> Sequence[int]:
+    """How many each may take so that all on the same host, and all that fail, get as many."""
+    hosts = Counter(lane.host for lane in hungry if lane.host)
+    failing = sum(lane.failing for lane in hungry)
+    rooms = [(bounds.host - on_host[host]) // guests for host, guests in hosts.items()]
+    return [*rooms, failing_left // failing if failing else bounds.together]

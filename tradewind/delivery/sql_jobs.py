@@ -154,7 +154,10 @@ async def outstanding(db: Database, job_id: UUID) -> int:
 
 
 async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -> tuple[int, bool]:
-    """Queue the next events of a job, spaced out in time; how many, and whether that was all."""
+    """Queue the next events of a job, spaced out in time; how many, and whether that was all.
+
+    A job is fed and cancelled in turns: what is queued is there to be taken back, or never is.
+    """
     rows = await tx.fetch(
         f"""
         SELECT e.id, e.created_at, e.type, e.purchase_order_id
@@ -178,7 +181,13 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
     last = rows[-1] if rows else None
     queued: int = await tx.fetchval(
         """
-        WITH given AS (
+        WITH job AS MATERIALIZED (
+            SELECT id, account_id, subscription_id
+              FROM recover_job
+             WHERE id = $1 AND status = 'running'
+               FOR UPDATE
+        ),
+        given AS (
             SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $8::text[], $9::uuid[])
                      WITH ORDINALITY AS given (event_id, event_at, event, order_id, place)
         ),
@@ -188,10 +197,9 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
             SELECT job.account_id, job.subscription_id, s.generation, given.event_id,
                    given.event_at, given.event, given.order_id,
                    tradewind_now() + given.place * $4::interval, 'recover', job.id
-              FROM recover_job AS job
+              FROM job
               JOIN webhook_subscription AS s ON s.id = job.subscription_id
              CROSS JOIN given
-             WHERE job.id = $1 AND job.status = 'running'
             RETURNING 1
         ),
         progressed AS (
@@ -201,9 +209,9 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
                    at_event = coalesce($6, at_event),
                    next_at = tradewind_now() + interval '1 second',
                    lease_until = 'epoch',
-                   status = CASE WHEN $7 AND status = 'running' THEN 'done' ELSE status END,
+                   status = CASE WHEN $7 THEN 'done' ELSE status END,
                    ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
-             WHERE id = $1
+             WHERE id = $1 AND status = 'running'
         )
         SELECT count(*) FROM queued
         """,

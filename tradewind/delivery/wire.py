@@ -10,7 +10,7 @@ from tradewind import clock, ids
 from tradewind.delivery.explain import Verdict
 from tradewind.delivery.model import Outcome, Trigger
 from tradewind.delivery.sql_log import Filters
-from tradewind.delivery.try_out import Trial
+from tradewind.delivery.try_out import Trial, body_of
 from tradewind.egress.result import Result
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output
@@ -123,7 +123,8 @@ class DeliveryDetailOut(DeliveryOut):
 
     @staticmethod
     def of_all(row: Any) -> "DeliveryDetailOut":
-        body: bytes | None = row["body"]
+        test = row["trigger"] == Trigger.TEST
+        body: bytes | None = body_of(row["event_id"], row["event"]) if test else row["body"]
         return DeliveryDetailOut(
             **_attempt(row),
             request=RequestOut(

@@ -1,0 +1,65 @@
+"""Deliveries as values: a claim, whom it goes to, how an attempt ended, and a subscription."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from tradewind.delivery.model import Claim, Destination, Trigger
+from tradewind.webhooks.model import Subscription
+
+NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
+ACCOUNT, HOOK, EVENT, ORDER = UUID(int=1), UUID(int=2), UUID(int=3), UUID(int=4)
+
+
+def a_claim(**more: Any) -> Claim:
+    plain: dict[str, Any] = {
+        "id": UUID(int=5),
+        "account_id": ACCOUNT,
+        "subscription_id": HOOK,
+        "generation": 7,
+        "event_id": EVENT,
+        "event_at": NOW,
+        "event": "order.updated",
+        "order_id": ORDER,
+        "body": b"{}",
+        "attempt": 1,
+        "number": 1,
+        "delivery_id": UUID(int=6),
+        "trigger": Trigger.EVENT,
+        "job_id": None,
+    }
+    return Claim(**(plain | more))
+
+
+def a_destination(**more: Any) -> Destination:
+    plain: dict[str, Any] = {
+        "id": HOOK,
+        "account_id": ACCOUNT,
+        "url": "http://127.0.0.1:1/hook",
+        "events": frozenset({"order.updated"}),
+        "is_active": True,
+        "generation": 7,
+        "secret": "whsec_x",
+        "catch_up": False,
+        "failing_since": None,
+    }
+    return Destination(**(plain | more))
+
+
+def a_subscription(**more: Any) -> Subscription:
+    plain: dict[str, Any] = {
+        "id": HOOK,
+        "account_id": ACCOUNT,
+        "url": "http://127.0.0.1:1/hook",
+        "events": ["order.updated"],
+        "is_active": True,
+        "generation": 7,
+        "description": "",
+        "catch_up": False,
+        "disabled_reason": None,
+        "failing_since": None,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "secret_rotated_at": None,
+    }
+    return Subscription(**(plain | more))

@@ -1,0 +1,334 @@
+"""Three attempts, a minute and five minutes apart, of the same bytes; and what counts at each."""
+
+import json
+from typing import Any
+
+import pytest
+from kit.hooks import Receiver, Reply, assert_genuine, receiving
+from kit.post import Hook, Post, until
+from kit.store import Store
+
+pytestmark = pytest.mark.xdist_group("post")
+
+
+def failing(receiver: Receiver, status: int = 500) -> None:
+    receiver.answer = lambda _: status
+
+
+def first_attempt(post: Post, receiver: Receiver, **more: Any) -> tuple[Hook, str]:
+    """A subscription whose receiver failed once; and the event."""
+    failing(receiver)
+    hook = post.hook(receiver.url(), **more)
+    (event_id,) = post.emit()
+    receiver.until(lambda got: len(got) == 1)
+    post.tried(hook)
+    return hook, event_id
+
+
+def nothing_else_is_due(post: Post) -> None:
+    """Wait until something was delivered that became due just now: the rest had its chance."""
+    other = Post.of(post)
+    with receiving() as witness:
+        hook = other.hook(witness.url())
+        other.emit()
+        other.logged(hook, 1)
+
+
+def outcomes(log: list[Any]) -> list[tuple[int, str, bool]]:
+    return [(one["attempt"], one["outcome"], one["final"]) for one in log]
+
+
+def test_every_event_of_an_order_arrives_as_the_contract_says(
+    post: Post, receiver: Receiver
+) -> None:
+    hook = post.hook(receiver.url())
+
+    order = post.paid()
+    journal = post.events(order["id"])
+    got = receiver.until(lambda got: len(got) >= len(journal))
+
+    assert len(journal) >= 5
+    assert {one.event_id: one.json for one in got} == {one["id"]: one for one in journal}
+    assert len(got) == len(journal)
+    for one in got:
+        assert_genuine(one, hook.secret)
+    assert len({one.delivery for one in got}) == len(got)
+    assert {one["outcome"] for one in post.logged(hook, len(journal))} == {"delivered"}
+    assert post.pending(hook) == []
+
+
+def test_three_attempts_and_no_fourth(post: Post, receiver: Receiver) -> None:
+    hook, event_id = first_attempt(post, receiver)
+    (pending,) = post.pending(hook)
+    (first,) = post.log(hook)
+    assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 2, False)
+    assert pending["due_at"] == first["next_attempt_at"]
+
+    post.pass_time(57)
+    nothing_else_is_due(post)
+    assert len(receiver.received) == 1
+    assert post.pending(hook)[0]["attempt"] == 2
+    post.pass_time(3)
+    receiver.until(lambda got: len(got) == 2)
+    post.tried(hook, 2)
+    post.pass_time(297)
+    nothing_else_is_due(post)
+    assert len(receiver.received) == 2
+    post.pass_time(3)
+    got = receiver.until(lambda got: len(got) == 3)
+    log = post.tried(hook, 3)
+    post.pass_time(310)
+    (marker,) = post.emit()
+    got = receiver.until(lambda got: any(one.event_id == marker for one in got))
+
+    attempts = [one for one in got if one.event_id == event_id]
+    assert len(attempts) == 3
+    assert outcomes(log) == [
+        (3, "http_error", True), (2, "http_error", False), (1, "http_error", False),
+    ]  # fmt: skip
+    assert [one["next_attempt_at"] is None for one in log] == [True, False, False]
+    assert {one["status_code"] for one in log} == {500}
+    assert len({one.body for one in attempts}) == 1
+    assert len({one.delivery for one in attempts}) == 3
+    assert [one.delivery for one in attempts] == [one["id"] for one in reversed(log)]
+    for one in attempts:
+        assert_genuine(one, hook.secret)
+    assert post.verdict(hook, event_id) == "failed"
+
+
+def test_attempts_are_never_early_and_hardly_late(post: Post, receiver: Receiver) -> None:
+    """On the real clock: from just before the moment on, the attempt comes within two seconds."""
+    hook, _ = first_attempt(post, receiver)
+    (due,) = post.api.fetch(
+        "SELECT due_at FROM delivery_queue WHERE subscription_id = $1", hook.uuid
+    )
+    left = (due["due_at"] - post.now()).total_seconds()
+    post.pass_time(left - 1.0)
+
+    receiver.until(lambda got: len(got) == 2)
+    second = post.tried(hook, 2)[0]
+    (row,) = post.api.fetch(
+        "SELECT started_at FROM delivery_attempt WHERE subscription_id = $1 AND attempt = 2",
+        hook.uuid,
+    )
+
+    late = (row["started_at"] - due["due_at"]).total_seconds()
+    assert 0 <= late < 2
+    assert second["attempt"] == 2
+
+
+def test_a_success_ends_the_attempts(post: Post, receiver: Receiver) -> None:
+    hook, event_id = first_attempt(post, receiver)
+    assert post.verdict(hook, event_id) == "waiting"
+    failing(receiver, 204)
+    post.pass_time(60)
+
+    log = post.logged(hook, 2)
+
+    assert outcomes(log) == [(2, "delivered", True), (1, "http_error", False)]
+    assert post.pending(hook) == []
+    assert post.verdict(hook, event_id) == "delivered"
+
+
+def test_a_rotation_counts_from_its_answer_on(post: Post, receiver: Receiver) -> None:
+    hook, _ = first_attempt(post, receiver)
+
+    rotated = post.rotated(hook)
+    post.pass_time(60)
+    first, second = receiver.until(lambda got: len(got) == 2)
+
+    assert rotated.secret != hook.secret
+    assert_genuine(first, hook.secret)
+    assert_genuine(second, rotated.secret)
+    with pytest.raises(AssertionError):
+        assert_genuine(second, hook.secret)
+
+
+def test_a_new_url_counts_from_its_answer_on(post: Post, receiver: Receiver) -> None:
+    hook, _ = first_attempt(post, receiver)
+
+    post.change(hook, url=receiver.url("/new"))
+    post.pass_time(60)
+    first, second = receiver.until(lambda got: len(got) == 2)
+
+    assert [first.path, second.path] == ["/hook", "/new"]
+    assert first.body == second.body
+
+
+def test_events_that_are_wanted_no_longer_are_cancelled(post: Post, receiver: Receiver) -> None:
+    hook, event_id = first_attempt(post, receiver)
+
+    post.change(hook, events=["payment.updated"])
+    post.pass_time(60)
+    log = post.logged(hook, 2)
+
+    assert outcomes(log) == [(2, "cancelled", True), (1, "http_error", False)]
+    assert log[0]["error"]["code"] == "event_no_longer_wanted"
+    assert (log[0]["status_code"], log[0]["duration_ms"]) == (None, None)
+    assert len(receiver.received) == 1
+    assert post.verdict(hook, event_id) == "cancelled"
+
+
+def test_switching_off_cancels_and_switching_on_resurrects_nothing(
+    post: Post, receiver: Receiver
+) -> None:
+    hook, event_id = first_attempt(post, receiver)
+
+    post.change(hook, is_active=False)
+    post.emit()
+    post.change(hook, is_active=True)
+    failing(receiver, 200)
+    post.pass_time(60)
+    log = post.logged(hook, 2)
+    (later,) = post.emit()
+    got = receiver.until(lambda got: any(one.event_id == later for one in got))
+
+    assert outcomes(log) == [(2, "cancelled", True), (1, "http_error", False)]
+    assert log[0]["error"]["code"] == "subscription_inactive"
+    assert [one.event_id for one in got] == [event_id, later]
+
+
+def test_what_is_pending_is_cancelled_while_it_is_off(post: Post, receiver: Receiver) -> None:
+    hook, event_id = first_attempt(post, receiver)
+    post.change(hook, is_active=False)
+    post.pass_time(60)
+
+    log = post.logged(hook, 2)
+
+    assert outcomes(log)[0] == (2, "cancelled", True)
+    assert post.pending(hook) == []
+    assert post.log(hook, "result=cancelled") == log[:1]
+    assert post.verdict(hook, event_id) == "cancelled"
+    assert len(receiver.received) == 1
+
+
+def test_deleting_cancels_what_is_pending(post: Post, receiver: Receiver) -> None:
+    hook, _ = first_attempt(post, receiver)
+    assert post.call("DELETE", hook.path).status_code == 204
+    post.pass_time(60)
+
+    rows = until(
+        lambda: post.api.fetch(
+            "SELECT outcome, error_code, final FROM delivery_attempt"
+            " WHERE subscription_id = $1 ORDER BY started_at DESC",
+            hook.uuid,
+        ),
+        lambda rows: len(rows) == 2,
+    )
+
+    assert tuple(rows[0]) == ("cancelled", "subscription_deleted", True)
+    assert len(receiver.received) == 1
+    left = post.api.fetch("SELECT 1 FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
+    assert left == []
+
+
+def test_a_redelivery_has_the_same_bytes_and_three_attempts_of_its_own(
+    post: Post, receiver: Receiver
+) -> None:
+    failing(receiver, 200)
+    hook = post.hook(receiver.url())
+    (event_id,) = post.emit()
+    (first,) = post.logged(hook, 1)
+    failing(receiver, 503)
+
+    answer = post.call("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
+    post.tried(hook, 2)
+    for seconds, tried in ((60, 3), (300, 4)):
+        post.pass_time(seconds)
+        post.tried(hook, tried)
+    post.pass_time(310)
+    log = post.log(hook)
+
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["event_id"], told["attempt"], told["trigger"]) == (event_id, 1, "redeliver")
+    assert [(one["attempt"], one["trigger"], one["outcome"]) for one in log] == [
+        (3, "redeliver", "http_error"),
+        (2, "redeliver", "http_error"),
+        (1, "redeliver", "http_error"),
+        (1, "event", "delivered"),
+    ]
+    assert len({one.body for one in receiver.received}) == 1
+    assert len({one.delivery for one in receiver.received}) == 4
+
+
+def test_a_redelivery_to_a_subscription_that_is_off_is_refused(
+    post: Post, receiver: Receiver
+) -> None:
+    hook, _ = first_attempt(post, receiver)
+    (attempt,) = post.log(hook)
+    post.change(hook, is_active=False)
+
+    post.refused(
+        "POST", f"{hook.path}/deliveries/{attempt['id']}/redeliver", 409, "subscription_inactive"
+    )
+
+    rows = post.api.fetch("SELECT trigger FROM delivery_queue WHERE subscription_id=$1", hook.uuid)
+    assert all(row["trigger"] == "event" for row in rows)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_a_failure_and_is_not_followed(
+    post: Post, receiver: Receiver, status: int
+) -> None:
+    receiver.answer = lambda _: Reply(status, {"location": receiver.url("/elsewhere")})
+    hook = post.hook(receiver.url())
+    post.emit()
+
+    (attempt,) = post.tried(hook)
+
+    assert (attempt["outcome"], attempt["status_code"]) == ("http_error", status)
+    assert [one.path for one in receiver.received] == ["/hook"]
+
+
+def test_a_receiver_that_cannot_be_reached_is_tried_again(post: Post) -> None:
+    hook = post.hook("http://127.0.0.1:9/hook")
+    post.emit()
+
+    (attempt,) = post.tried(hook)
+
+    assert (attempt["outcome"], attempt["status_code"]) == ("connect_failed", None)
+    assert attempt["error"]["message"]
+    assert post.pending(hook)[0]["attempt"] == 2
+
+
+def test_each_subscription_gets_the_events_it_lists_and_no_stranger_gets_any(
+    post: Post, post_office: Store, receiver: Receiver
+) -> None:
+    stranger = Post.of(post_office)
+    stranger.hook(receiver.url("/stranger"))
+    orders = post.hook(receiver.url("/orders"), events=["order.updated"])
+    payments = post.hook(receiver.url("/payments"), events=["payment.updated"])
+    post.hook(receiver.url("/off"), is_active=False)
+
+    post.paid()
+    journal = post.events()
+    receiver.until(lambda got: len(got) >= len(journal))
+
+    for hook, path, kind in (
+        (orders, "/orders", "order.updated"),
+        (payments, "/payments", "payment.updated"),
+    ):
+        got = receiver.at(path)
+        assert sorted(one.event_id for one in got) == sorted(
+            one["id"] for one in journal if one["event"] == kind
+        )
+        for one in got:
+            assert_genuine(one, hook.secret)
+    assert {one.path for one in receiver.received} == {"/orders", "/payments"}
+
+
+def test_two_subscriptions_with_one_url_are_told_apart_by_their_signatures(
+    post: Post, receiver: Receiver
+) -> None:
+    hooks = [post.hook(receiver.url()), post.hook(receiver.url())]
+    (event_id,) = post.emit()
+
+    got = receiver.until(lambda got: len(got) == 2)
+
+    assert {one.event_id for one in got} == {event_id}
+    by_id = {post.logged(hook, 1)[0]["id"]: hook for hook in hooks}
+    assert {one.delivery for one in got} == set(by_id)
+    for one in got:
+        assert_genuine(one, by_id[one.delivery].secret)
+    assert json.loads(got[0].body) == json.loads(got[1].body)

@@ -1,0 +1,65 @@
+"""Why an event was, or was not, delivered: every verdict."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from delivery.samples import NOW, a_subscription
+
+from tradewind.delivery.explain import explain
+
+_KIND = "order.updated"
+
+
+def attempt(outcome: str, number: int = 1, message: str | None = None) -> dict[str, Any]:
+    return {
+        "outcome": outcome,
+        "attempt": number,
+        "started_at": NOW,
+        "error_message": message,
+    }
+
+
+def queued(number: int = 1, *, under_way: bool = False) -> dict[str, Any]:
+    return {"attempt": number, "due_at": NOW, "under_way": under_way}
+
+
+_FAILED = [attempt("timeout", 3, "No answer."), attempt("http_error", 2), attempt("dns_error", 1)]
+_GONE = [attempt("cancelled", 2, "It was switched off."), attempt("http_error", 1)]
+_BEFORE = NOW - timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("subscription", "kind", "created_at", "pending", "attempts", "verdict", "words"),
+    [
+        ({}, _KIND, NOW, [], [attempt("delivered")], "delivered", "at 2026-11-15T01:02:03.004Z"),
+        ({}, _KIND, NOW, [queued()], [attempt("delivered")], "delivered", "delivered at"),
+        ({}, _KIND, NOW, [], [attempt("delivered", 2), attempt("timeout")], "delivered", "at"),
+        ({"is_active": False}, _KIND, NOW, [], [attempt("delivered")], "delivered", "at"),
+        ({}, _KIND, NOW, [queued(2)], [attempt("http_error")], "waiting", "attempt 2, due at 2026"),
+        ({}, _KIND, NOW, [queued()], [], "waiting", "attempt 1"),
+        ({}, _KIND, NOW, [queued(3, under_way=True)], [], "under_way", "Attempt 3 is being made"),
+        ({}, _KIND, NOW, [queued()], _FAILED, "waiting", "attempt 1"),
+        ({}, _KIND, NOW, [], _FAILED, "failed", "Attempt 3 was the last, and failed: No answer."),
+        ({}, _KIND, NOW, [], _GONE, "cancelled", "It was cancelled: It was switched off."),
+        ({}, _KIND, _BEFORE, [], _FAILED, "failed", "Attempt 3"),
+        ({}, _KIND, _BEFORE, [], [], "created_later", "made later, at 2026-11-15T01:02:03.004Z"),
+        ({"is_active": False}, _KIND, _BEFORE, [], [], "created_later", "made later"),
+        ({}, "payment.updated", NOW, [], [], "filtered", "does not list payment.updated"),
+        ({"is_active": False}, _KIND, NOW, [], [], "inactive", "switched off"),
+        ({}, _KIND, NOW, [], [], "not_queued", "It was not queued"),
+    ],
+)
+def test_every_verdict(
+    subscription: dict[str, Any],
+    kind: str,
+    created_at: Any,
+    pending: list[Any],
+    attempts: list[Any],
+    verdict: str,
+    words: str,
+) -> None:
+    found = explain(a_subscription(**subscription), kind, created_at, pending, attempts)
+
+    assert found.verdict == verdict
+    assert words in found.sentence

@@ -1,0 +1,240 @@
+"""How a receiver does: its figures, when it is switched off, and what operators see."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from kit.hooks import Receiver, Reply
+from kit.post import Hook, Post, until
+from kit.postgres import Postgres
+
+from tradewind.storage.pool import Database
+from tradewind.webhooks.disable import switch_off_failing
+
+pytestmark = pytest.mark.xdist_group("post")
+
+
+def switch_off(post: Post) -> None:
+    """The chore, as the worker does it every minute."""
+
+    async def work() -> None:
+        db = Database(post.api.database_url, size=1, name="test")
+        await db.open()
+        try:
+            await switch_off_failing(db)
+        finally:
+            await db.close()
+
+    Postgres.run(work())
+
+
+def said(post: Post, hook: Hook) -> Any:
+    return post.ok("GET", hook.path)
+
+
+def fail_for(post: Post, hook: Hook, ago: timedelta, failed: int) -> None:
+    """Make the receiver have failed since then, and so often for good."""
+    post.api.fetch(
+        "INSERT INTO subscription_health (subscription_id, failing_since, failed, updated_at)"
+        " VALUES ($1, tradewind_now() - $2::interval, $3, tradewind_now())"
+        " ON CONFLICT (subscription_id) DO UPDATE"
+        " SET failing_since = excluded.failing_since, failed = excluded.failed",
+        hook.uuid,
+        ago,
+        failed,
+    )
+
+
+def audit(post: Post, hook: Hook) -> list[tuple[str, str]]:
+    rows = post.api.fetch("SELECT action, actor FROM audit WHERE subject = $1 ORDER BY id", hook.id)
+    return [(row["action"], row["actor"]) for row in rows]
+
+
+def test_a_receiver_that_nothing_was_sent_to_is_well(post: Post) -> None:
+    hook = post.hook("http://127.0.0.1:9/")
+
+    assert post.health(hook) == {
+        "health": "ok",
+        "failing_since": None,
+        "disabled_reason": None,
+        "success_rate": None,
+        "attempts": 0,
+        "p50_ms": None,
+        "p99_ms": None,
+        "concurrency": 1,
+        "pending": 0,
+        "oldest_due_seconds": None,
+        "last_success_at": None,
+        "last_failure_at": None,
+    }
+
+
+def test_the_figures_of_a_receiver(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+    statuses = iter([200, 200, 200, 503])
+    receiver.answer = lambda _: next(statuses)
+    for number in range(1, 5):
+        post.emit()
+        post.tried(hook, number)
+
+    health = until(lambda: post.health(hook), lambda health: health["attempts"] == 4)
+
+    longest = max(one["duration_ms"] for one in post.log(hook))
+    assert (health["health"], health["success_rate"], health["pending"]) == ("failing", 0.75, 1)
+    assert health["p50_ms"] <= health["p99_ms"]
+    assert longest < health["p99_ms"] <= max(1, 2 * longest)
+    assert health["oldest_due_seconds"] is None
+    assert 1 <= health["concurrency"] < 19
+    assert health["failing_since"] == health["last_failure_at"] > health["last_success_at"]
+    assert said(post, hook)["health"] == "failing"
+    assert said(post, hook)["failing_since"] == health["failing_since"]
+
+
+def test_failing_since_is_the_first_failure_and_ends_with_the_next_success(
+    post: Post, receiver: Receiver
+) -> None:
+    receiver.answer = lambda _: 500
+    hook = post.hook(receiver.url())
+    post.emit()
+    post.tried(hook)
+    first = until(lambda: post.health(hook), lambda health: health["attempts"] == 1)
+    post.pass_time(60)
+    post.tried(hook, 2)
+    second = until(lambda: post.health(hook), lambda health: health["attempts"] == 2)
+
+    assert first["failing_since"] == second["failing_since"] == first["last_failure_at"]
+    assert second["last_failure_at"] > first["last_failure_at"]
+    receiver.answer = lambda _: 200
+    post.pass_time(300)
+    post.tried(hook, 3)
+    third = until(lambda: post.health(hook), lambda health: health["attempts"] == 3)
+    assert (third["health"], third["failing_since"]) == ("ok", None)
+    assert third["success_rate"] == 0.3333
+    assert third["last_failure_at"] == second["last_failure_at"]
+
+
+def test_a_good_receiver_gets_more_at_once(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+    post.emit(20)
+    post.logged(hook, 20)
+
+    health = until(lambda: post.health(hook), lambda health: health["attempts"] == 20)
+
+    assert health["concurrency"] > 16
+    assert health["success_rate"] == 1
+
+
+def test_five_days_and_twenty_events_of_nothing_but_failure_switch_a_subscription_off(
+    post: Post, receiver: Receiver
+) -> None:
+    off = post.hook(receiver.url())
+    short, few = post.hook(receiver.url("/short")), post.hook(receiver.url("/few"))
+    receiver.answer = lambda _: 500
+    (event_id,) = post.emit()
+    for hook in (off, short, few):
+        post.tried(hook)
+        until(partial(post.health, hook), lambda health: health["attempts"] == 1)
+    fail_for(post, off, timedelta(days=5, seconds=1), 20)
+    fail_for(post, short, timedelta(days=5, seconds=-60), 100)
+    fail_for(post, few, timedelta(days=50), 19)
+
+    switch_off(post)
+
+    told = said(post, off)
+    assert (told["is_active"], told["disabled_reason"], told["health"]) == (
+        False, "failing", "disabled",
+    )  # fmt: skip
+    assert told["failing_since"] is not None
+    assert post.health(off)["disabled_reason"] == "failing"
+    for hook in (short, few):
+        assert (said(post, hook)["is_active"], said(post, hook)["health"]) == (True, "failing")
+    assert audit(post, off)[-1] == ("webhook.switched_off", "tradewind")
+    post.pass_time(60)
+    log = post.logged(off, 2)
+    assert (log[0]["outcome"], log[0]["error"]["code"]) == ("cancelled", "subscription_inactive")
+    assert post.verdict(off, event_id) == "cancelled"
+
+
+def test_switching_it_on_again_forgets_its_failures(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+    fail_for(post, hook, timedelta(days=6), 30)
+    switch_off(post)
+
+    on = post.change(hook, is_active=True)
+    switch_off(post)
+
+    assert (on["is_active"], on["disabled_reason"]) == (True, None)
+    assert (on["health"], on["failing_since"]) == ("ok", None)
+    assert said(post, hook) == on
+    post.emit()
+    post.logged(hook, 1)
+
+
+def test_a_failed_event_counts_once_however_often_it_was_tried(
+    post: Post, receiver: Receiver
+) -> None:
+    receiver.answer = lambda _: Reply(500)
+    hook = post.hook(receiver.url())
+    post.emit(2)
+    for tried, seconds in ((2, 60), (4, 300), (6, 0)):
+        post.tried(hook, tried)
+        post.pass_time(seconds)
+    until(lambda: post.health(hook), lambda health: health["attempts"] == 6)
+
+    (row,) = post.api.fetch(
+        "SELECT failed FROM subscription_health WHERE subscription_id = $1", hook.uuid
+    )
+
+    assert row["failed"] == 2
+
+
+def test_operators_see_which_receivers_fail(post: Post, receiver: Receiver) -> None:
+    operator = post.api.operator()
+    well, failing, off = (post.hook(receiver.url(f"/{name}")) for name in ("a", "b", "c"))
+    fail_for(post, failing, timedelta(days=1), 3)
+    fail_for(post, off, timedelta(days=6), 30)
+    switch_off(post)
+
+    def seen(query: str) -> dict[str, str]:
+        items: list[Any] = []
+        cursor = ""
+        while True:
+            page = post.ok("GET", f"/v1/admin/webhooks?limit=100{query}{cursor}", by=operator)
+            items += page["items"]
+            if not page["has_more"]:
+                break
+            cursor = f"&cursor={page['next_cursor']}"
+        assert all("secret" not in one for one in items)
+        return {one["id"]: one["health"] for one in items if one["account_id"] == post.buyer.id}
+
+    everything = {well.id: "ok", failing.id: "failing", off.id: "disabled"}
+    assert seen("") == everything
+    for word in ("ok", "failing", "disabled"):
+        assert seen(f"&health={word}") == {k: v for k, v in everything.items() if v == word}
+    assert seen("&health=failing,disabled") == {failing.id: "failing", off.id: "disabled"}
+    post.refused("GET", "/v1/admin/webhooks", 403, "insufficient_permissions")
+    post.refused("GET", "/v1/admin/queue", 403, "insufficient_permissions")
+    post.refused("GET", "/v1/admin/webhooks?health=ill", 422, "validation_failed", by=operator)
+
+
+def test_operators_see_what_waits_also_for_those_who_are_gone(
+    post: Post, receiver: Receiver
+) -> None:
+    operator = post.api.operator()
+    receiver.answer = lambda _: 500
+    hook, gone = post.hook(receiver.url()), post.hook(receiver.url("/gone"))
+    post.emit(2)
+    post.tried(hook, 2)
+    post.tried(gone, 2)
+    first_due = post.pending(hook)[0]["due_at"]
+    post.call("DELETE", gone.path)
+
+    queue = post.ok("GET", "/v1/admin/queue", by=operator)["items"]
+
+    rows = {one["subscription_id"]: one for one in queue}
+    assert (rows[hook.id]["pending"], rows[hook.id]["account_id"]) == (2, post.buyer.id)
+    assert (rows[hook.id]["url"], rows[hook.id]["first_due_at"]) == (receiver.url(), first_due)
+    assert rows[hook.id]["failing_since"] is not None
+    assert (rows[gone.id]["pending"], rows[gone.id]["account_id"]) == (2, None)
+    assert rows[gone.id]["url"] is None

@@ -1,0 +1,79 @@
+"""Whether a delivery is still sent, when it is tried again, and when it is over."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from delivery.samples import NOW, a_claim, a_destination
+
+from tradewind.delivery import judge
+from tradewind.delivery.model import Cancelled, Ended, Outcome
+from tradewind.egress.result import Outcome as Sent
+from tradewind.egress.result import Problem, Result
+
+_BOTH = frozenset({"order.updated", "payment.updated"})
+
+
+@pytest.mark.parametrize(
+    ("claim", "destination", "reason"),
+    [
+        ({}, {}, None),
+        ({"event": "payment.updated"}, {"events": _BOTH}, None),
+        ({}, None, Cancelled.DELETED),
+        ({}, {"is_active": False}, Cancelled.SWITCHED_OFF),
+        ({}, {"is_active": False, "generation": 8}, Cancelled.SWITCHED_OFF),
+        # Switched off and on again: what was queued before is not wanted any more.
+        ({}, {"generation": 8}, Cancelled.SWITCHED_OFF),
+        ({"generation": 8}, {"generation": 8}, None),
+        ({"event": "payment.updated"}, {}, Cancelled.NOT_WANTED),
+        ({"event": None, "body": None}, {}, Cancelled.EXPIRED),
+        ({"event": None, "body": None}, None, Cancelled.DELETED),
+        ({"event": None, "body": None}, {"is_active": False}, Cancelled.SWITCHED_OFF),
+        ({}, {"events": frozenset()}, Cancelled.NOT_WANTED),
+    ],
+)
+def test_a_delivery_is_sent_unless_something_speaks_against_it(
+    claim: dict[str, Any], destination: dict[str, Any] | None, reason: Cancelled | None
+) -> None:
+    found = None if destination is None else a_destination(**destination)
+
+    assert judge.reason_not_to_send(a_claim(**claim), found) is reason
+
+
+def test_the_delays_are_those_of_the_contract() -> None:
+    assert judge.delay_after(1) == timedelta(seconds=60)
+    assert judge.delay_after(2) == timedelta(seconds=300)
+    assert len(judge.DELAYS) == 2
+
+
+@pytest.mark.parametrize("attempt", [1, 2, 3])
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_a_delivery_is_over_when_it_arrived_was_cancelled_or_failed_three_times(
+    outcome: Outcome, attempt: int
+) -> None:
+    over = outcome in (Outcome.DELIVERED, Outcome.CANCELLED) or attempt == 3
+
+    assert Ended(a_claim(attempt=attempt), outcome, NOW).is_over is over
+
+
+@pytest.mark.parametrize("sent", list(Sent))
+def test_every_outcome_of_a_call_is_one_of_an_attempt(sent: Sent) -> None:
+    assert Outcome.of(sent).value == sent.value
+
+
+@pytest.mark.parametrize("reason", list(Cancelled))
+def test_a_cancelled_delivery_says_why(reason: Cancelled) -> None:
+    ended = Ended(a_claim(), Outcome.CANCELLED, NOW, cancelled=reason)
+
+    assert ended.error_code == reason.value
+    assert ended.error_message
+    assert ended.error_message.endswith(".")
+
+
+def test_a_failed_attempt_says_why_and_a_delivered_one_says_nothing() -> None:
+    problem = Problem("http_500", "The receiver answered 500.")
+    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW, Result(Sent.HTTP_ERROR, 500, problem))
+    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW, Result(Sent.DELIVERED, 200))
+
+    assert (failed.error_code, failed.error_message) == ("http_500", "The receiver answered 500.")
+    assert (delivered.error_code, delivered.error_message) == (None, None)

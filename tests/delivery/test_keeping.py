@@ -1,0 +1,151 @@
+"""What is kept and what is not: attempts by day, secrets under a new master secret, a lost race."""
+
+import asyncio
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from kit.hooks import Receiver, assert_genuine
+from kit.post import Post
+from kit.postgres import Postgres
+from kit.server import SECRET_KEY, Server, Workshop
+from kit.store import Store
+
+from tradewind import ids
+from tradewind.delivery import sql_jobs
+from tradewind.storage.partitions import drop_old, make_ahead
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+_KEPT = timedelta(days=30)
+_ATTEMPT = """
+    INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event, attempt,
+                                  trigger, outcome, final, started_at)
+    VALUES ($1, $1, $1, $1, 'order.updated', 1, 'event', 'delivered', true, tradewind_now())
+"""
+
+
+async def test_attempts_are_dropped_by_the_day_after_thirty_days(
+    db: Database, postgres: Postgres, database_url: str
+) -> None:
+    await db.execute(_ATTEMPT, ids.new())
+
+    async def left() -> int:
+        await make_ahead(db)
+        await drop_old(db, "delivery_attempt", _KEPT)
+        count: int = await db.fetchval("SELECT count(*) FROM delivery_attempt")
+        return count
+
+    for _ in range(3):
+        postgres.move_clock(database_url, timedelta(days=10))
+        assert await left() == 1
+    postgres.move_clock(database_url, timedelta(days=2))
+    await db.execute(_ATTEMPT, ids.new())
+
+    assert await left() == 1
+    days = await db.fetchval(
+        "SELECT count(*) FROM pg_inherits WHERE inhparent = 'delivery_attempt'::regclass"
+    )
+    assert 30 + 14 <= days <= 30 + 14 + 3
+
+
+async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: Database) -> None:
+    account, hook, job = ids.new(), ids.new(), ids.new()
+    await _a_job(db, account, hook, job)
+    row = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    assert row is not None
+    assert row["id"] == job
+
+    async def feed() -> tuple[int, bool]:
+        async with transaction(db) as tx:
+            return await sql_jobs.feed(tx, row, limit=100, spacing=timedelta(0))
+
+    async with transaction(db) as tx:
+        assert await sql_jobs.cancel_job(tx, account, hook, job)
+        feeding = asyncio.create_task(feed())
+        await _until_somebody_waits(db)
+    queued, _ = await feeding
+
+    assert queued == 0
+    assert await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job) == 0
+    ended = await sql_jobs.find_job(db, account, hook, job)
+    assert ended is not None
+    assert (ended["status"], ended["queued"]) == ("cancelled", 0)
+
+
+async def _until_somebody_waits(db: Database) -> None:
+    deadline = time.monotonic() + 10
+    while not await db.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+        assert time.monotonic() < deadline
+
+
+async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
+    await db.execute(
+        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
+        " VALUES ($1, 'a@test.example', '{buyer}', 'pro', tradewind_now(), tradewind_now())",
+        account,
+    )
+    await db.execute(
+        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
+        " created_at, updated_at) VALUES ($1, $2, 'http://127.0.0.1:9/', '{order.updated}', true,"
+        " '', tradewind_now(), tradewind_now())",
+        hook,
+        account,
+    )
+    await db.execute(
+        "INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)"
+        " VALUES ($1, $2, $1, 'order.updated', '{}', tradewind_now())",
+        ids.new(),
+        account,
+    )
+    async with transaction(db) as tx:
+        now = await tx.fetchval("SELECT tradewind_now()")
+        await sql_jobs.insert_job(
+            tx, job, account, hook,
+            trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
+            order_id=None, everything=False, total=1,
+        )  # fmt: skip
+
+
+@pytest.mark.xdist_group("post")
+def test_secrets_are_sealed_anew_and_deliveries_go_on(
+    workshop: Workshop, post_office: Store, receiver: Receiver
+) -> None:
+    """With the old master secret gone: what is delivered then was sealed with the new one."""
+    new = secrets.token_hex(32)
+    workshop.secrets.add(new)
+    with workshop.serving(workers=1) as api:
+        market, approver = post_office.market, post_office.approver
+        post = Post(api, market, api.person(), approver)
+        hook = post.hook(receiver.url())
+        both = {"TRADEWIND_SECRET_KEY": f"{new},{SECRET_KEY}"}
+
+        first = _rotate(api, both)
+        again = _rotate(api, both)
+        with workshop.working(api.database_url, settings={"TRADEWIND_SECRET_KEY": new}):
+            post.emit(2)
+            got = receiver.until(lambda got: len(got) == 2)
+
+    assert (first["resealed"], again["resealed"]) == (1, 0)
+    for one in got:
+        assert_genuine(one, hook.secret)
+
+
+def _rotate(api: Server, settings: dict[str, str]) -> dict[str, int]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
+    ended = subprocess.run(
+        [sys.executable, "-m", "tradewind", "secrets", "rotate", "--json"],
+        env={**inherited, "TRADEWIND_DATABASE_URL": api.database_url, **settings},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    told: dict[str, int] = json.loads(ended.stdout)
+    return told

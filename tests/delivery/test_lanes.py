@@ -1,0 +1,261 @@
+"""How wide a lane is, and how what is due is shared out among lanes."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from tradewind.delivery.lanes import FIRST, MOST, Bounds, Lane, share_out
+from tradewind.delivery.model import Outcome
+
+_FAILURES = [one for one in Outcome if one not in (Outcome.DELIVERED, Outcome.CANCELLED)]
+
+
+def answered(lane: Lane, took_ms: float = 5, *, began: float = 0.0) -> None:
+    lane.heard(Outcome.DELIVERED, 200, took_ms, began=began, now=began + took_ms / 1000)
+
+
+def failed(
+    lane: Lane, outcome: Outcome = Outcome.CONNECT_FAILED, status: int | None = None, *, at: float
+) -> None:
+    lane.heard(outcome, status, 5, began=at, now=at + 0.005)
+
+
+def test_a_lane_doubles_in_a_round_until_the_first_trouble() -> None:
+    lane = Lane()
+    for width in (16, 32, 64, 128, 128):
+        assert lane.width == width
+        for _ in range(width):
+            answered(lane)
+
+
+def test_after_trouble_a_lane_doubles_to_where_it_began_and_then_grows_by_one_a_round() -> None:
+    lane = Lane(limit=64.0)
+    failed(lane, at=1.0)
+    assert lane.width == 32
+    for _ in range(32):
+        answered(lane, began=2.0)
+    assert lane.width == 64
+    for _ in range(64):
+        answered(lane, began=3.0)
+    assert lane.width in (64, 65)
+    assert lane.limit == pytest.approx(65, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "factor"),
+    [
+        (Outcome.TIMEOUT, None, 0.25),
+        (Outcome.CONNECT_FAILED, None, 0.5),
+        (Outcome.DNS_ERROR, None, 0.5),
+        (Outcome.TLS_ERROR, None, 0.5),
+        (Outcome.BLOCKED_ADDRESS, None, 0.5),
+        (Outcome.INVALID_RESPONSE, None, 0.5),
+        (Outcome.HTTP_ERROR, 500, 0.5),
+        (Outcome.HTTP_ERROR, 503, 0.5),
+        (Outcome.HTTP_ERROR, 429, 0.5),
+        # They say nothing bad about how much the receiver can bear.
+        (Outcome.HTTP_ERROR, 301, 1),
+        (Outcome.HTTP_ERROR, 400, 1),
+        (Outcome.HTTP_ERROR, 404, 1),
+        (Outcome.HTTP_ERROR, 410, 1),
+        (Outcome.HTTP_ERROR, 499, 1),
+    ],
+)
+def test_trouble_narrows_a_lane(outcome: Outcome, status: int | None, factor: float) -> None:
+    lane = Lane(limit=64.0)
+
+    failed(lane, outcome, status, at=1.0)
+
+    assert lane.limit == 64.0 * factor
+    assert lane.failing
+
+
+def test_all_that_was_sent_before_narrows_a_lane_once() -> None:
+    lane = Lane(limit=64.0)
+    for _ in range(64):
+        failed(lane, at=1.0)
+    assert lane.width == 32
+    failed(lane, at=2.0)
+    assert lane.width == 16
+
+
+def test_a_lane_is_never_narrower_than_one_nor_wider_than_the_most() -> None:
+    lane = Lane()
+    for moment in range(20):
+        failed(lane, Outcome.TIMEOUT, at=float(moment))
+    assert (lane.width, lane.free, lane.limit) == (1, 1, 1.0)
+    lane = Lane()
+    for _ in range(10_000):
+        answered(lane)
+    assert lane.limit == MOST
+
+
+@pytest.mark.parametrize(("took", "width"), [(1000, 17), (1001, 16), (3000, 16), (3001, 11)])
+def test_a_receiver_that_is_slow_to_answer_gets_no_wider_lane(took: float, width: int) -> None:
+    lane = Lane()
+    answered(lane, took, began=1.0)
+    assert lane.width == width
+    assert not lane.failing
+
+
+def test_one_success_ends_the_failing() -> None:
+    lane = Lane()
+    failed(lane, at=1.0)
+    assert lane.failing
+    answered(lane, began=2.0)
+    assert not lane.failing
+
+
+_HEARD = some.tuples(
+    some.sampled_from([*_FAILURES, *[Outcome.DELIVERED] * 8]),
+    some.sampled_from([None, 200, 302, 404, 429, 500]),
+    some.floats(0, 20_000),
+    some.floats(0, 10),
+)
+
+
+@given(some.lists(_HEARD, max_size=200))
+def test_whatever_is_heard_a_lane_stays_within_its_bounds(
+    heard: Sequence[tuple[Outcome, int | None, float, float]],
+) -> None:
+    lane = Lane()
+    now = 0.0
+    for outcome, status, took, pause in heard:
+        now += pause
+        before = lane.limit
+        lane.heard(outcome, status, took, began=now, now=now + took / 1000)
+        assert 1 <= lane.limit <= MOST
+        assert lane.limit <= before + 1
+    assert lane.width >= 1
+
+
+def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
+    return {UUID(int=number): lane for number, lane in enumerate(lanes)}
+
+
+def shared(*lanes: Lane, together: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
+    found = lanes_of(*lanes)
+    shares = share_out(list(found), found, Bounds(together, host, failing))
+    return [shares.get(one, 0) for one in found]
+
+
+def lane(
+    limit: float = FIRST, in_flight: int = 0, host: str = "", *, failing: bool = False
+) -> Lane:
+    return Lane(limit, in_flight, host, failing)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "bounds", "shares"),
+    [
+        ([], {}, []),
+        ([lane()], {}, [16]),
+        ([lane(in_flight=10)], {}, [6]),
+        ([lane(in_flight=16)], {}, [0]),
+        ([lane(limit=4.0, in_flight=16)], {}, [0]),
+        ([lane(), lane(1.0), lane(128.0)], {}, [16, 1, 128]),
+        # Everyone gets one before anyone gets two.
+        ([lane(128.0), lane(), lane(1.0)], {"together": 3}, [1, 1, 1]),
+        ([lane(128.0), lane(), lane(1.0)], {"together": 7}, [3, 3, 1]),
+        ([lane(128.0), lane(), lane(1.0)], {"together": 2}, [1, 1, 0]),
+        ([lane(128.0, 10), lane()], {"together": 10}, [0, 0]),
+        ([lane(128.0, 9), lane()], {"together": 10}, [1, 0]),
+        # One host behind many subscriptions.
+        ([lane(host="a"), lane(host="a"), lane(host="b")], {"host": 10}, [5, 5, 10]),
+        ([lane(128.0, 3, host="a"), lane(host="a")], {"host": 4}, [1, 0]),
+        ([lane(128.0, 4, host="a"), lane(host="a"), lane(host="b")], {"host": 4}, [0, 0, 4]),
+        # Those that fail leave room for those that do not.
+        ([lane(failing=True), lane(failing=True), lane()], {"failing": 6}, [3, 3, 16]),
+        ([lane(128.0, 6, failing=True), lane(failing=True), lane()], {"failing": 6}, [0, 0, 16]),
+    ],
+)
+def test_what_is_due_is_shared_out(
+    lanes: Sequence[Lane], bounds: dict[str, int], shares: list[int]
+) -> None:
+    assert shared(*lanes, **bounds) == shares
+
+
+def test_those_who_have_nothing_due_get_nothing_and_still_count() -> None:
+    lanes = lanes_of(lane(in_flight=8, host="a"), lane(host="a"))
+
+    assert share_out([UUID(int=1)], lanes, Bounds(together=10)) == {UUID(int=1): 2}
+    assert share_out([UUID(int=1)], lanes, Bounds(host=9)) == {UUID(int=1): 1}
+
+
+_LANES = some.lists(
+    some.builds(
+        lane,
+        some.floats(1, MOST),
+        some.integers(0, 40),
+        some.sampled_from(["", "a", "b", "c"]),
+        failing=some.booleans(),
+    ),
+    max_size=40,
+)
+_BOUNDS = some.builds(Bounds, some.integers(1, 300), some.integers(1, 100), some.integers(1, 100))
+
+
+@settings(max_examples=300)
+@given(_LANES, _BOUNDS)
+def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
+    lanes: Sequence[Lane], bounds: Bounds
+) -> None:
+    found = lanes_of(*lanes)
+    shares = share_out(list(found), found, bounds)
+    hosts = {one.host for one in lanes if one.host}
+
+    def total(chosen: Sequence[UUID]) -> int:
+        return sum(found[one].in_flight + shares.get(one, 0) for one in chosen)
+
+    assert all(0 < share <= found[one].free for one, share in shares.items())
+    everyone = [one for one in found if one in shares or found[one].in_flight]
+    # What is under way already may exceed a bound that has become smaller; nothing is added then.
+    by_host = {host: [one for one in everyone if found[one].host == host] for host in hosts}
+    failing = [one for one in everyone if found[one].failing]
+    for chosen, most in [
+        (everyone, bounds.together),
+        (failing, bounds.failing),
+        *((ones, bounds.host) for ones in by_host.values()),
+    ]:
+        assert total(chosen) <= most or not any(one in shares for one in chosen)
+    for one, its in found.items():
+        full = shares.get(one, 0) == its.free
+        blocked = (
+            total(everyone) >= bounds.together
+            or (its.host and total(by_host[its.host]) >= bounds.host)
+            or (its.failing and total(failing) >= bounds.failing)
+        )
+        assert full or blocked
+
+
+@settings(max_examples=300)
+@given(_LANES, _BOUNDS)
+def test_everyone_gets_one_before_anyone_with_whom_they_compete_gets_two(
+    lanes: Sequence[Lane], bounds: Bounds
+) -> None:
+    found = lanes_of(*lanes)
+    shares = share_out(list(found), found, bounds)
+    starved = [one for one, its in found.items() if its.free and one not in shares]
+
+    for one in starved:
+        its = found[one]
+        for other, share in shares.items():
+            same_host = its.host and found[other].host == its.host
+            both_failing = its.failing and found[other].failing
+            if share > 1 and (same_host or both_failing):
+                # It got more than one of what the starved one lacked: only if that was not it.
+                host_full = its.host and _taken(found, shares, its.host) >= bounds.host
+                fail_full = its.failing and _failing(found, shares) >= bounds.failing
+                assert not (same_host and host_full and not (fail_full and not both_failing))
+                assert not (both_failing and fail_full and not (host_full and not same_host))
+
+
+def _taken(found: dict[UUID, Lane], shares: dict[UUID, int], host: str) -> int:
+    return sum(its.in_flight + shares.get(one, 0) for one, its in found.items() if its.host == host)
+
+
+def _failing(found: dict[UUID, Lane], shares: dict[UUID, int]) -> int:
+    return sum(its.in_flight + shares.get(one, 0) for one, its in found.items() if its.failing)

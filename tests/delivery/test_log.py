@@ -1,0 +1,256 @@
+"""The log of attempts: filters, pages, and one attempt exactly as the receiver saw it."""
+
+from typing import Any
+
+import pytest
+from kit.hooks import Received, Receiver, Reply
+from kit.post import Hook, Post
+
+from tradewind import ids
+
+pytestmark = pytest.mark.xdist_group("post")
+
+
+@pytest.fixture
+def varied(post: Post, receiver: Receiver) -> tuple[Hook, dict[str, str]]:
+    """A subscription with three attempts: one delivered, one refused, one answered 503."""
+    statuses = iter([200, 400, 503])
+    receiver.answer = lambda _: next(statuses)
+    hook = post.hook(receiver.url())
+    orders = {}
+    for number, (name, kind) in enumerate(
+        [("well", "order.updated"), ("refused", "payment.updated"), ("busy", "order.updated")], 1
+    ):
+        order_id = ids.new()
+        orders[name] = ids.ORDER.show(order_id)
+        post.emit(kind=kind, order_id=order_id)  # type: ignore[arg-type]
+        post.tried(hook, number)
+    return hook, orders
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        ("", [503, 400, 200]),
+        ("outcome=delivered", [200]),
+        ("outcome=http_error", [503, 400]),
+        ("outcome=http_error,delivered", [503, 400, 200]),
+        ("outcome=timeout", []),
+        ("result=delivered", [200]),
+        ("result=failed", []),
+        ("result=delivered,cancelled", [200]),
+        ("event=order.updated", [503, 200]),
+        ("event=payment.updated", [400]),
+        ("status_code=503", [503]),
+        ("status_code=400,200", [400, 200]),
+        ("order={busy}", [503]),
+        ("order={nobody}", []),
+        ("event_id={event}", [400]),
+        ("started_after={middle}", [503, 400]),
+        ("started_before={middle}", [200]),
+        ("started_after={middle}&outcome=http_error&event=payment.updated", [400]),
+    ],
+)
+def test_the_log_is_filtered(
+    post: Post, varied: tuple[Hook, dict[str, str]], query: str, codes: list[int]
+) -> None:
+    hook, orders = varied
+    middle = post.log(hook)[1]
+    asked = query.format(
+        busy=orders["busy"],
+        nobody=ids.ORDER.show(ids.new()),
+        event=middle["event_id"],
+        middle=middle["started_at"],
+    )
+
+    assert [one["status_code"] for one in post.log(hook, asked)] == codes
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("outcome=lost", 422, "validation_failed"),
+        ("result=http_error", 422, "validation_failed"),
+        ("event=order.lost", 422, "validation_failed"),
+        ("order=ORD1", 422, "validation_failed"),
+        ("status_code=abc", 422, "validation_failed"),
+        ("status_code=99", 422, "validation_failed"),
+        ("started_after=yesterday", 422, "validation_failed"),
+        ("started_after=2026-11-15T01:02:03", 422, "validation_failed"),
+        ("limit=101", 422, "validation_failed"),
+        ("limit=0", 422, "validation_failed"),
+        ("cursor=nonsense", 400, "malformed_cursor"),
+        ("colour=red", 422, "validation_failed"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_is_refused(
+    post: Post, query: str, status: int, code: str
+) -> None:
+    hook = post.hook("http://127.0.0.1:9/")
+    post.refused("GET", f"{hook.path}/deliveries?{query}", status, code)
+
+
+def test_the_log_comes_in_pages(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+    post.emit(7)
+    whole = post.logged(hook, 7)
+
+    pages: list[Any] = []
+    cursor = ""
+    while not pages or pages[-1]["has_more"]:
+        pages.append(post.ok("GET", f"{hook.path}/deliveries?limit=3{cursor}"))
+        cursor = f"&cursor={pages[-1]['next_cursor']}"
+
+    assert [one for page in pages for one in page["items"]] == whole
+    assert [len(page["items"]) for page in pages] == [3, 3, 1]
+    times = [one["started_at"] for one in whole]
+    assert times == sorted(times, reverse=True)
+
+
+def test_pages_stay_as_they_were_when_attempts_are_added(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+    post.emit(4)
+    whole = post.logged(hook, 4)
+    first = post.ok("GET", f"{hook.path}/deliveries?limit=2")
+
+    post.emit(3)
+    post.logged(hook, 7)
+    second = post.ok("GET", f"{hook.path}/deliveries?limit=2&cursor={first['next_cursor']}")
+
+    assert first["items"] + second["items"] == whole
+
+
+def test_one_attempt_is_shown_as_the_receiver_saw_it(post: Post, receiver: Receiver) -> None:
+    long = b"x" * 5000
+    receiver.answer = lambda _: Reply(202, {"x-shop": "yes", "content-type": "text/plain"}, long)
+    hook = post.hook(receiver.url("/in?shop=1"))
+    (event_id,) = post.emit()
+    (short,) = post.logged(hook, 1)
+
+    detail = post.ok("GET", f"{hook.path}/deliveries/{short['id']}")
+
+    (seen,) = receiver.received
+    assert {name: detail[name] for name in short} == short
+    assert set(detail) - set(short) == {"request", "response"}
+    request, response = detail["request"], detail["response"]
+    assert request["url"] == receiver.url("/in?shop=1")
+    assert request["body"].encode() == seen.body
+    assert {name.lower(): value for name, value in request["headers"].items()} == {
+        name: value
+        for name, value in seen.headers.items()
+        if name not in ("host", "accept", "accept-encoding", "content-length")
+    }
+    assert response["status_code"] == 202
+    assert ["x-shop", "yes"] in response["headers"]
+    assert response["body"] == "x" * 4096
+    assert (short["event_id"], short["id"]) == (event_id, seen.delivery)
+    assert set(short) == {
+        "id", "event_id", "event", "order", "attempt", "trigger", "outcome", "final",
+        "status_code", "error", "started_at", "duration_ms", "next_attempt_at",
+    }  # fmt: skip
+    assert short["order"] == seen.json["data"]["order"]["id"]
+    assert (short["trigger"], short["error"], short["final"]) == ("event", None, True)
+    assert hook.secret not in str(detail)
+
+
+def test_an_attempt_that_reached_nobody_has_no_response(post: Post) -> None:
+    hook = post.hook("http://127.0.0.1:9/hook")
+    post.emit()
+    (short,) = post.tried(hook)
+
+    detail = post.ok("GET", f"{hook.path}/deliveries/{short['id']}")
+
+    assert detail["response"] is None
+    assert detail["request"]["headers"]["X-Service-Delivery"] == short["id"]
+    assert short["error"]["code"]
+
+
+def test_an_attempt_is_found_under_its_own_subscription_alone(
+    post: Post, receiver: Receiver
+) -> None:
+    stranger = Post.of(post)
+    hook, other = post.hook(receiver.url()), post.hook(receiver.url())
+    foreign = stranger.hook(receiver.url())
+    post.emit()
+    (attempt,) = post.logged(hook, 1)
+    started = {"since": attempt["started_at"]}
+    job = post.ok("POST", f"{hook.path}/recover", json=started)["id"]
+
+    for rest in (f"deliveries/{attempt['id']}", f"recover/{job}"):
+        assert post.call("GET", f"{hook.path}/{rest}").status_code == 200
+        post.refused("GET", f"{other.path}/{rest}", 404, "not_found")
+        stranger.refused("GET", f"{foreign.path}/{rest}", 404, "not_found")
+        stranger.refused("GET", f"{hook.path}/{rest}", 404, "not_found")
+    again = f"deliveries/{attempt['id']}/redeliver"
+    post.refused("POST", f"{other.path}/{again}", 404, "not_found")
+    stranger.refused("POST", f"{foreign.path}/{again}", 404, "not_found")
+    stranger.refused("DELETE", f"{foreign.path}/recover/{job}", 404, "not_found")
+    stranger.refused("GET", f"{foreign.path}/explain?event={attempt['event_id']}", 404, "not_found")
+
+
+def test_what_is_pending_is_listed_in_pages_that_first_which_is_due_first(
+    post: Post, receiver: Receiver
+) -> None:
+    receiver.answer = lambda _: 500
+    hook = post.hook(receiver.url())
+    events = [post.emit()[0] for _ in range(3)]
+    post.tried(hook, 3)
+
+    whole = post.pending(hook)
+    first = post.ok("GET", f"{hook.path}/pending?limit=2")
+    rest = post.ok("GET", f"{hook.path}/pending?limit=2&cursor={first['next_cursor']}")
+
+    assert sorted(one["event_id"] for one in whole) == sorted(events)
+    assert [one["due_at"] for one in whole] == sorted(one["due_at"] for one in whole)
+    assert first["items"] + rest["items"] == whole
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    assert {(one["attempt"], one["trigger"], one["under_way"]) for one in whole} == {
+        (2, "event", False)
+    }
+
+
+def test_what_is_being_sent_is_under_way(post: Post, receiver: Receiver) -> None:
+    seen: list[tuple[Any, str]] = []
+
+    def look(request: Received) -> int:
+        (pending,) = post.pending(hook)
+        seen.append((pending, post.verdict(hook, request.event_id)))
+        return 200
+
+    receiver.answer = look
+    hook = post.hook(receiver.url())
+    post.emit()
+    post.logged(hook, 1)
+
+    ((pending, verdict),) = seen
+    assert (pending["under_way"], pending["attempt"], verdict) == (True, 1, "under_way")
+
+
+def test_an_event_says_why_it_was_never_queued(post: Post, receiver: Receiver) -> None:
+    (early,) = post.emit()
+    hook = post.hook(receiver.url(), events=["order.updated"], is_active=False)
+    (off,) = post.emit()
+    (other,) = post.emit(kind="payment.updated")
+
+    assert post.verdict(hook, early) == "created_later"
+    assert post.verdict(hook, off) == "inactive"
+    assert post.verdict(hook, other) == "filtered"
+    post.change(hook, is_active=True)
+    assert post.verdict(hook, off) == "not_queued"
+    for unknown in (ids.EVENT.show(ids.new()), "evt_1", ""):
+        post.refused("GET", f"{hook.path}/explain?event={unknown}", 404, "not_found")
+    post.refused("GET", f"{hook.path}/explain", 422, "validation_failed")
+
+
+def test_an_explanation_lists_the_attempts(post: Post, receiver: Receiver) -> None:
+    receiver.answer = lambda _: 500
+    hook = post.hook(receiver.url())
+    (event_id,) = post.emit()
+    log = post.tried(hook)
+
+    why = post.ok("GET", f"{hook.path}/explain?event={event_id}")
+
+    assert why["verdict"] == "waiting"
+    assert post.pending(hook)[0]["due_at"] in why["explanation"]
+    assert why["attempts"] == log
+    assert why["event_id"] == event_id

@@ -1,0 +1,148 @@
+"""The test delivery: sent at once, told step by step, logged, and counted nowhere."""
+
+import socket
+from typing import Any
+
+import pytest
+from kit.hooks import Receiver, Reply, assert_genuine
+from kit.post import Hook, Post
+
+pytestmark = pytest.mark.xdist_group("post")
+
+
+def trial(post: Post, hook: Hook, **options: Any) -> Any:
+    return post.ok("POST", f"{hook.path}/test", **options)
+
+
+def signs(result: Any) -> str:
+    word = {True: "+", False: "-", None: "?"}
+    return " ".join(step["step"] + word[step["ok"]] for step in result["steps"])
+
+
+def test_a_test_is_delivered_signed_and_shown(post: Post, receiver: Receiver) -> None:
+    receiver.answer = lambda _: Reply(200, {"x-shop": "yes"}, b"thanks")
+    hook = post.hook(receiver.url())
+
+    result = trial(post, hook)
+
+    (got,) = receiver.received
+    assert_genuine(got, hook.secret)
+    assert got.event_id.startswith("evt_test_")
+    assert got.json["data"]["order"]["id"].startswith("ORDTEST")
+    assert (result["delivered"], result["outcome"], result["status_code"]) == (
+        True, "delivered", 200,
+    )  # fmt: skip
+    assert result["delivery_id"] == got.delivery
+    assert result["error"] is None
+    assert signs(result) == "dns+ connect+ http+"
+    took = [step["took_ms"] for step in result["steps"]]
+    assert took == sorted(took)
+    assert 0 <= result["duration_ms"] < 10_000
+    assert result["request"]["url"] == receiver.url()
+    assert result["request"]["body"].encode() == got.body
+    assert {name.lower(): value for name, value in result["request"]["headers"].items()} == {
+        name: value
+        for name, value in got.headers.items()
+        if name not in ("host", "accept", "accept-encoding", "content-length")
+    }
+    assert result["response"]["status_code"] == 200
+    assert result["response"]["body"] == "thanks"
+    assert ["x-shop", "yes"] in result["response"]["headers"]
+    assert hook.secret not in str(result)
+
+
+def test_a_test_is_logged_and_counted_nowhere(post: Post, receiver: Receiver) -> None:
+    receiver.answer = lambda _: 500
+    hook = post.hook(receiver.url())
+
+    result = trial(post, hook)
+
+    (logged,) = post.log(hook)
+    assert (logged["id"], logged["trigger"], logged["final"]) == (
+        result["delivery_id"], "test", True,
+    )  # fmt: skip
+    assert logged["event_id"] == receiver.received[0].event_id
+    assert (logged["outcome"], logged["status_code"]) == ("http_error", 500)
+    detail = post.ok("GET", f"{hook.path}/deliveries/{logged['id']}")
+    assert detail["request"]["headers"]["X-Service-Signature"].startswith("sha256=")
+    assert detail["request"]["body"].encode() == receiver.received[0].body
+    assert post.pending(hook) == []
+    health = post.health(hook)
+    assert (health["attempts"], health["health"], health["last_failure_at"]) == (0, "ok", None)
+    assert post.events() == []
+    post.refused("POST", f"{hook.path}/deliveries/{logged['id']}/redeliver", 404, "not_found")
+
+
+def test_a_test_that_fails_is_answered_all_the_same(post: Post, receiver: Receiver) -> None:
+    receiver.answer = lambda _: Reply(500, body=b"no")
+    hook = post.hook(receiver.url())
+
+    result = trial(post, hook)
+
+    assert (result["delivered"], result["outcome"], result["status_code"]) == (
+        False, "http_error", 500,
+    )  # fmt: skip
+    assert signs(result) == "dns+ connect+ http-"
+    assert result["error"]["code"]
+    assert result["response"]["body"] == "no"
+
+
+def test_a_test_to_a_port_that_refuses_says_so(post: Post) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        hook = post.hook(f"http://127.0.0.1:{taken.getsockname()[1]}/")
+
+        result = trial(post, hook)
+
+    assert (result["delivered"], result["outcome"]) == (False, "connect_failed")
+    assert (result["status_code"], result["response"]) == (None, None)
+    assert signs(result) == "dns+ connect- http?"
+    assert result["steps"][1]["note"] == result["error"]["message"]
+
+
+def test_a_test_reaches_a_subscription_that_is_off(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url(), is_active=False)
+
+    assert trial(post, hook)["delivered"] is True
+    assert len(receiver.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("events", "asked", "sent"),
+    [
+        (["order.updated", "payment.updated"], None, "order.updated"),
+        (["payment.updated", "order.updated"], None, "payment.updated"),
+        (["payment.updated"], None, "payment.updated"),
+        (["payment.updated"], "order.updated", "order.updated"),
+        (["order.updated"], "payment.updated", "payment.updated"),
+    ],
+)
+def test_the_event_is_the_one_asked_for_else_the_first(
+    post: Post, receiver: Receiver, events: list[str], asked: str | None, sent: str
+) -> None:
+    hook = post.hook(receiver.url(), events=events)
+
+    trial(post, hook, json={"event": asked} if asked else {})
+
+    (got,) = receiver.received
+    assert got.headers["x-service-event"] == got.json["event"] == sent
+
+
+def test_an_unknown_event_is_refused(post: Post, receiver: Receiver) -> None:
+    hook = post.hook(receiver.url())
+
+    post.refused("POST", f"{hook.path}/test", 422, "validation_failed", json={"event": "x"})
+
+    assert receiver.received == []
+
+
+def test_ten_tests_a_minute_and_no_more(post: Post, receiver: Receiver) -> None:
+    hook, other = post.hook(receiver.url()), post.hook(receiver.url("/other"))
+
+    answers = [post.call("POST", f"{hook.path}/test") for _ in range(11)]
+
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429]
+    assert int(answers[-1].headers["retry-after"]) > 0
+    assert answers[-1].json()["code"] == "rate_limited"
+    assert len(receiver.at("/hook")) == 10
+    assert trial(post, other)["delivered"] is True

@@ -1,0 +1,128 @@
+"""The worker: stopped under way it sends nothing twice, and nobody waits for a black hole."""
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import pytest
+from kit.hooks import Received, Receiver, assert_genuine, receiving
+from kit.post import Hook, Post, until
+from kit.server import Workshop
+from kit.store import Store
+
+_MANY = 120
+_LONGEST_STOP = 15
+
+
+@pytest.fixture(scope="module")
+def sorting_office(workshop: Workshop, whole_store: Store) -> Iterator[Store]:
+    """An API without a worker: tests start their own."""
+    with workshop.serving(workers=1) as api:
+        yield Store(api, whole_store.market, api.person(), whole_store.approver)
+
+
+@pytest.fixture
+def own(sorting_office: Store) -> Post:
+    return Post.of(sorting_office)
+
+
+def queued(post: Post, hook: Hook) -> list[tuple[int, bool]]:
+    """What is left: attempt, and whether somebody holds it or sent it and never told."""
+    rows = post.api.fetch(
+        "SELECT attempt, delivery_id IS NOT NULL OR lease_until > tradewind_now() AS held"
+        "  FROM delivery_queue WHERE subscription_id = $1",
+        hook.uuid,
+    )
+    return [(row["attempt"], row["held"]) for row in rows]
+
+
+def _are(count: int, found: Sequence[object]) -> bool:
+    return len(found) == count
+
+
+@pytest.mark.xdist_group("store")
+def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
+    own: Post, workshop: Workshop, receiver: Receiver
+) -> None:
+    """Some answers are held back until it was told: it waits for them, and takes no more."""
+    go_on = threading.Event()
+
+    def answer(_: Received) -> int:
+        go_on.wait(8)
+        return 200
+
+    receiver.answer = answer
+    hook = own.hook(receiver.url())
+    events = own.emit(_MANY)
+    worker = workshop.worker(own.api.database_url)
+    try:
+        receiver.until(lambda got: len(got) >= 10)
+        worker.send_signal(signal.SIGTERM)
+        go_on.set()
+        assert worker.wait(_LONGEST_STOP) == 0
+    finally:
+        worker.kill()
+
+    sent = list(receiver.received)
+    delivered = {one["id"] for one in own.log(hook)} | {
+        one["id"] for one in own.log(hook, "limit=100&outcome=delivered")
+    }
+    assert len(sent) < _MANY
+    assert {one.delivery for one in sent} == delivered
+    left = queued(own, hook)
+    assert left == [(1, False)] * (_MANY - len(sent))
+    with workshop.working(own.api.database_url):
+        got = receiver.until(lambda got: len(got) >= _MANY)
+        until(lambda: queued(own, hook), lambda rows: rows == [])
+    assert sorted(one.event_id for one in receiver.received) == sorted(events)
+    assert len({one.delivery for one in got}) == _MANY
+    rows = own.api.fetch(
+        "SELECT outcome, attempt, count(*) AS n FROM delivery_attempt"
+        " WHERE subscription_id = $1 GROUP BY 1, 2",
+        hook.uuid,
+    )
+    assert [tuple(row) for row in rows] == [("delivered", 1, _MANY)]
+
+
+@pytest.mark.xdist_group("store")
+def test_two_workers_send_everything_once(own: Post, workshop: Workshop) -> None:
+    with receiving() as receiver:
+        hooks = {path: own.hook(receiver.url(path)) for path in ("/a", "/b", "/c")}
+        url = own.api.database_url
+        with workshop.working(url), workshop.working(url):
+            events = [event for _ in range(5) for event in own.emit(100)]
+            receiver.until(lambda got: len(got) >= 3 * 500)
+            for hook in hooks.values():
+                until(partial(queued, own, hook), lambda rows: rows == [])
+
+        assert len(receiver.received) == 3 * 500
+        for path, hook in hooks.items():
+            got = receiver.at(path)
+            assert sorted(one.event_id for one in got) == sorted(events)
+            for one in got:
+                assert_genuine(one, hook.secret)
+
+
+@pytest.mark.xdist_group("store")
+def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> None:
+    """Hundreds wait for a receiver that never answers, on the same machine; others get theirs."""
+    go_on = threading.Event()
+    other = Post.of(own)
+    with receiving() as hole, receiving() as healthy:
+        hole.answer = lambda _: 200 if go_on.wait(20) else 500
+        black = own.hook(hole.url())
+        other.hook(healthy.url())
+        own.emit(300)
+        with workshop.working(own.api.database_url):
+            hole.until(lambda got: len(got) >= 10)
+            for _ in range(3):
+                waited_for = len(healthy.received) + 10
+                other.emit(10)
+                healthy.until(partial(_are, waited_for))
+            held = len(hole.received)
+            own.call("DELETE", black.path)
+            go_on.set()
+
+        assert held == 16, "its lane, and no more"
+        assert len(healthy.received) == 30

@@ -1,0 +1,151 @@
+"""A whole system seen from its receivers: subscriptions, events at will, and the log."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from simulator.sandbox_kit import KEYS
+
+from kit.postgres import Postgres
+from kit.server import Person
+from kit.store import Store
+from tradewind import clock, ids
+from tradewind.events import journal
+from tradewind.events.catalogue import ORDER_UPDATED, EventKind, OrderNews, compose
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+_PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A subscription and its secret."""
+
+    id: str
+    secret: str
+
+    @property
+    def path(self) -> str:
+        return f"/v1/webhooks/{self.id}"
+
+    @property
+    def uuid(self) -> UUID:
+        found = ids.SUBSCRIPTION.read(self.id)
+        assert found is not None
+        return found
+
+
+class Post(Store):
+    """The buyer's subscriptions."""
+
+    @staticmethod
+    def of(store: Store) -> "Post":
+        """The same system with a buyer of one's own; its platforms' secrets are watched for."""
+        store.api.workshop.secrets |= {
+            secret for app in KEYS.values() for secret in (app.secret, app.access_token)
+        }
+        return Post(store.api, store.market, store.api.person(), store.approver, store.skus)
+
+    def hook(self, url: str, *, by: Person | None = None, **more: Any) -> Hook:
+        """A new subscription."""
+        made = self.ok("POST", "/v1/webhooks", by=by, json={"url": url, **more})
+        return self.known(made["id"], made["secret"])
+
+    def rotated(self, hook: Hook) -> Hook:
+        """The same subscription with a new secret."""
+        made = self.ok("POST", f"{hook.path}/rotate-secret")
+        return self.known(made["id"], made["secret"])
+
+    def known(self, hook_id: str, secret: str) -> Hook:
+        self.api.workshop.secrets.add(secret)
+        return Hook(hook_id, secret)
+
+    def change(self, hook: Hook, **wish: Any) -> Any:
+        return self.ok("PATCH", hook.path, json=wish)
+
+    def emit(
+        self,
+        count: int = 1,
+        kind: EventKind = ORDER_UPDATED,
+        *,
+        by: Person | None = None,
+        order_id: UUID | None = None,
+        ago: timedelta = timedelta(0),
+    ) -> list[str]:
+        """Write events into the journal as a change of an order does; their ids."""
+        account_id = (by or self.buyer).uuid
+        return Postgres.run(
+            _emit(self.api.database_url, account_id, count, kind, order_id or ids.new(), ago)
+        )
+
+    def now(self) -> datetime:
+        moment: datetime = self.api.fetch("SELECT tradewind_now() AS now")[0]["now"]
+        return moment
+
+    def pass_time(self, seconds: float) -> None:
+        self.api.move_clock(timedelta(seconds=seconds))
+
+    def log(self, hook: Hook, query: str = "limit=100") -> list[Any]:
+        """The attempts of a subscription, the latest first."""
+        items: list[Any] = self.ok("GET", f"{hook.path}/deliveries?{query}")["items"]
+        return items
+
+    def pending(self, hook: Hook) -> list[Any]:
+        items: list[Any] = self.ok("GET", f"{hook.path}/pending?limit=100")["items"]
+        return items
+
+    def health(self, hook: Hook) -> Any:
+        return self.ok("GET", f"{hook.path}/health")
+
+    def logged(self, hook: Hook, count: int) -> list[Any]:
+        """Wait until so many attempts are in the log."""
+        found: list[Any] = until(lambda: self.log(hook), lambda log: len(log) >= count)
+        return found
+
+    def tried(self, hook: Hook, attempts: int = 1) -> list[Any]:
+        """Wait until something was tried so often, and is not under way any more."""
+        log = self.logged(hook, attempts)
+        until(lambda: self.pending(hook), lambda rows: not any(row["under_way"] for row in rows))
+        return log
+
+    def verdict(self, hook: Hook, event_id: str) -> str:
+        found: str = self.ok("GET", f"{hook.path}/explain?event={event_id}")["verdict"]
+        return found
+
+
+def until(look: Callable[[], Any], good: Callable[[Any], Any]) -> Any:
+    """Look until it is as it should become, for a while at the most."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not good(found := look()):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
+    return found
+
+
+async def _emit(
+    url: str, account_id: UUID, count: int, kind: EventKind, order_id: UUID, ago: timedelta
+) -> list[str]:
+    db = Database(url, size=1, name="test")
+    await db.open()
+    try:
+        now = await db.fetchval("SELECT tradewind_now()") - ago
+        news = OrderNews(
+            id=ids.ORDER.show(order_id),
+            platform="sandbox",
+            order_id="1688001",
+            status="paid",
+            payment_status="paid",
+            platform_payment_status="paid",
+            total_amount_cny=128.5,
+            updated_at=clock.show(now),
+        )
+        events = [compose(account_id, order_id, kind, news, now) for _ in range(count)]
+        async with transaction(db) as tx:
+            await journal.append(tx, events)
+    finally:
+        await db.close()
+    return [ids.EVENT.show(event.id) for event in events]
