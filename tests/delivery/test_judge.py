@@ -9,7 +9,7 @@ from delivery.samples import NOW, a_claim, a_destination
 from tradewind.delivery import judge
 from tradewind.delivery.model import Cancelled, Ended, Outcome
 from tradewind.egress.result import Outcome as Sent
-from tradewind.egress.result import Problem, Result
+from tradewind.egress.result import Problem
 
 _BOTH = frozenset({"order.updated", "payment.updated"})
 
@@ -72,8 +72,8 @@ def test_a_cancelled_delivery_says_why(reason: Cancelled) -> None:
 
 def test_a_failed_attempt_says_why_and_a_delivered_one_says_nothing() -> None:
     problem = Problem("http_500", "The receiver answered 500.")
-    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW, Result(Sent.HTTP_ERROR, 500, problem))
-    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW, Result(Sent.DELIVERED, 200))
+    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW, problem=problem)
+    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW, status=200)
 
     assert (failed.error_code, failed.error_message) == ("http_500", "The receiver answered 500.")
     assert (delivered.error_code, delivered.error_message) == (None, None)

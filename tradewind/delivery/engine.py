@@ -18,6 +18,7 @@ from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.sealing import CannotUnseal
 from tradewind.webhooks.secret import Opener
 
 # An attempt, and the flush behind it, with room to spare.
@@ -30,6 +31,7 @@ _GATHER_SECONDS = 0.01
 _FEW = 128
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+_REST_SECONDS = 30.0
 
 
 class Engine:
@@ -47,6 +49,8 @@ class Engine:
         self._room = asyncio.Event()
         self._recorder = Recorder(db, self._lanes)
         self._due: list[UUID] = []
+        # Subscriptions that cannot be signed for, and until when they are left alone.
+        self._resting: dict[UUID, float] = {}
         self._looked_at = float("-inf")
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
@@ -86,19 +90,24 @@ class Engine:
             return bool(self._due)
         clock = Clock(now)
         destinations = await self._load({claim.subscription_id for claim in claims})
-        if stop.is_set():
-            await sql.give_back(self._db, claims)
-            return False
+        unsent = []
         for claim in claims:
-            self._begin(claim, destinations.get(claim.subscription_id), clock)
+            if stop.is_set() or claim.subscription_id in self._resting:
+                unsent.append(claim)
+            else:
+                self._begin(claim, destinations.get(claim.subscription_id), clock)
+        if unsent:
+            await sql.give_back(self._db, unsent)
         self._forget_idle_lanes()
         return True
 
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is under way, a little room is left to grow."""
         if not self._due or perf_counter() - self._looked_at > _LOOK_SECONDS:
-            self._due = list(await sql.due_subscriptions(self._db))
             self._looked_at = perf_counter()
+            found = await sql.due_subscriptions(self._db)
+            self._resting = {o: at for o, at in self._resting.items() if at > self._looked_at}
+            self._due = [one for one in found if one not in self._resting]
             for subscription_id in self._due:
                 if subscription_id not in self._lanes:
                     self._lanes[subscription_id] = Lane()
@@ -119,6 +128,12 @@ class Engine:
     async def _load(self, ids: set[UUID]) -> dict[UUID, Destination]:
         found = {}
         for row in await sql.load_destinations(self._db, list(ids)):
+            try:
+                secret = self._open.secret(row["id"], row["secret"])
+            except CannotUnseal as error:
+                self._resting[row["id"]] = perf_counter() + _REST_SECONDS
+                log.error("delivery.cannot_sign", error=str(error))
+                continue
             lane = self._lanes.setdefault(row["id"], Lane())
             lane.host = urlsplit(row["url"]).netloc
             found[row["id"]] = Destination(
@@ -128,7 +143,7 @@ class Engine:
                 frozenset(row["events"]),
                 row["is_active"],
                 row["generation"],
-                self._open.secret(row["id"], row["secret"]),
+                secret,
                 row["catch_up"],
                 row["failing_since"],
             )

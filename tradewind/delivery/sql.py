@@ -162,18 +162,17 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
             SELECT *
               FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::boolean[], $5::smallint[],
                           $6::text[], $7::text[], $8::timestamptz[], $9::integer[], $10::text[],
-                          $11::bigint[], $12::text[], $13::bytea[], $14::bytea[])
+                          $11::bigint[], $12::text[], $13::bytea[], $14::bytea[], $17::uuid[])
                    AS given (queue_id, number, outcome, over, status_code, error_code,
                              error_message, started_at, duration_ms, url, sent_at, signature,
-                             response_head, response_body)
+                             response_head, response_body, delivery_id)
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
              USING given
              WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
-            RETURNING q.id, q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, q.attempt, q.trigger,
-                      NULL::timestamptz AS next_at
+            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
+                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -181,11 +180,12 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    due_at = tradewind_now() + CASE q.attempt WHEN 1 THEN $15::interval
                                                              ELSE $16::interval END,
                    lease_until = 'epoch',
+                   delivery_id = NULL,
                    lost = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
-            RETURNING q.id, q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
+                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
         told AS (
             SELECT * FROM deleted
@@ -198,7 +198,7 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                                           final, status_code, error_code, error_message,
                                           started_at, duration_ms, next_attempt_at, url, sent_at,
                                           signature, response_head, response_body)
-            SELECT told.delivery_id, told.account_id, told.subscription_id, told.event_id,
+            SELECT given.delivery_id, told.account_id, told.subscription_id, told.event_id,
                    told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
                    given.outcome, given.over, given.status_code, given.error_code,
                    given.error_message, given.started_at, given.duration_ms, told.next_at,
@@ -225,6 +225,7 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
         [one.head for one in ended],
         [one.body for one in ended],
         *delays,
+        [one.claim.delivery_id for one in ended],
     )
     return kept
 
