@@ -1,6 +1,7 @@
 """The worker process: every background loop, until it is told to stop."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
@@ -135,6 +136,10 @@ async def _sweep(db: Database, platforms: Platforms) -> None:
 
 async def run(chosen: Settings) -> None:
     """Work until SIGTERM or SIGINT; then finish what is at hand, and end."""
+    # What was imported stays; what a delivery makes is gone a moment later. Looking for cycles
+    # after every few hundred of them cost a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):

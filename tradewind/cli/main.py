@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 
 from tradewind import processes, settings
 from tradewind.cli import account, doctor, keys, platforms, secrets
@@ -77,7 +78,7 @@ def worker() -> None:
 
     chosen = settings.load()
     logs.configure(chosen.log_style, chosen.log_level)
-    asyncio.run(background.run(chosen))
+    uvloop.run(background.run(chosen))
 
 
 @app.command()

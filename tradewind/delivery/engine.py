@@ -167,7 +167,8 @@ class Engine:
             ended = await send(self._sender, claim, destination, clock)
         finally:
             lane.in_flight -= 1
-            self._room.set()
+            if not self._room.is_set():
+                self._room.set()
         now = perf_counter()
         lane.heard(ended.outcome, ended.status, (now - began) * 1000, began=began, now=now)
         self._recorder.add(ended, destination)

@@ -77,9 +77,15 @@ def known(target: Target) -> tuple[Address, ...] | None:
 
 def checked(found: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
     """The same addresses, or AddressRefused if there is none, or one that must not be called."""
-    if not found or not all(policy.allows(address) for address in found):
+    if not _allowed(found, policy):
         raise AddressRefused
     return found
+
+
+@lru_cache(maxsize=4096)
+def _allowed(found: tuple[Address, ...], policy: Policy) -> bool:
+    """The table never changes: what it says of the same addresses is remembered."""
+    return bool(found) and all(policy.allows(address) for address in found)
 
 
 @lru_cache(maxsize=1024)
