@@ -5,7 +5,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import marketplaces, me, orders
+import uvloop
+
+from bench import deliveries, marketplaces, me, orders
 from tradewind.storage import embedded
 
 
@@ -16,7 +18,8 @@ async def main() -> bool:
             held = await asyncio.to_thread(me.run, server.url(), key, token)
             await asyncio.to_thread(marketplaces.run, server.url(), key)
             await asyncio.to_thread(orders.run, server.url(), key)
-            return held
+            delivered = await asyncio.to_thread(uvloop.run, deliveries.run(server.url()))
+            return held and delivered
 
 
 if __name__ == "__main__":

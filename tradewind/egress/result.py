@@ -1,8 +1,9 @@
 """What became of a call to a stranger's address, in words that a tenant may read."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+import msgspec
 
 
 class Outcome(StrEnum):
@@ -16,16 +17,14 @@ class Outcome(StrEnum):
     INVALID_RESPONSE = "invalid_response"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """Why a call did not deliver: a code for programs, a sentence for people."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
+class Timings(msgspec.Struct, frozen=True):
     """Seconds from the start of the call to the end of each step; None for one not taken.
 
     A call over a connection that was kept from an earlier one takes no connect and no tls.
@@ -38,8 +37,10 @@ class Timings:
     total: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+_NO_TIMINGS = Timings()
+
+
+class Result(msgspec.Struct, frozen=True):
     """The end of one call. It holds no address and none of libcurl's words.
 
     `status` and `head` are there when the answer's headers came whole; `body` is what came of the
@@ -52,7 +53,7 @@ class Result:
     problem: Problem | None = None
     head: bytes = b""
     body: bytes = b""
-    timings: Timings = Timings()
+    timings: Timings = _NO_TIMINGS
     tried: int = 0
     reused: bool = False
     certificate_ends: datetime | None = None

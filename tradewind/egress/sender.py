@@ -3,10 +3,10 @@
 import asyncio
 import ssl
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import certifi
+import msgspec
 import pycurl
 
 from tradewind.egress import failures, guard
@@ -87,7 +87,7 @@ class Sender:
             exchange.close()
             raise
         if diagnosis:
-            result = replace(result, certificate_ends=exchange.certificate_ends())
+            result = msgspec.structs.replace(result, certificate_ends=exchange.certificate_ends())
         if diagnosis or len(self._free) >= _IDLE_HANDLES:
             exchange.close()
         else:

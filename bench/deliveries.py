@@ -1,0 +1,293 @@
+"""The delivery engine against bare pycurl: how fast, how fair, how soon, and at what price."""
+
+import asyncio
+import resource
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from statistics import median, quantiles
+from uuid import UUID
+
+from bench import sender as bare_sender
+from bench.receivers import Receivers
+from tradewind import ids
+from tradewind.delivery.engine import Engine
+from tradewind.egress.guard import Policy
+from tradewind.egress.resolver import Resolver
+from tradewind.egress.sender import Sender
+from tradewind.observability import logs
+from tradewind.settings import DEVELOPMENT_SECRET
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.webhooks import secret as secrets
+
+PAIRS = 5
+DRAIN = 20_000
+POISON = 10_000
+HEALTHY = 50
+FLOW_SECONDS = 6.0
+FLOW_RATE = 200
+_PATIENCE_SECONDS = 120.0
+_BODY = (
+    b'{"id":"evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW","event":"order.updated","created_at":'
+    b'"2026-11-15T01:02:03.004Z","data":{"order":{"id":"ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW","platform":'
+    b'"sandbox","order_id":"1688001","status":"paid","payment_status":"paid",'
+    b'"platform_payment_status":"paid","total_amount_cny":128.5,'
+    b'"updated_at":"2026-11-15T01:02:03.004Z"}}}'
+)
+
+
+class Bench:
+    """A database with an account, and subscriptions and events on request."""
+
+    def __init__(self, db: Database, keyring: Keyring) -> None:
+        self.db = db
+        self.keyring = keyring
+        self.account = ids.new()
+        self.wake = asyncio.Event()
+
+    async def prepare(self) -> None:
+        await self.db.execute(
+            """
+            INSERT INTO account (id, email, roles, plan, created_at, updated_at)
+            VALUES ($1, $2, '{buyer}', 'pro', now(), now())
+            """,
+            self.account,
+            f"{self.account}@bench.example",
+        )
+
+    async def subscribe(self, url: str) -> UUID:
+        made = ids.new()
+        await self.db.execute(
+            """
+            INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,
+                                              created_at, updated_at)
+            VALUES ($1, $2, $3, '{order.updated,payment.updated}', true, $4, now(), now())
+            """,
+            made,
+            self.account,
+            url,
+            secrets.sealed(self.keyring, made, secrets.make()),
+        )
+        return made
+
+    async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
+        """Queue so many events, dealt out over the subscriptions."""
+        await self.db.execute(
+            """
+            WITH made AS (
+                INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
+                SELECT gen_random_uuid(), $1, gen_random_uuid(), 'order.updated', $2, now()
+                  FROM generate_series(1, $3)
+                RETURNING id, created_at, purchase_order_id
+            )
+            INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
+                                        event_at, due_at, event, purchase_order_id)
+            SELECT $1, ($4::uuid[])[1 + row_number() OVER () % $5], 1, id, created_at, now(),
+                   'order.updated', purchase_order_id
+              FROM made
+            """,
+            self.account,
+            _BODY,
+            number,
+            list(subscriptions),
+            len(subscriptions),
+        )
+        self.wake.set()
+
+    async def pending(self, subscriptions: Sequence[UUID]) -> int:
+        found: int = await self.db.fetchval(
+            "SELECT count(*) FROM delivery_queue WHERE subscription_id = ANY ($1::uuid[])",
+            list(subscriptions),
+        )
+        return found
+
+    async def clear(self) -> None:
+        await self.db.execute("TRUNCATE delivery_queue, delivery_attempt, subscription_hour")
+        await self.db.execute("DELETE FROM webhook_subscription")
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[Engine]:
+        """An engine that delivers while the block lasts."""
+        resolver = Resolver()
+        sender = Sender(Policy(development=True), resolver)
+        engine = Engine(self.db, self.keyring, sender)
+        stop = asyncio.Event()
+        task = asyncio.create_task(engine.run(stop, self.wake))
+        try:
+            yield engine
+        finally:
+            stop.set()
+            await asyncio.wait({task}, timeout=30)
+            await sender.close()
+            await resolver.close()
+
+    async def drained(self, subscriptions: Sequence[UUID], number: int) -> float:
+        """Deliveries a second until none of these is left."""
+        began = time.perf_counter()
+        async with self.working():
+            while await self.pending(subscriptions):
+                if time.perf_counter() - began > _PATIENCE_SECONDS:
+                    raise RuntimeError("The queue was not drained in time.")
+                await asyncio.sleep(0.05)
+            return number / (time.perf_counter() - began)
+
+
+async def run(database_url: str) -> bool:
+    """Print every figure; whether the bars hold."""
+    logs.configure("json", "error")
+    db = Database(database_url, size=8, name="bench")
+    await db.open()
+    bench = Bench(db, Keyring([DEVELOPMENT_SECRET]))
+    await bench.prepare()
+    held = []
+    with Receivers() as receivers:
+        print("\nDeliveries")
+        for figure in (_drain, _price, _fairness, _latency, _many):
+            held.append(await figure(bench, receivers))
+            await bench.clear()
+    await db.close()
+    return all(held)
+
+
+async def _drain(bench: Bench, receivers: Receivers) -> bool:
+    ratios, rates = [], []
+    for _ in range(PAIRS):
+        bare = await bare_sender.bare(receivers.good)
+        one = [await bench.subscribe(receivers.good)]
+        await bench.queue(one, DRAIN)
+        rate = await bench.drained(one, DRAIN)
+        rates.append(rate)
+        ratios.append(rate / bare)
+        await bench.clear()
+    found = median(ratios)
+    _tell(found, f"drained end to end ({median(rates):,.0f}/s), against bare pycurl", 0.5)
+    return found >= 0.5  # noqa: PLR2004
+
+
+async def _price(bench: Bench, receivers: Receivers) -> bool:
+    """What one delivery costs in statements, WAL and CPU."""
+    one = [await bench.subscribe(receivers.good)]
+    await bench.queue(one, DRAIN)
+    before = await _spent(bench.db)
+    cpu = time.process_time()
+    await bench.drained(one, DRAIN)
+    after = await _spent(bench.db)
+    statements = (after[0] - before[0]) / DRAIN
+    _tell(statements, "statements for a delivery (transactions of the database)", -0.1)
+    print(f"         {(after[1] - before[1]) / DRAIN:,.0f} bytes of WAL for a delivery")
+    print(
+        f"         {(time.process_time() - cpu) / DRAIN * 1000:.2f} s of CPU for 1,000 deliveries"
+    )
+    return statements < 0.1  # noqa: PLR2004
+
+
+async def _spent(db: Database) -> tuple[int, int]:
+    await db.execute("SELECT pg_stat_force_next_flush()")
+    row = await db.fetchrow(
+        """
+        SELECT xact_commit, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS wal
+          FROM pg_stat_database
+         WHERE datname = current_database()
+        """
+    )
+    return (0, 0) if row is None else (row["xact_commit"], row["wal"])
+
+
+async def _fairness(bench: Bench, receivers: Receivers) -> bool:
+    """The p99 of healthy receivers beside three that swallow everything, and without them."""
+    ratios = []
+    for _ in range(3):
+        healthy = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(HEALTHY)]
+        alone = await _p99(bench, healthy)
+        for poison in (receivers.black_hole, "http://dead.invalid/hook", receivers.dripping):
+            await bench.queue([await bench.subscribe(poison)], POISON)
+        beside = await _p99(bench, healthy)
+        ratios.append(beside / alone)
+        await bench.clear()
+    found = median(ratios)
+    _tell(found, "p99 of 50 healthy receivers beside three that hold 10,000 each", -1.2)
+    return found <= 1.2  # noqa: PLR2004
+
+
+async def _p99(bench: Bench, healthy: Sequence[UUID]) -> float:
+    async with bench.working():
+        await asyncio.sleep(1.5)  # until each of the three has swallowed what it gets at first
+        times = await _flow(bench, healthy)
+    return quantiles(times, n=100)[98]
+
+
+async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
+    """Seconds from the commit to the receiver, at a steady flow."""
+    began = time.perf_counter()
+    sent = 0
+    while (now := time.perf_counter() - began) < FLOW_SECONDS:
+        due = int(now * FLOW_RATE) + 1 - sent
+        for _ in range(due):
+            await bench.queue([subscriptions[sent % len(subscriptions)]], 1)
+            sent += 1
+        await asyncio.sleep(0.002)
+    while await bench.pending(subscriptions):  # noqa: ASYNC110 - the database has no event
+        await asyncio.sleep(0.02)
+    rows = await bench.db.fetch(
+        """
+        SELECT extract(epoch FROM started_at - event_at)::float + duration_ms / 1000.0 AS took
+          FROM delivery_attempt
+         WHERE subscription_id = ANY ($1::uuid[])
+         ORDER BY started_at DESC
+         LIMIT $2
+        """,
+        list(subscriptions),
+        sent,
+    )
+    return [row["took"] for row in rows]
+
+
+async def _latency(bench: Bench, receivers: Receivers) -> bool:
+    one = [await bench.subscribe(receivers.good)]
+    async with bench.working():
+        times = await _flow(bench, one)
+    posts = await _bare_posts(receivers.good)
+    cut, bare = quantiles(times, n=100), quantiles(posts, n=100)
+    print(
+        f"         commit to receiver at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
+        f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
+        "a bare POST"
+    )
+    return True
+
+
+async def _bare_posts(url: str) -> Sequence[float]:
+    sender = Sender(Policy(development=True), Resolver())
+    times = []
+    for _ in range(500):
+        began = time.perf_counter()
+        await sender.post(url, _BODY, ["Content-Type: application/json"])
+        times.append(time.perf_counter() - began)
+    await sender.close()
+    return times
+
+
+async def _many(bench: Bench, receivers: Receivers) -> bool:
+    """The rate with a thousand subscriptions against one."""
+    ratios = []
+    for _ in range(3):
+        one = [await bench.subscribe(receivers.good)]
+        await bench.queue(one, DRAIN)
+        rate = await bench.drained(one, DRAIN)
+        thousand = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(1000)]
+        await bench.queue(thousand, DRAIN)
+        ratios.append(await bench.drained(thousand, DRAIN) / rate)
+        await bench.clear()
+    found = median(ratios)
+    _tell(found, "rate with 1,000 subscriptions against one", 0.7)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"         {memory:,.0f} MiB of memory at the most")
+    return found >= 0.7  # noqa: PLR2004
+
+
+def _tell(value: float, text: str, bar: float) -> None:
+    """Print a figure with its bar; a bar below zero is one to stay under."""
+    held = value >= bar if bar > 0 else value <= -bar
+    word = "≥" if bar > 0 else "≤"
+    print(f"  {value:5.2f}  {text} (bar {word} {abs(bar)}{'' if held else ', MISSED'})")
