@@ -16,7 +16,7 @@ CREATE FUNCTION tradewind_uuid7() RETURNS uuid
                set_byte(
                    overlay(uuid_send(gen_random_uuid())
                            PLACING substring(int8send(
-                               (extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+                               (extract(epoch FROM tradewind_now()) * 1000)::bigint) FROM 3)
                            FROM 1 FOR 6),
                    6, 112 + (random() * 15)::integer),
                'hex')::uuid

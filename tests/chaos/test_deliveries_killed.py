@@ -1,0 +1,184 @@
+"""Workers that die while events flow: nothing is lost, and little is sent twice."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import secrets as chance
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from kit.server import Server, Workshop
+from kit.turmoil import Crew, chances
+
+from tradewind import ids
+from tradewind.delivery.lanes import Bounds
+from tradewind.webhooks import secret as secrets
+
+EVENTS = 20_000
+KILLS = 20
+_PATIENCE_SECONDS = 120.0
+
+pytestmark = pytest.mark.xdist_group("killed deliveries")
+
+
+class Sink:
+    """A fast receiver that counts events by their id, and checks every signature."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+        self.seen: Counter[str] = Counter()
+        self.forged = 0
+        self.port = 0
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+                fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:-2])
+                body = await reader.readexactly(int(fields["content-length"]))
+                signed = fields["x-service-timestamp"].encode() + b"." + body
+                expected = hmac.digest(self._secret, signed, hashlib.sha256).hex()
+                self.forged += fields["x-service-signature"] != f"sha256={expected}"
+                self.seen[json.loads(body)["id"]] += 1
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+@contextmanager
+def sinking(secret: str) -> Iterator[Sink]:
+    sink = Sink(secret)
+    ready = threading.Event()
+    ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def live() -> None:
+        end = asyncio.Event()
+        ends.append((asyncio.get_running_loop(), end))
+        async with await asyncio.start_server(sink.take, "127.0.0.1", 0) as server:
+            sink.port = server.sockets[0].getsockname()[1]
+            ready.set()
+            await end.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(live()))
+    thread.start()
+    ready.wait(10)
+    try:
+        yield sink
+    finally:
+        loop, end = ends[0]
+        loop.call_soon_threadsafe(end.set)
+        thread.join(10)
+
+
+_SUBSCRIBE = """
+    INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret, created_at,
+                                      updated_at)
+    VALUES ($1, $2, $3, '{order.updated,payment.updated}', true, $4, now(), now())
+"""
+_FLOOD = """
+    WITH given AS (
+        SELECT gen_random_uuid() AS id, $2::text || n AS name FROM generate_series(1, $3) AS n
+    ),
+    made AS (
+        INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
+        SELECT id, $1, id, 'order.updated', convert_to('{"id":"' || name || '"}', 'UTF8'),
+               tradewind_now()
+          FROM given
+        RETURNING id, created_at
+    )
+    INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at, due_at,
+                                event, purchase_order_id)
+    SELECT $1, $4, 1, id, created_at, created_at, 'order.updated', id FROM made
+"""
+
+
+def left(api: Server) -> int:
+    return int(api.fetch("SELECT count(*) FROM delivery_queue")[0][0])
+
+
+def drain(api: Server) -> None:
+    """Wait until nothing is queued; time flies, so that leases of the dead end soon."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while left(api):
+        assert time.monotonic() < deadline, f"{left(api)} deliveries are left"
+        time.sleep(0.5)
+        api.move_clock(timedelta(seconds=5))
+
+
+def subscribe(api: Server, workshop: Workshop, port: int, secret: str) -> tuple[UUID, UUID]:
+    account, subscription = api.person().uuid, ids.new()
+    sealed = secrets.sealed(workshop.keyring(), subscription, secret)
+    api.fetch(_SUBSCRIBE, subscription, account, f"http://127.0.0.1:{port}/hook", sealed)
+    return account, subscription
+
+
+def test_no_event_is_lost_when_workers_are_killed_again_and_again(
+    own_api: Server, workshop: Workshop
+) -> None:
+    seed = chances()
+    secret = f"whsec_{chance.token_urlsafe(32)}"
+    with sinking(secret) as sink:
+        account, subscription = subscribe(own_api, workshop, sink.port, secret)
+        crew = Crew(workshop, own_api.database_url, {}, 2)
+        try:
+            for number in range(KILLS):
+                share = EVENTS // KILLS
+                own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
+                time.sleep(seed.uniform(0.2, 0.6))
+                crew.kill_one(seed)
+            drain(own_api)
+        finally:
+            crew.dismiss()
+
+        assert sink.forged == 0
+        assert len(sink.seen) == EVENTS
+        duplicates = sum(sink.seen.values()) - EVENTS
+        assert duplicates <= KILLS * Bounds().together
+        outcomes = {
+            row["outcome"]: row["count"]
+            for row in own_api.fetch(
+                "SELECT outcome, count(*) FROM delivery_attempt GROUP BY outcome"
+            )
+        }
+        assert set(outcomes) <= {"delivered", "unknown"}
+        assert outcomes["delivered"] == EVENTS
+
+
+def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
+    own_api: Server, workshop: Workshop
+) -> None:
+    secret = f"whsec_{chance.token_urlsafe(32)}"
+    with sinking(secret) as sink:
+        account, subscription = subscribe(own_api, workshop, sink.port, secret)
+        frozen = workshop.worker(own_api.database_url)
+        try:
+            own_api.fetch(_FLOOD, account, "evt_", 3000, subscription)
+            deadline = time.monotonic() + 20
+            while not sink.seen:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            frozen.send_signal(signal.SIGSTOP)
+            own_api.move_clock(timedelta(minutes=1))
+            with workshop.working(own_api.database_url):
+                drain(own_api)
+                frozen.send_signal(signal.SIGCONT)
+                time.sleep(2)
+        finally:
+            frozen.send_signal(signal.SIGCONT)
+            frozen.send_signal(signal.SIGTERM)
+            frozen.wait(20)
+
+        assert left(own_api) == 0
+        assert len(sink.seen) == 3000
+        logged = own_api.fetch("SELECT count(*) FROM delivery_attempt WHERE outcome = 'delivered'")
+        assert logged[0][0] == 3000
