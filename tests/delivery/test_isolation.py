@@ -5,16 +5,14 @@ from datetime import timedelta
 
 import asyncpg
 import pytest
-from kit.hooks import Received, Receiver, assert_genuine, receiving
-from kit.post import Hook, Post, until
+from kit.hooks import Received, Receiver, receiving
+from kit.post import Post, until
 
 from tradewind import clock, ids
 from tradewind.delivery.watch import watch
 from tradewind.storage.pool import Database
 
 pytestmark = pytest.mark.xdist_group("post")
-
-_SECRET = "UPDATE webhook_subscription SET secret = $2 WHERE id = $1"
 
 
 class Gate:
@@ -30,38 +28,6 @@ class Gate:
 
     def open(self) -> None:
         self._open.set()
-
-
-def sealed(post: Post, hook: Hook) -> bytes:
-    (row,) = post.api.fetch("SELECT secret FROM webhook_subscription WHERE id = $1", hook.uuid)
-    found: bytes = row["secret"]
-    return found
-
-
-def test_a_secret_that_cannot_be_read_holds_up_nobody_else(post: Post, receiver: Receiver) -> None:
-    """As after a master secret was dropped too early: once it is back, everything arrives."""
-    other = Post.of(post)
-    broken, whole = post.hook(receiver.url("/broken")), other.hook(receiver.url("/whole"))
-    secret = sealed(post, broken)
-    post.api.fetch(_SECRET, broken.uuid, b"\0\0\0\0" + secret[4:])
-
-    lost = post.emit(3)
-    for _ in range(3):
-        other.emit()
-    receiver.until(lambda got: len(got) >= 3)
-    other.logged(whole, 3)
-
-    assert {one.path for one in receiver.received} == {"/whole"}
-    assert [one["attempt"] for one in post.pending(broken)] == [1, 1, 1]
-    post.api.fetch(_SECRET, broken.uuid, secret)
-    post.pass_time(90)
-    receiver.until(lambda got: len(got) >= 6)
-    log = post.logged(broken, 3)
-    assert {(one["attempt"], one["outcome"]) for one in log} == {(1, "delivered")}
-    assert len(log) == 3
-    assert sorted(one.event_id for one in receiver.at("/broken")) == sorted(lost)
-    for one in receiver.at("/broken"):
-        assert_genuine(one, broken.secret)
 
 
 def test_who_lost_a_claim_changes_no_delivery_and_its_attempt_is_logged(
