@@ -8,11 +8,19 @@ import pytest
 from kit.hooks import Received, Receiver, receiving
 from kit.post import Post, until
 
-from tradewind import clock, ids
-from tradewind.delivery.watch import watch
-from tradewind.storage.pool import Database
+from tradewind import clock
+from tradewind.delivery.engine import LEASE
 
 pytestmark = pytest.mark.xdist_group("post")
+
+
+def nothing_else_is_due(post: Post) -> None:
+    """Wait until something was delivered that was done later: the rest had its chance."""
+    other = Post.of(post)
+    with receiving() as witness:
+        hook = other.hook(witness.url())
+        other.emit()
+        other.logged(hook, 1)
 
 
 class Gate:
@@ -30,30 +38,36 @@ class Gate:
         self._open.set()
 
 
-def test_who_lost_a_claim_changes_no_delivery_and_its_attempt_is_logged(
-    post: Post, receiver: Receiver
-) -> None:
-    gate = Gate()
-    receiver.answer = gate
+def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) -> None:
+    """Its lease ended while it waited: another attempt is under way, and alone decides."""
+    gates = [Gate(200), Gate(500)]
+    order = iter(gates)
+
+    def answer(request: Received) -> int:
+        return next(order)(request)
+
+    receiver.answer = answer
     hook = post.hook(receiver.url())
-    post.emit()
+    (event_id,) = post.emit()
     receiver.until(lambda got: len(got) == 1)
-    second = ids.new()
-    post.api.fetch(
-        "UPDATE delivery_queue SET claim = claim + 1, delivery_id = $2 WHERE subscription_id = $1",
-        hook.uuid,
-        second,
+    post.pass_time(LEASE.total_seconds())
+    first, second = receiver.until(lambda got: len(got) == 2)
+
+    gates[0].open()
+    nothing_else_is_due(post)
+    (pending,) = post.pending(hook)
+    assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 1, True)
+    gates[1].open()
+    log = until(
+        lambda: post.log(hook), lambda log: any(one["id"] == second.delivery for one in log)
     )
 
-    gate.open()
-    (late,) = post.logged(hook, 1)
-
-    assert (late["id"], late["outcome"]) == (receiver.received[0].delivery, "delivered")
-    rows = post.api.fetch(
-        "SELECT delivery_id, attempt FROM delivery_queue WHERE subscription_id = $1", hook.uuid
-    )
-    assert [tuple(row) for row in rows] == [(second, 1)]
-    post.call("DELETE", hook.path)
+    assert first.delivery != second.delivery
+    assert first.body == second.body
+    assert {one["id"] for one in log} == {first.delivery, second.delivery}
+    (decided,) = [one for one in log if one["id"] == second.delivery]
+    assert (decided["attempt"], decided["outcome"], decided["final"]) == (1, "http_error", False)
+    assert post.pending(hook)[0]["attempt"] == 2
 
 
 def test_a_delay_counts_from_the_end_of_the_attempt(post: Post, receiver: Receiver) -> None:
@@ -110,29 +124,6 @@ def test_what_was_under_way_when_its_subscription_was_deleted_is_logged_and_forg
     )
     assert ended["status"] in ("cancelled", "done")
     assert len(receiver.received) == 1
-
-
-async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database) -> None:
-    insert = """
-        INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
-                                    due_at, lost, lease_until)
-        VALUES ($1, $1, 1, $1, tradewind_now(), tradewind_now(), $2, tradewind_now() + $3)
-    """
-    past, future = timedelta(seconds=-1), timedelta(minutes=1)
-    for lost, lease in ((4, past), (5, past), (5, future)):
-        await db.execute(insert, ids.new(), lost, lease)
-
-    await watch(db)
-
-    rows = await db.fetch(
-        "SELECT lost, due_at > tradewind_now() + interval '14 minutes' AS later,"
-        " lease_until > tradewind_now() AS held FROM delivery_queue ORDER BY lost, held"
-    )
-    assert [tuple(row) for row in rows] == [
-        (0, True, False),
-        (4, False, False),
-        (5, False, True),
-    ]
 
 
 def test_many_subscriptions_of_one_receiver_share_its_host(post: Post) -> None:
