@@ -1,6 +1,7 @@
 """Deliveries as values: a claim, whom it goes to, how an attempt ended, and a subscription."""
 
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,8 @@ def a_claim(**more: Any) -> Claim:
         "trigger": Trigger.EVENT,
         "job_id": None,
     }
-    return Claim(**(plain | more))
+    known = signature(Claim).parameters
+    return Claim(**{name: value for name, value in (plain | more).items() if name in known})
 
 
 def a_destination(**more: Any) -> Destination:

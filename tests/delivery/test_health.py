@@ -86,7 +86,8 @@ def test_the_figures_of_a_receiver(post: Post, receiver: Receiver) -> None:
     assert longest < health["p99_ms"] <= max(1, 2 * longest)
     assert health["oldest_due_seconds"] is None
     assert 1 <= health["concurrency"] < 19
-    assert health["failing_since"] == health["last_failure_at"] > health["last_success_at"]
+    # Both are as of the flush that counted them, which may be the same.
+    assert health["failing_since"] == health["last_failure_at"] >= health["last_success_at"]
     assert said(post, hook)["health"] == "failing"
     assert said(post, hook)["failing_since"] == health["failing_since"]
 

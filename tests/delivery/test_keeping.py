@@ -7,7 +7,7 @@ import secrets
 import subprocess
 import sys
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -18,7 +18,11 @@ from kit.server import SECRET_KEY, Server, Workshop
 from kit.store import Store
 
 from tradewind import ids
-from tradewind.delivery import sql_jobs
+from tradewind.delivery import recover, sql_jobs
+from tradewind.delivery.recover import Span
+from tradewind.delivery.watch import watch
+from tradewind.events import journal
+from tradewind.events.catalogue import Event
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -85,10 +89,12 @@ async def _until_somebody_waits(db: Database) -> None:
         assert time.monotonic() < deadline
 
 
-async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
+async def _an_event(db: Database, account: UUID, hook: UUID) -> datetime:
+    """An event of a new account that one subscription wants; and when it was."""
     await db.execute(
         "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, 'a@test.example', '{buyer}', 'pro', tradewind_now(), tradewind_now())",
+        " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
+        " tradewind_now())",
         account,
     )
     await db.execute(
@@ -98,19 +104,66 @@ async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
         hook,
         account,
     )
-    await db.execute(
-        "INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)"
-        " VALUES ($1, $2, $1, 'order.updated', '{}', tradewind_now())",
-        ids.new(),
-        account,
-    )
     async with transaction(db) as tx:
-        now = await tx.fetchval("SELECT tradewind_now()")
+        now: datetime = await tx.fetchval("SELECT tradewind_now()")
+        event = Event(ids.new(), account, ids.new(), "order.updated", now, b"{}")
+        await journal.append(tx, [event])
+    return now
+
+
+async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
+    now = await _an_event(db, account, hook)
+    await db.execute("DELETE FROM delivery_queue")
+    async with transaction(db) as tx:
         await sql_jobs.insert_job(
             tx, job, account, hook,
             trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
             order_id=None, everything=False, total=1,
         )  # fmt: skip
+
+
+async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
+    """Who answers again is heard of by several flushes, and by several workers."""
+    account, hook = ids.new(), ids.new()
+    now = await _an_event(db, account, hook)
+    await db.execute("DELETE FROM delivery_queue")
+    failing = Span(now - timedelta(hours=1), now + timedelta(seconds=1))
+
+    async def begin(span: Span, trigger: str = "catch_up") -> int | None:
+        begun = await recover.begin(db, account, hook, span, trigger=trigger)
+        await db.execute("UPDATE recover_job SET status = 'done'")
+        return begun and begun[1]
+
+    later = Span(failing.since, failing.until + timedelta(seconds=1))
+    assert [await begin(failing), await begin(failing), await begin(later)] == [1, None, None]
+    assert await begin(Span(now - timedelta(minutes=1), later.until)) == 1
+    assert [await begin(failing, "request"), await begin(failing, "request")] == [1, 1]
+
+
+async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database) -> None:
+    past, future = timedelta(seconds=-1), timedelta(minutes=1)
+    for lost, lease in ((4, past), (5, past), (5, future)):
+        hook = ids.new()
+        await _an_event(db, ids.new(), hook)
+        await db.execute(
+            "UPDATE delivery_queue SET lost = $2, lease_until = tradewind_now() + $3::interval"
+            " WHERE subscription_id = $1",
+            hook,
+            lost,
+            lease,
+        )
+
+    await watch(db)
+
+    rows = await db.fetch(
+        "SELECT lost, due_at > tradewind_now() + interval '14 minutes' AS later,"
+        " lease_until > tradewind_now() AS held FROM delivery_queue ORDER BY lost, held"
+    )
+    assert [tuple(row) for row in rows] == [
+        (0, True, False),
+        (4, False, False),
+        (5, False, True),
+    ]
 
 
 @pytest.mark.xdist_group("post")

@@ -25,10 +25,13 @@ def failed(
 
 def test_a_lane_doubles_in_a_round_until_the_first_trouble() -> None:
     lane = Lane()
-    for width in (16, 32, 64, 128, 128):
+    width = int(FIRST)
+    while width < MOST:
         assert lane.width == width
         for _ in range(width):
             answered(lane)
+        width *= 2
+    assert lane.width == MOST
 
 
 def test_after_trouble_a_lane_doubles_to_where_it_began_and_then_grows_by_one_a_round() -> None:

@@ -126,3 +126,31 @@ def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> Non
 
         assert held == 16, "its lane, and no more"
         assert len(healthy.received) == 30
+
+
+@pytest.mark.xdist_group("store")
+def test_a_secret_that_cannot_be_read_holds_up_nobody_else(own: Post, workshop: Workshop) -> None:
+    """As after a master secret was dropped too early: once it is back, everything arrives."""
+    other = Post.of(own)
+    change = "UPDATE webhook_subscription SET secret = $2 WHERE id = $1 RETURNING secret"
+    with receiving() as receiver:
+        broken, whole = own.hook(receiver.url("/broken")), other.hook(receiver.url("/whole"))
+        (row,) = own.api.fetch("SELECT secret FROM webhook_subscription WHERE id = $1", broken.uuid)
+        own.api.fetch(change, broken.uuid, b"\0\0\0\0" + row["secret"][4:])
+        lost = own.emit(3)
+        with workshop.working(own.api.database_url):
+            for number in range(1, 4):
+                other.emit()
+                other.logged(whole, number)
+        assert {one.path for one in receiver.received} == {"/whole"}
+        assert own.log(broken) == []
+        assert queued(own, broken) == [(1, False)] * 3
+        own.api.fetch(change, broken.uuid, row["secret"])
+        own.pass_time(90)
+        with workshop.working(own.api.database_url):
+            log = own.logged(broken, 3)
+
+        assert [(one["attempt"], one["outcome"]) for one in log] == [(1, "delivered")] * 3
+        assert sorted(one.event_id for one in receiver.at("/broken")) == sorted(lost)
+        for one in receiver.at("/broken"):
+            assert_genuine(one, broken.secret)

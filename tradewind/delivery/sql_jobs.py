@@ -70,12 +70,18 @@ async def insert_job(
     everything: bool,
     total: int,
 ) -> bool:
-    """Begin a job; False when the subscription is catching up already."""
+    """Begin a job; False when the subscription is catching up already, or did so since then."""
     made = await tx.fetchval(
         """
         INSERT INTO recover_job (id, account_id, subscription_id, status, trigger, since, until,
                                  purchase_order_id, everything, total, next_at, created_at)
-        VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, $8, $9, tradewind_now(), tradewind_now())
+        SELECT $1::uuid, $2::uuid, $3::uuid, 'running', $4::text, $5::timestamptz,
+               $6::timestamptz, $7::uuid, $8::boolean, $9::bigint, tradewind_now(),
+               tradewind_now()
+         WHERE $4 <> 'catch_up'
+            OR NOT EXISTS (SELECT 1
+                             FROM recover_job
+                            WHERE subscription_id = $3 AND trigger = 'catch_up' AND since = $5)
         ON CONFLICT DO NOTHING
         RETURNING true
         """,

@@ -1,0 +1,142 @@
+"""What one subscription suffers, others do not; and who lost a claim changes nothing."""
+
+import threading
+from datetime import timedelta
+
+import asyncpg
+import pytest
+from kit.hooks import Received, Receiver, receiving
+from kit.post import Post, until
+
+from tradewind import clock
+from tradewind.delivery.engine import LEASE
+
+pytestmark = pytest.mark.xdist_group("post")
+
+
+def nothing_else_is_due(post: Post) -> None:
+    """Wait until something was delivered that was done later: the rest had its chance."""
+    other = Post.of(post)
+    with receiving() as witness:
+        hook = other.hook(witness.url())
+        other.emit()
+        other.logged(hook, 1)
+
+
+class Gate:
+    """Holds back answers until it is opened."""
+
+    def __init__(self, status: int = 200) -> None:
+        self._open = threading.Event()
+        self._status = status
+
+    def __call__(self, _: Received) -> int:
+        assert self._open.wait(9)
+        return self._status
+
+    def open(self) -> None:
+        self._open.set()
+
+
+def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) -> None:
+    """Its lease ended while it waited: another attempt is under way, and alone decides."""
+    gates = [Gate(200), Gate(500)]
+    order = iter(gates)
+
+    def answer(request: Received) -> int:
+        return next(order)(request)
+
+    receiver.answer = answer
+    hook = post.hook(receiver.url())
+    (event_id,) = post.emit()
+    receiver.until(lambda got: len(got) == 1)
+    post.pass_time(LEASE.total_seconds())
+    first, second = receiver.until(lambda got: len(got) == 2)
+
+    gates[0].open()
+    nothing_else_is_due(post)
+    (pending,) = post.pending(hook)
+    assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 1, True)
+    gates[1].open()
+    log = until(
+        lambda: post.log(hook), lambda log: any(one["id"] == second.delivery for one in log)
+    )
+
+    assert first.delivery != second.delivery
+    assert first.body == second.body
+    assert {one["id"] for one in log} == {first.delivery, second.delivery}
+    (decided,) = [one for one in log if one["id"] == second.delivery]
+    assert (decided["attempt"], decided["outcome"], decided["final"]) == (1, "http_error", False)
+    assert post.pending(hook)[0]["attempt"] == 2
+
+
+def test_a_delay_counts_from_the_end_of_the_attempt(post: Post, receiver: Receiver) -> None:
+    gate = Gate(500)
+    receiver.answer = gate
+    hook = post.hook(receiver.url())
+    post.emit()
+    receiver.until(lambda got: len(got) == 1)
+    began = post.now()
+    until(post.now, lambda now: now - began > timedelta(seconds=1))
+    gate.open()
+
+    (attempt,) = post.tried(hook)
+
+    assert attempt["duration_ms"] >= 1000
+    (row,) = post.api.fetch(
+        "SELECT next_attempt_at - started_at AS gap FROM delivery_attempt"
+        " WHERE subscription_id = $1",
+        hook.uuid,
+    )
+    pause = row["gap"] - timedelta(milliseconds=attempt["duration_ms"])
+    assert timedelta(seconds=59.99) <= pause < timedelta(seconds=62)
+    assert post.pending(hook)[0]["due_at"] == attempt["next_attempt_at"]
+
+
+def test_what_was_under_way_when_its_subscription_was_deleted_is_logged_and_forgotten(
+    post: Post, receiver: Receiver
+) -> None:
+    gate = Gate(500)
+    receiver.answer = gate
+    hook = post.hook(receiver.url())
+    job = {"since": clock.show(post.now() - timedelta(hours=1)), "include": "all"}
+    post.emit()
+    receiver.until(lambda got: len(got) == 1)
+    post.ok("POST", f"{hook.path}/recover", json=job)
+    assert post.call("DELETE", hook.path).status_code == 204
+    gate.open()
+
+    def attempts() -> list[asyncpg.Record]:
+        return post.api.fetch(
+            "SELECT outcome, error_code FROM delivery_attempt"
+            " WHERE subscription_id = $1 AND trigger = 'event' ORDER BY started_at",
+            hook.uuid,
+        )
+
+    until(attempts, lambda rows: len(rows) == 1)
+    post.pass_time(60)
+    rows = until(attempts, lambda rows: len(rows) == 2)
+
+    assert rows[0]["outcome"] == "http_error"
+    assert tuple(rows[1]) == ("cancelled", "subscription_deleted")
+    (ended,) = post.api.fetch(
+        "SELECT status FROM recover_job WHERE subscription_id = $1", hook.uuid
+    )
+    assert ended["status"] in ("cancelled", "done")
+    assert len(receiver.received) == 1
+
+
+def test_many_subscriptions_of_one_receiver_share_its_host(post: Post) -> None:
+    """More than a lane each: every one of them gets something at once, none gets all."""
+    gate = Gate()
+    with receiving() as receiver:
+        receiver.answer = gate
+        hooks = [post.hook(receiver.url(f"/{number}")) for number in range(20)]
+        post.emit(30)
+        try:
+            receiver.until(lambda got: len({one.path for one in got}) == len(hooks))
+        finally:
+            gate.open()
+        receiver.until(lambda got: len(got) == 30 * len(hooks))
+        for hook in hooks:
+            post.call("DELETE", hook.path)
