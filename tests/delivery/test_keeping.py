@@ -18,7 +18,7 @@ from kit.server import SECRET_KEY, Server, Workshop
 from kit.store import Store
 
 from tradewind import ids
-from tradewind.delivery import recover, sql_jobs
+from tradewind.delivery import recover, sql_jobs, sql_log
 from tradewind.delivery.recover import Span
 from tradewind.delivery.watch import watch
 from tradewind.events import journal
@@ -57,6 +57,29 @@ async def test_attempts_are_dropped_by_the_day_after_thirty_days(
         "SELECT count(*) FROM pg_inherits WHERE inhparent = 'delivery_attempt'::regclass"
     )
     assert 30 + 14 <= days <= 30 + 14 + 3
+
+
+async def test_counts_are_deleted_with_time_and_health_with_its_subscription(db: Database) -> None:
+    kept, gone = ids.new(), ids.new()
+    await _an_event(db, ids.new(), kept)
+    for hook in (kept, gone):
+        await db.execute(
+            "INSERT INTO subscription_health VALUES ($1, NULL, 0, NULL, NULL, 1, now())", hook
+        )
+        for age in (timedelta(0), timedelta(days=29), timedelta(days=31)):
+            await db.execute(
+                "INSERT INTO subscription_hour"
+                " VALUES ($1, tradewind_now() - $2::interval, 1, 0, '{1}')",
+                hook,
+                age,
+            )
+
+    await sql_log.delete_old_hours(db, kept=_KEPT)
+
+    health = await db.fetch("SELECT subscription_id FROM subscription_health")
+    hours = await db.fetch("SELECT subscription_id FROM subscription_hour")
+    assert [row["subscription_id"] for row in health] == [kept]
+    assert sorted(row["subscription_id"] for row in hours) == sorted([kept, kept, gone, gone])
 
 
 async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: Database) -> None:

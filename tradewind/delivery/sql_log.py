@@ -244,8 +244,18 @@ async def insert_test(db: Database, values: Sequence[object]) -> None:
 
 
 async def delete_old_hours(db: Database, *, kept: timedelta) -> None:
+    """Delete counts that nobody looks at any more, and the health of what was deleted.
+
+    An attempt that was under way when its subscription was deleted is still counted at its end.
+    """
     await db.execute(
         "DELETE FROM subscription_hour WHERE hour < tradewind_now() - $1::interval", kept
+    )
+    await db.execute(
+        """
+        DELETE FROM subscription_health AS h
+         WHERE NOT EXISTS (SELECT 1 FROM webhook_subscription AS s WHERE s.id = h.subscription_id)
+        """
     )
 
 
