@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
+from kit.orders import APPROVER
 from tradewind import ids
 from tradewind.orders import advance, decide, sql, sql_leases
 from tradewind.orders.lease import HELD, Lease
@@ -26,10 +27,8 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-from kit.orders import APPROVER
-
 ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
-_TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20, 20, 20)  # noqa: FBT003
+_TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20, 20, 20)
 _ACCOUNT = """
     INSERT INTO account (id, email, roles, plan, created_at, updated_at)
     VALUES ($1, $2, ARRAY['buyer'], 'pro', tradewind_now(), tradewind_now())
