@@ -1,15 +1,19 @@
 """The journal: every event once, in an order that a cursor can prove complete, for thirty days."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import pytest
+from kit.postgres import Postgres
 from kit.server import Person, Server
 from kit.store import Store
 
 from tradewind import ids
+from tradewind.events.read import EventsExpired, Place, Stretch
+from tradewind.events.read import read as read_journal
+from tradewind.storage.pool import Database
 
 pytestmark = pytest.mark.xdist_group("store")
 
@@ -17,6 +21,12 @@ _INSERT = """
     INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
     VALUES ($1, $2, $1, 'order.updated', $3, tradewind_now())
 """
+
+_INSERT_AT = """
+    INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
+    VALUES ($1, $2, $1, 'order.updated', $3, $4)
+"""
+KEPT = timedelta(days=30)
 
 
 async def write(connection: Any, buyer: Person, name: str) -> None:
@@ -93,6 +103,37 @@ async def test_a_cursor_lives_as_long_as_it_is_used_and_expires_with_the_journal
     assert (answer.status_code, answer.json()["code"]) == (410, "events_expired")
     assert answer.json()["kept_since"].endswith("Z")
     assert read(own_api, buyer)["next_cursor"]
+
+
+async def test_who_begins_without_a_cursor_begins_at_what_is_kept_and_can_go_on(
+    db: Database, postgres: Postgres, database_url: str
+) -> None:
+    account_id = ids.new()
+    now: datetime = await db.fetchval("SELECT tradewind_now()")
+    ages = [KEPT + timedelta(hours=6), *[KEPT - timedelta(minutes=5)] * 3, timedelta(0)]
+    for day in sorted({(now - age).date() for age in ages} - {now.date()}):
+        await db.execute(
+            f"CREATE TABLE event_{day:%Y%m%d} PARTITION OF event"
+            f" FOR VALUES FROM ('{day} 00:00+00') TO ('{day + timedelta(days=1)} 00:00+00')"
+        )
+    for number, age in enumerate(ages):
+        await db.execute(_INSERT_AT, ids.new(), account_id, str(number).encode(), now - age)
+
+    async def page(after: Place | None) -> Stretch:
+        return await read_journal(
+            db, account_id, after, order_id=None, kinds=None, limit=2, kept=KEPT
+        )
+
+    first = await page(None)
+    postgres.move_clock(database_url, timedelta(hours=6))  # what it is after is no longer kept
+    second = await page(first.end)
+
+    assert (first.bodies, first.more) == ([b"1", b"2"], True)
+    assert (second.bodies, second.more) == ([b"3", b"4"], False)
+    postgres.move_clock(database_url, timedelta(hours=12))
+    with pytest.raises(EventsExpired):
+        await page(first.end)
+    assert (await page(second.end)).bodies == []
 
 
 def test_the_journal_is_read_oldest_first_page_by_page(store: Store) -> None:

@@ -31,6 +31,42 @@ except ZeroDivisionError:
     log.exception("job.failed", job=7)
 """
 
+# A program whose database refuses rows, and quotes them.
+REFUSED_ROWS = """
+import asyncio, logging, sys
+import asyncpg
+from tradewind.observability import logs
+from tradewind.observability.logs import log
+
+async def main():
+    db = await asyncpg.connect(sys.argv[2])
+    columns = "note text, name text CHECK (name <> 'Zhang'), phone text UNIQUE"
+    await db.execute(f"CREATE TEMP TABLE person ({columns})")
+    insert = "INSERT INTO person VALUES ($1, $2, $3)"
+    await db.execute(insert, "", "Li", "15251667788")
+    rows = [
+        ("plain", "Zhang", "13900001111"),
+        ("a" + chr(10) + chr(10) + "HINT: b" + chr(10) + "HINT: c", "Zhang", "13900001111"),
+        ("twice", "Wang", "15251667788"),
+    ]
+    for row in rows:
+        try:
+            await db.execute(insert, *row)
+        except asyncpg.PostgresError as error:
+            log.error("order.not_saved", error=str(error))
+            log.error("said " + str(error))
+            log.exception("step.broke")
+            logging.getLogger("library").exception("library %s", error)
+            try:
+                raise RuntimeError("after it") from error
+            except RuntimeError:
+                log.exception("step.broke_again")
+    await db.close()
+
+logs.configure(sys.argv[1], "info")
+asyncio.run(main())
+"""
+
 
 @pytest.fixture(scope="module")
 def server(workshop: Workshop) -> Iterator[Server]:
@@ -167,9 +203,9 @@ def test_every_line_of_a_server_from_start_to_end_is_json(workshop: Workshop) ->
     assert events == ["api.listening", "request", "api.stopped"]
 
 
-def written(style: str) -> list[str]:
+def written(style: str, program: str = PROGRAM, *more: str) -> list[str]:
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, style],
+        [sys.executable, "-c", program, style, *more],
         capture_output=True,
         text=True,
         check=True,
@@ -196,3 +232,14 @@ def test_for_people_a_traceback_shows_no_values() -> None:
     assert "ZeroDivisionError" in text
     assert "correct horse" not in text
     assert "not written" not in text
+
+
+@pytest.mark.parametrize("style", ["json", "console"])
+def test_the_rows_that_the_database_quotes_are_not_logged(style: str, database_url: str) -> None:
+    text = "\n".join(written(style, REFUSED_ROWS, database_url))
+
+    assert text.count("violates check constraint") >= 10
+    assert text.count("violates unique constraint") >= 5
+    assert text.count("RuntimeError: after it") == 3
+    for word in ("DETAIL", "Failing row", "13900001111", "15251667788", "Zhang"):
+        assert word not in text

@@ -1,5 +1,6 @@
 """Placing orders: the price that was agreed, one order for one key, and a platform that is slow."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -8,6 +9,7 @@ from kit.store import PLAIN, Store
 
 pytestmark = pytest.mark.xdist_group("store")
 
+_KEPT = "SELECT 1 FROM idempotency_key WHERE account_id = $1"
 PRICE_RISES, SOLD_OUT_MEANWHILE = "900000000003", "900000000012"
 
 
@@ -185,3 +187,25 @@ def test_an_order_is_accepted_though_the_platform_gives_no_preview(store: Store)
     order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
     assert (order["status"], order["failure"]["code"]) == ("create_failed", "price_changed")
     assert made_there(store, order["id"]) == 0
+
+
+def test_a_repeat_while_the_order_is_being_created_is_told_to_come_back(store: Store) -> None:
+    store.market.fault("create", "slow", seconds=1.5, count=1)
+    wish = store.wish()
+
+    with ThreadPoolExecutor(1) as pool:
+        placing = pool.submit(store.place, wish, key="slow")
+        deadline = time.monotonic() + 5
+        while not store.api.fetch(_KEPT, store.buyer.uuid):
+            assert time.monotonic() < deadline
+        early = store.place(wish, key="slow")
+        first = placing.result()
+    late = store.place(wish, key="slow")
+
+    assert (early.status_code, early.json()["code"]) == (409, "request_in_flight")
+    assert early.headers["retry-after"] == "1"
+    assert (first.status_code, first.json()["status"]) == (201, "pending_payment")
+    assert (late.status_code, late.content) == (201, first.content)
+    assert late.headers["idempotent-replayed"] == "true"
+    assert listed(store) == [first.json()["id"]]
+    assert made_there(store, first.json()["id"]) == 1

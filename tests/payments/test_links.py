@@ -67,3 +67,20 @@ def test_what_has_a_link_is_never_debited_by_us(linked: Store) -> None:
 
     assert linked.market.debits(there) == []
     assert "pay.calls" not in linked.market.state()["counters"]
+
+
+def test_of_a_split_order_one_part_may_be_paid_after_another(linked: Store) -> None:
+    order = linked.order("900000000007", 2)
+    first, second = (part["order_id"] for part in order["platform_orders"])
+    linked.approve(linked.request_payment(order["id"])["id"])
+    linked.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
+
+    linked.market.advance(first, "pay")
+    half = linked.until(order["id"], lambda one: one["paid_amount_cny"] > 0)
+    linked.market.advance(second, "pay")
+    whole = linked.until(order["id"], lambda one: one["status"] == "paid")
+
+    assert (half["payment_status"], half["payment"]["status"]) == ("approved", "approved")
+    assert (whole["payment_status"], whole["paid_outside"]) == ("paid", False)
+    (payment,) = linked.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
+    assert payment["status"] == "paid"

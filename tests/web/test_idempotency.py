@@ -17,6 +17,7 @@ from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency, sql
 from tradewind.web.answer import Answer
 from tradewind.web.idempotency import (
+    PENDING,
     IdempotencyKeyMalformed,
     IdempotencyKeyMissing,
     IdempotencyKeyReused,
@@ -192,6 +193,32 @@ async def test_a_later_answer_takes_the_place_of_the_first(effects: Database) ->
     assert again.encoded() == b'{"number":1,"order_id":"7"}'
     assert (again.status, again.headers) == (200, [(b"etag", b'"2"'), REPLAYED])
     assert await done(effects) == ["key-1"]
+
+
+async def test_while_an_answer_is_not_the_last_word_nobody_gets_it(
+    effects: Database, postgres: Postgres, database_url: str
+) -> None:
+    async with transaction(effects) as tx:
+        await idempotency.claim(tx, ONCE)
+        first = await idempotency.keep(tx, ONCE, await effect(tx, ONCE), pending=PENDING)
+
+    with pytest.raises(RequestInFlight):
+        await ask(effects, ONCE)
+    with pytest.raises(IdempotencyKeyReused):
+        await ask(effects, altered(ONCE, fingerprint=b"another"))
+    postgres.move_clock(database_url, PENDING + timedelta(seconds=1))  # its process died
+
+    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+    assert await done(effects) == ["key-1"]
+
+
+async def test_the_last_word_is_had_at_once(effects: Database) -> None:
+    async with transaction(effects) as tx:
+        await idempotency.claim(tx, ONCE)
+        await idempotency.keep(tx, ONCE, await effect(tx, ONCE), pending=PENDING)
+    last = await idempotency.replace(effects, ONCE, Answer({"number": 1, "order_id": "7"}, 201))
+
+    assert (await replayed(effects, ONCE)).encoded() == last.encoded()
 
 
 async def test_only_the_request_itself_can_have_its_answer_replaced(effects: Database) -> None:

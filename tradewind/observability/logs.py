@@ -9,7 +9,10 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
-_DETAIL = re.compile(r"\n?DETAIL:.*?(?=\nHINT:|\n\n|\Z)", re.DOTALL)
+# It ends where the next traceback begins: what is quoted may itself have lines, and empty ones.
+_DETAIL = re.compile(
+    r"\n?DETAIL:.*?(?=\n\n(?:The above exception was|During handling of the above)|\Z)", re.DOTALL
+)
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 # What the request or job at hand adds to its one line; set where it begins.
@@ -65,8 +68,7 @@ def _without_details(
     _logger: Any, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
     """Drop what PostgreSQL adds to an error: it quotes whole rows, with names and addresses."""
-    for name in ("error", "exception", "event"):
-        text = event.get(name)
+    for name, text in event.items():
         if isinstance(text, str) and "DETAIL:" in text:
             event[name] = _DETAIL.sub("", text)
     return event

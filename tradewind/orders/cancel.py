@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
@@ -90,6 +90,7 @@ async def _now(db: Database, platforms: Platforms, order: Order, refused: list[N
 async def carry_out(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
     """Have an order that we hold cancelled on the platform. Never: the platform refuses to."""
     refusal: Never | None = None
+    not_before = order.now
     lapsed = order.cancel_sent_at is not None and order.now - order.cancel_sent_at > _LAPSES
     if order.cancel_sent_at is None:
         try:
@@ -98,6 +99,8 @@ async def carry_out(db: Database, connector: Connector, order: Order, lease: Lea
             refusal = never  # it may be closed already: the order itself tells
         except (FindOut, TryLater) as failure:  # not now, or nobody knows: look, and ask again
             log.warning("order.not_cancelled_yet", order=order.reference, code=failure.code)
+            if isinstance(failure, TryLater):
+                not_before += timedelta(seconds=failure.retry_after)
     elif lapsed:
         refusal = Never(order.platform, "lapsed", "The platform never answered.")
     try:
@@ -105,7 +108,7 @@ async def carry_out(db: Database, connector: Connector, order: Order, lease: Lea
     except PlatformFailure as failure:
         await sql_leases.finish(db, lease.id, [(order, retry_at(order, failure))], heard=False)
         raise
-    refusal = await _record(db, order, lease, news, refusal)
+    refusal = await _record(db, order, lease, news, refusal, not_before)
     if refusal is not None:
         raise refusal
 
@@ -135,8 +138,12 @@ async def _record(
     lease: Lease,
     news: Sequence[PlatformOrder],
     refusal: Never | None,
+    not_before: datetime,
 ) -> Never | None:
-    """Bring the order to where it is there; whether the refusal stands."""
+    """Bring the order to where it is there; whether the refusal stands.
+
+    If it is still to be cancelled, that is `not_before` the platform wants to be asked again.
+    """
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
         if locked is None:
@@ -150,5 +157,7 @@ async def _record(
     if stands is not None:
         await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=False)
     at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
+    if at is not None and order.cancel_requested:
+        at = max(at, not_before)
     await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
     return stands

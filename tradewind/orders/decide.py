@@ -19,7 +19,13 @@ from tradewind.orders.model import (
     Who,
 )
 from tradewind.orders.rollup import unpaid
-from tradewind.platforms.model import CloseReason, PaymentState, Refund, RefundState
+from tradewind.platforms.model import (
+    CloseReason,
+    PaymentState,
+    PlatformOrder,
+    Refund,
+    RefundState,
+)
 
 _REFUND_LAPSES = timedelta(minutes=10)
 _OPEN_REFUNDS = frozenset({RefundState.REQUESTED, RefundState.APPROVED})
@@ -152,16 +158,24 @@ def is_open(refund: OrderRefund) -> bool:
 
 def refundable(order: Order) -> int:
     """What was paid, less what went back, less what is asked for already."""
-    asked = sum(
-        refund.amount_fen + refund.freight_fen for refund in order.refunds if is_open(refund)
-    )
+    return _left(order.paid_fen, order.refunded_fen, order.refunds)
+
+
+def refundable_of(order: Order, part: PlatformOrder) -> int:
+    """The same of one part of it; never more than is left of the whole."""
+    refunds = [refund for refund in order.refunds if refund.order_id == part.id]
+    return min(refundable(order), _left(part.total_fen, part.refunded_fen, refunds))
+
+
+def _left(paid_fen: int, refunded_fen: int, refunds: Sequence[OrderRefund]) -> int:
+    asked = sum(refund.amount_fen + refund.freight_fen for refund in refunds if is_open(refund))
     # The list of refunds may know of one before the order's own amounts do.
     back = sum(
         refund.amount_fen + refund.freight_fen
-        for refund in order.refunds
+        for refund in refunds
         if refund.state is RefundState.SUCCEEDED
     )
-    return max(0, order.paid_fen - max(order.refunded_fen, back) - asked)
+    return max(0, paid_fen - max(refunded_fen, back) - asked)
 
 
 def refund_named(order: Order, refund_id: UUID, platform_id: str, at: datetime) -> Order:

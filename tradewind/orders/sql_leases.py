@@ -109,7 +109,8 @@ async def finish(
 
     Whoever lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that
     came during the look makes the order due at once. `heard` is whether the platform answered.
-    Who `only_looked` puts off nothing but the next look: what is to be done stays due.
+    Who `only_looked` puts off nothing but the next look: what is to be done stays due, and is due
+    from now, so that the next who only look leave it to the worker again.
     """
     await db.execute(
         """
@@ -132,7 +133,7 @@ async def finish(
                            WHEN o.work = 'none' AND o.hints <> new.hints THEN 'follow'
                            ELSE o.work END,
                next_sync_at = CASE WHEN $7 AND o.work IN ('create', 'cancel', 'pay')
-                                   THEN o.next_sync_at
+                                   THEN greatest(o.next_sync_at, tradewind_now())
                                    WHEN o.hints = new.hints AND o.version = new.version THEN new.at
                                    WHEN o.work = 'none' AND o.hints = new.hints THEN NULL
                                    ELSE tradewind_now() END

@@ -165,7 +165,7 @@ def _part(order: Order, order_id: str | None) -> PlatformOrder:
 def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
     """Goods and freight to ask for. Left out is everything that is left, of each its own."""
     goods, freight = asked.amount_fen, asked.freight_fen
-    left = min(decide.refundable(order), part.total_fen - part.refunded_fen)
+    left = decide.refundable_of(order, part)
     if goods is not None:
         if goods + (freight or 0) > left:
             raise RefundTooLarge(goods + (freight or 0), left)

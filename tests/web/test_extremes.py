@@ -1,0 +1,96 @@
+"""Numbers and times at the ends of what can be: refused, and never an error of ours."""
+
+import base64
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+from kit.store import Store
+
+pytestmark = pytest.mark.xdist_group("store")
+
+SOMEBODY = str(UUID(int=5))
+ENDS = [
+    "0001-01-01T00:00:00Z",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59-14:00",
+    "9999-12-31T23:59:59.999999Z",
+]
+
+
+def cursor(name: str, key: Any) -> str:
+    """A cursor that we would never give."""
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode((name, key))).decode()
+
+
+@pytest.mark.parametrize("version", [2**31, 2**40, 2**63 - 1])
+def test_a_version_beyond_any_is_after_all_of_them(store: Store, version: int) -> None:
+    order = store.order()
+    path = f"/v1/orders/{order['id']}/timeline"
+
+    page = store.ok("GET", f"{path}?cursor={cursor('timeline', version)}")
+
+    assert page["items"] == store.ok("GET", path)["items"]
+
+
+@pytest.mark.parametrize("version", [2**63, 2**64 - 1, -(2**63) + 1])
+def test_a_version_that_nobody_can_store_is_no_error_of_ours(store: Store, version: int) -> None:
+    order = store.order()
+
+    answer = store.call(
+        "GET", f"/v1/orders/{order['id']}/timeline?cursor={cursor('timeline', version)}"
+    )
+
+    if version > 0:
+        assert (answer.status_code, answer.json()["code"]) == (400, "malformed_cursor")
+    else:
+        assert (answer.status_code, answer.json()["items"]) == (200, [])
+
+
+@pytest.mark.parametrize("moment", [*ENDS, "2026-01-01T00:00:00"])
+@pytest.mark.parametrize(
+    "list_of", ["orders by change", "payment queue", "events"], ids=["orders", "payments", "events"]
+)
+def test_a_cursor_at_the_end_of_the_calendar_is_malformed(
+    store: Store, list_of: str, moment: str
+) -> None:
+    path, by, key = {
+        "orders by change": ("orders?sort=updated_at&cursor=", store.buyer, (moment, SOMEBODY)),
+        "payment queue": ("payments?cursor=", store.approver, (moment, SOMEBODY)),
+        "events": ("events?after=", store.buyer, (5, SOMEBODY, moment)),
+    }[list_of]
+
+    store.refused("GET", f"/v1/{path}{cursor(list_of, key)}", 400, "malformed_cursor", by=by)
+
+
+@pytest.mark.parametrize("xid", [2**63, 2**64 - 1, -1])
+def test_a_transaction_that_cannot_be_is_no_error_of_ours(store: Store, xid: int) -> None:
+    key = (xid, SOMEBODY, "2026-11-01T00:00:00Z")
+
+    answer = store.call("GET", f"/v1/events?after={cursor('events', key)}")
+
+    assert answer.status_code in (200, 400, 410), answer.text
+
+
+@pytest.mark.parametrize("moment", [*ENDS, "2026-01-01T00:00:00"])
+def test_a_comparison_with_such_a_time_points_at_it(store: Store, moment: str) -> None:
+    order = store.order()
+    known = {"id": order["id"], "updated_at": order["updated_at"]}
+    body = {"orders": [known, {**known, "updated_at": moment}]}
+
+    problem = store.refused("POST", "/v1/orders/diff", 422, "validation_failed", json=body)
+
+    assert [one["pointer"] for one in problem["errors"]] == ["/orders/1/updated_at"]
+
+
+@pytest.mark.parametrize("moment", ENDS)
+@pytest.mark.parametrize(
+    "bound", ["created_after", "created_before", "updated_after", "updated_before"]
+)
+def test_a_list_between_such_times_is_no_error_of_ours(
+    store: Store, bound: str, moment: str
+) -> None:
+    answer = store.call("GET", "/v1/orders", params={bound: moment})
+
+    assert answer.status_code in (200, 422), answer.text
