@@ -62,7 +62,7 @@ def test_a_receiver_that_nothing_was_sent_to_is_well(post: Post) -> None:
         "attempts": 0,
         "p50_ms": None,
         "p99_ms": None,
-        "concurrency": 1,
+        "concurrency": 16,
         "pending": 0,
         "oldest_due_seconds": None,
         "last_success_at": None,

@@ -8,10 +8,10 @@ from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from tradewind.delivery import figures, judge, sql
+from tradewind.delivery import figures, judge, sql, sql_jobs
 from tradewind.delivery.attempt import SECONDS, Clock, send
 from tradewind.delivery.lanes import Bounds, Lane, share_out
-from tradewind.delivery.model import Claim, Destination, Ended, Outcome
+from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
 from tradewind.egress.sender import Sender
 from tradewind.errors import TradewindError
@@ -90,12 +90,15 @@ class Engine:
             return bool(self._due)
         clock = Clock(now)
         destinations = await self._load({claim.subscription_id for claim in claims})
+        jobs = {claim.job_id for claim in claims if claim.job_id is not None}
+        ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
         unsent = []
         for claim in claims:
             if stop.is_set() or claim.subscription_id in self._resting:
                 unsent.append(claim)
             else:
-                self._begin(claim, destinations.get(claim.subscription_id), clock)
+                destination = destinations.get(claim.subscription_id)
+                self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
         if unsent:
             await sql.give_back(self._db, unsent)
         self._forget_idle_lanes()
@@ -107,10 +110,10 @@ class Engine:
             self._looked_at = perf_counter()
             found = await sql.due_subscriptions(self._db)
             self._resting = {o: at for o, at in self._resting.items() if at > self._looked_at}
-            self._due = [one for one in found if one not in self._resting]
-            for subscription_id in self._due:
+            self._due = [one for one, _ in found if one not in self._resting]
+            for subscription_id, url in found:
                 if subscription_id not in self._lanes:
-                    self._lanes[subscription_id] = Lane()
+                    self._lanes[subscription_id] = Lane(host=urlsplit(url).netloc)
         shares = share_out(self._due, self._lanes, self._bounds)
         if self._due and self._tasks and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
@@ -149,8 +152,12 @@ class Engine:
             )
         return found
 
-    def _begin(self, claim: Claim, destination: Destination | None, clock: Clock) -> None:
+    def _begin(
+        self, claim: Claim, destination: Destination | None, clock: Clock, *, cancelled: bool
+    ) -> None:
         reason = judge.reason_not_to_send(claim, destination)
+        if cancelled:
+            reason = reason or Cancelled.JOB
         if reason is not None or destination is None:
             at = clock.at(perf_counter())
             self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason), None)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tradewind import clock
 from tradewind.delivery import sql_log
+from tradewind.delivery.lanes import FIRST
 from tradewind.delivery.wire import HealthOut
 from tradewind.storage.pool import Database
 from tradewind.webhooks.model import Subscription
@@ -22,7 +23,7 @@ async def health_of(db: Database, subscription: Subscription) -> HealthOut:
         attempts=attempts,
         p50_ms=percentile(buckets, 0.5),
         p99_ms=percentile(buckets, 0.99),
-        concurrency=(row["concurrency"] if row else None) or 1,
+        concurrency=(row["concurrency"] if row else None) or int(FIRST),
         pending=row["pending"] if row else 0,
         oldest_due_seconds=row["oldest_due_seconds"] if row else None,
         last_success_at=clock.show_or_none(row["last_success_at"] if row else None),

@@ -10,8 +10,10 @@ from tradewind.delivery.model import Claim, Ended
 from tradewind.storage.pool import Database
 
 
-async def due_subscriptions(db: Database) -> Sequence[UUID]:
+async def due_subscriptions(db: Database) -> Sequence[tuple[UUID, str]]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
+
+    Each with its URL; none where it was deleted.
 
     A loose index scan: its cost grows with the subscriptions, not with the backlog.
     """
@@ -28,8 +30,9 @@ async def due_subscriptions(db: Database) -> Sequence[UUID]:
               FROM waiting
              WHERE waiting.subscription_id IS NOT NULL
         )
-        SELECT waiting.subscription_id
+        SELECT waiting.subscription_id, coalesce(s.url, '') AS url
           FROM waiting
+          LEFT JOIN webhook_subscription AS s ON s.id = waiting.subscription_id
          CROSS JOIN LATERAL (
                SELECT q.due_at
                  FROM delivery_queue AS q
@@ -42,7 +45,7 @@ async def due_subscriptions(db: Database) -> Sequence[UUID]:
          ORDER BY first.due_at
         """
     )
-    return [row["subscription_id"] for row in rows]
+    return [(row["subscription_id"], row["url"]) for row in rows]
 
 
 async def claim(

@@ -1,6 +1,6 @@
 """The statements of recovery: what was missed, jobs that deliver it again, and their progress."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -128,9 +128,33 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
         job_id,
     )
     await tx.execute(
-        "DELETE FROM delivery_queue WHERE job_id = $1 AND lease_until <= tradewind_now()", job_id
+        """
+        WITH unsent AS (
+            DELETE FROM delivery_queue
+             WHERE job_id = $1 AND lease_until <= tradewind_now()
+            RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
+                      attempt, trigger
+        )
+        INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at, event,
+                                      purchase_order_id, attempt, trigger, outcome, final,
+                                      error_code, error_message, started_at)
+        SELECT tradewind_uuid7(), account_id, subscription_id, event_id, event_at, event,
+               purchase_order_id, attempt, trigger, 'cancelled', true, 'recover_cancelled',
+               'The recovery that it belonged to was cancelled.', tradewind_now()
+          FROM unsent
+        """,
+        job_id,
     )
     return found is not None
+
+
+async def cancelled(db: Database, job_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Those of these jobs that were cancelled: what they queued is not sent any more."""
+    rows = await db.fetch(
+        "SELECT id FROM recover_job WHERE id = ANY ($1::uuid[]) AND status = 'cancelled'",
+        list(job_ids),
+    )
+    return frozenset(row["id"] for row in rows)
 
 
 async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
