@@ -88,7 +88,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
 async def _work(
     chosen: Settings, db: Database, platforms: Platforms, engine: Engine, stop: asyncio.Event
 ) -> None:
-    """Every loop at once: the chores, and two for each marketplace: none waits for another."""
+    """Every loop at once: chores, two for each marketplace, deliveries; none waits for another."""
     chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
     loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
     with ExitStack() as stack:

@@ -20,8 +20,9 @@ _TOO_MANY = 429
 class Lane:
     """One receiver's lane: as wide as it answers well.
 
-    It doubles from round to round until the first trouble, then grows by one a round. Trouble
-    narrows it, once for all that was sent before; a receiver that answers nothing keeps one.
+    It doubles from round to round until the first trouble. Trouble narrows it, once for all that
+    was sent before; then it doubles once more, and grows by one a round. A receiver that answers
+    nothing keeps one.
     """
 
     limit: float = FIRST
