@@ -1,9 +1,10 @@
 """The API process: connects the parts and gives granian an application to run."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from tradewind import processes, settings
 from tradewind.accounts import admin_routes, audit_routes, link_page
@@ -19,6 +20,7 @@ from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.errors import Unavailable
 from tradewind.events import routes as event_routes
+from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
 from tradewind.events.routes import Retention
 from tradewind.keys import routes as key_routes
 from tradewind.keys.authenticate import Authenticator
@@ -75,6 +77,7 @@ ROUTES: Sequence[Routes] = (
     reference_routes.routes,
 )
 
+WEBHOOKS: Mapping[str, Any] = {ORDER_UPDATED: EventBody, PAYMENT_UPDATED: EventBody}
 GATE_ERRORS = (CredentialsMissing, InvalidCredentials, AccountLocked, RateLimited)
 
 
@@ -134,7 +137,7 @@ def build(chosen: Settings) -> Application:
             Sender: sender,
             Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
             Retention: Retention(timedelta(days=chosen.events_days)),
-            Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS))),
+            Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS))),
         },
         gate=Authenticator(db, keyring, plans),
         public_url=chosen.public_url,

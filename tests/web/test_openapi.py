@@ -11,7 +11,7 @@ from kit.server import Person, Server, Workshop
 from simulator import sandbox_kit
 
 from tradewind.accounts.model import Role
-from tradewind.app import GATE_ERRORS, endpoints
+from tradewind.app import GATE_ERRORS, WEBHOOKS, endpoints
 from tradewind.web import openapi
 
 PUBLIC = {"login", "refresh", "healthz", "readyz", "receive_notice"}
@@ -19,7 +19,7 @@ PUBLIC = {"login", "refresh", "healthz", "readyz", "receive_notice"}
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return openapi.describe(endpoints(), GATE_ERRORS)
+    return openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS)
 
 
 def test_the_server_serves_the_document(api: Server, document: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def test_every_operation_says_all_about_itself(document: dict[str, Any]) -> None
 
 
 def test_every_example_of_a_body_can_be_sent() -> None:
-    described = openapi.describe(endpoints(), GATE_ERRORS)
+    described = openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS)
     for endpoint in endpoints():
         if endpoint.hidden:
             continue

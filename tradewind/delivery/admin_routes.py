@@ -72,8 +72,9 @@ def _with_account(subscription: Subscription) -> AdminSubscriptionOut:
 @routes.get("/queue")
 async def list_queue(caller: Operator, db: Database) -> Page[QueueOut]:
     """List what waits to be delivered, by subscription, those first that have waited longest."""
-    rows = await sql_log.list_queue(db, limit=_MOST)
-    return Page(items=[_queued(row) for row in rows], has_more=False, next_cursor=None)
+    rows = await sql_log.list_queue(db, limit=_MOST + 1)
+    shown = [_queued(row) for row in rows[:_MOST]]
+    return Page(items=shown, has_more=len(rows) > _MOST, next_cursor=None)
 
 
 def _queued(row: Any) -> QueueOut:

@@ -113,7 +113,7 @@ class Engine:
             self._due = [one for one, _ in found if one not in self._resting]
             for subscription_id, url in found:
                 if subscription_id not in self._lanes:
-                    self._lanes[subscription_id] = Lane(host=urlsplit(url).netloc)
+                    self._lanes[subscription_id] = Lane(host=_host(url))
         shares = share_out(self._due, self._lanes, self._bounds)
         if self._due and self._tasks and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
@@ -138,7 +138,7 @@ class Engine:
                 log.error("delivery.cannot_sign", error=str(error))
                 continue
             lane = self._lanes.setdefault(row["id"], Lane())
-            lane.host = urlsplit(row["url"]).netloc
+            lane.host = _host(row["url"])
             found[row["id"]] = Destination(
                 row["id"],
                 row["account_id"],
@@ -187,6 +187,12 @@ class Engine:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
+
+
+def _host(url: str) -> str:
+    """Whom a URL leads to, however it is spelled."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or ''}".removesuffix(":443")
 
 
 async def _first(seconds: float, *events: asyncio.Event) -> None:

@@ -112,10 +112,13 @@ class Recorder:
         if kept < len(ended):
             figures.LEASES_LOST.inc(len(ended) - kept)
             log.warning("delivery.leases_lost", count=len(ended) - kept)
-        jobs = [one for one in ended if one.claim.job_id is not None and one.is_over]
-        if jobs:
-            await sql_jobs.count_results(self._db, jobs)
-        await catch_up.where_it_answers_again(self._db, batch)
+        try:
+            jobs = [one for one in ended if one.claim.job_id is not None and one.is_over]
+            if jobs:
+                await sql_jobs.count_results(self._db, jobs)
+            await catch_up.where_it_answers_again(self._db, batch)
+        except TradewindError as error:  # the attempts are recorded: once is enough
+            log.warning("delivery.not_followed_up", error=str(error))
 
     async def _write_health(self) -> None:
         found, self._tallies = self._tallies, {}

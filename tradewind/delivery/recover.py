@@ -77,6 +77,11 @@ async def feed_jobs(db: Database) -> bool:
 
 
 async def _feed(db: Database, job: asyncpg.Record) -> None:
+    """Queue the next events of a job. One whose subscription was switched off has ended."""
+    if not job["is_wanted"]:
+        async with transaction(db) as tx:
+            await sql_jobs.cancel_job(tx, job["account_id"], job["subscription_id"], job["id"])
+        return
     if await sql_jobs.outstanding(db, job["id"]) > _OUTSTANDING:
         await sql_jobs.rest_job(db, job["id"], rest=_REST)
         return

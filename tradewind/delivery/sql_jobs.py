@@ -30,8 +30,10 @@ _MISSED = """
                               AND a.outcome = 'delivered')
                AND NOT EXISTS (SELECT 1
                                  FROM delivery_queue AS q
+                                JOIN webhook_subscription AS s ON s.id = q.subscription_id
                                 WHERE q.subscription_id = $2
-                                  AND q.event_id = e.id)))
+                                  AND q.event_id = e.id
+                                  AND q.generation = s.generation)))
 """
 
 
@@ -171,7 +173,9 @@ async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
                       ORDER BY next_at
                       LIMIT 1
                         FOR UPDATE SKIP LOCKED)
-        RETURNING {_JOB}
+        RETURNING {_JOB}, (SELECT s.is_active
+                              FROM webhook_subscription AS s
+                             WHERE s.id = subscription_id) AS is_wanted
         """,  # noqa: S608 - our own constants
         lease,
     )

@@ -54,10 +54,18 @@ _SECURITY = {
 }
 
 
-def describe(endpoints: Iterable[Endpoint], gate_errors: Sequence[type[Refusal]]) -> dict[str, Any]:
-    """The whole document. `gate_errors` are what credentials and limits can be refused with."""
+def describe(
+    endpoints: Iterable[Endpoint],
+    gate_errors: Sequence[type[Refusal]],
+    webhooks: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The whole document. `gate_errors` are what credentials and limits can be refused with.
+
+    `webhooks` are what receivers are sent: the type of the body by the name of the event.
+    """
     shown = [endpoint for endpoint in endpoints if not endpoint.hidden]
     kinds = [kind for e in shown for kind in (e.body, e.query, e.answers) if kind is not None]
+    kinds += (webhooks or {}).values()
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     by_kind = dict(zip(kinds, schemas, strict=True))
     components["Problem"] = _problem_schema()
@@ -83,12 +91,47 @@ def describe(endpoints: Iterable[Endpoint], gate_errors: Sequence[type[Refusal]]
         "servers": [{"url": "/"}],
         "tags": [{"name": tag} for tag in dict.fromkeys(e.tag for e in shown)],
         "paths": paths,
+        "webhooks": {
+            name: {"post": _webhook(name, by_kind[kind])} for name, kind in (webhooks or {}).items()
+        },
         "components": {
             "schemas": {n: s for n, s in sorted(components.items()) if n not in queries},
             "securitySchemes": _SECURITY,
         },
     }
     return _with_plain_names(document)
+
+
+_DELIVERY_HEADERS = {
+    "X-Service-Event": "The name of the event.",
+    "X-Service-Delivery": "The id of this attempt; another one at every retry.",
+    "X-Service-Timestamp": "Unix time in seconds, taken at the send.",
+    "X-Service-Signature": "`sha256=` and the hex HMAC-SHA-256 of timestamp, `.` and raw body.",
+}
+
+
+def _webhook(name: str, schema: Any) -> dict[str, Any]:
+    """What a receiver is sent, and what it answers."""
+    return {
+        "operationId": f"receive_{name.replace('.', '_')}",
+        "tags": ["Webhooks"],
+        "summary": f"What a subscription to `{name}` is sent",
+        "description": "Verify the signature over the raw body, de-duplicate by `id`, ignore what "
+        "is older than what you have by `data.order.updated_at`, and answer with 2xx in 10 s.",
+        "parameters": [
+            {
+                "name": header,
+                "in": "header",
+                "required": True,
+                "description": text,
+                "schema": {"type": "string"},
+            }
+            for header, text in _DELIVERY_HEADERS.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "responses": {"2XX": {"description": "Taken. Anything else is tried again."}},
+        "security": [],
+    }
 
 
 class _Operation:

@@ -140,7 +140,13 @@ async def update_subscription(
     """Change what is given. Off begins a new generation, and on again forgets failures."""
     found = await tx.fetchval(
         """
-        WITH changed AS (
+        WITH before AS (
+            SELECT is_active
+              FROM webhook_subscription
+             WHERE account_id = $1 AND id = $2
+               FOR UPDATE
+        ),
+        changed AS (
             UPDATE webhook_subscription
                SET url = coalesce($3, url),
                    events = coalesce($4::text[], events),
@@ -156,8 +162,8 @@ async def update_subscription(
         forgiven AS (
             UPDATE subscription_health
                SET failing_since = NULL, failed = 0, updated_at = tradewind_now()
-              FROM changed
-             WHERE subscription_id = changed.id AND $5 IS TRUE
+              FROM changed, before
+             WHERE subscription_id = changed.id AND $5 IS TRUE AND NOT before.is_active
         )
         SELECT true FROM changed
         """,

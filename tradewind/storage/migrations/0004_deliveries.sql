@@ -34,6 +34,7 @@ ALTER TABLE delivery_queue
     ALTER COLUMN id SET DEFAULT tradewind_uuid7(),
     SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
          autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1);
+CREATE INDEX delivery_queue_lost ON delivery_queue (lost) WHERE lost >= 5;
 CREATE INDEX delivery_queue_job ON delivery_queue (job_id) WHERE job_id IS NOT NULL;
 
 -- Every attempt, appended only. Its id is the X-Service-Delivery that the receiver saw; it tells
