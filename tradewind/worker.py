@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
@@ -14,6 +15,7 @@ from tradewind.background.ticker import Chore, tick
 from tradewind.delivery import sql_log
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.recover import feed_jobs
+from tradewind.delivery.routes import LOG_KEPT
 from tradewind.delivery.watch import watch
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
@@ -44,7 +46,6 @@ from tradewind.web import sql as web
 from tradewind.webhooks.disable import switch_off_failing
 
 _SESSION_DAYS = 30
-_ATTEMPTS_KEPT = timedelta(days=30)
 _FIGURES_SECONDS = 15.0
 # An access token of ten hours is renewed in its last one.
 _TOKEN_MARGIN = timedelta(hours=1)
@@ -71,10 +72,8 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     kept = timedelta(seconds=chosen.search_cache_seconds)
     journal = timedelta(days=chosen.events_days)
     return [
-        Chore(
-            "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", _ATTEMPTS_KEPT)
-        ),
-        Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=_ATTEMPTS_KEPT)),
+        Chore("attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)),
+        Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
         Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
@@ -140,6 +139,9 @@ async def run(chosen: Settings) -> None:
     # after every few hundred of them cost a tenth of the time.
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    # A thousand deliveries at once are a thousand sockets, and as many kept open.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):

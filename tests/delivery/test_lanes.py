@@ -141,14 +141,14 @@ def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
 
 def shared(*lanes: Lane, together: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
     found = lanes_of(*lanes)
-    shares = share_out(list(found), found, Bounds(together, host, failing))
+    shares = share_out(list(found), found, Bounds(together, host, failing=failing))
     return [shares.get(one, 0) for one in found]
 
 
 def lane(
     limit: float = FIRST, in_flight: int = 0, host: str = "", *, failing: bool = False
 ) -> Lane:
-    return Lane(limit, in_flight, host, failing)
+    return Lane(limit, in_flight, host, failing=failing)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,11 @@ def lane(
         ([lane(128.0), lane(), lane(1.0)], {"together": 7}, [3, 3, 1]),
         ([lane(128.0), lane(), lane(1.0)], {"together": 2}, [1, 1, 0]),
         ([lane(128.0, 10), lane()], {"together": 10}, [0, 0]),
-        ([lane(128.0, 9), lane()], {"together": 10}, [1, 0]),
+        # Who has least under way comes first.
+        ([lane(128.0, 9), lane()], {"together": 10}, [0, 1]),
         # One host behind many subscriptions.
         ([lane(host="a"), lane(host="a"), lane(host="b")], {"host": 10}, [5, 5, 10]),
-        ([lane(128.0, 3, host="a"), lane(host="a")], {"host": 4}, [1, 0]),
+        ([lane(128.0, 3, host="a"), lane(host="a")], {"host": 4}, [0, 1]),
         ([lane(128.0, 4, host="a"), lane(host="a"), lane(host="b")], {"host": 4}, [0, 0, 4]),
         # Those that fail leave room for those that do not.
         ([lane(failing=True), lane(failing=True), lane()], {"failing": 6}, [3, 3, 16]),
@@ -179,6 +180,17 @@ def test_what_is_due_is_shared_out(
     lanes: Sequence[Lane], bounds: dict[str, int], shares: list[int]
 ) -> None:
     assert shared(*lanes, **bounds) == shares
+
+
+def test_one_account_takes_no_more_than_its_part_however_many_lanes_it_has() -> None:
+    greedy = {UUID(int=n): Lane(256.0, 0, f"host {n}", UUID(int=900)) for n in range(1, 21)}
+    modest = {UUID(int=99): Lane(16.0, 0, "another", UUID(int=901))}
+    lanes = greedy | modest
+
+    shares = share_out(list(lanes), lanes, Bounds())
+
+    assert sum(shares.get(one, 0) for one in greedy) == Bounds().account
+    assert shares[UUID(int=99)] == 16
 
 
 def test_those_who_have_nothing_due_get_nothing_and_still_count() -> None:
@@ -198,7 +210,12 @@ _LANES = some.lists(
     ),
     max_size=40,
 )
-_BOUNDS = some.builds(Bounds, some.integers(1, 300), some.integers(1, 100), some.integers(1, 100))
+_BOUNDS = some.builds(
+    Bounds,
+    together=some.integers(1, 300),
+    host=some.integers(1, 100),
+    failing=some.integers(1, 100),
+)
 
 
 @settings(max_examples=300)

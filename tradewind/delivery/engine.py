@@ -32,6 +32,8 @@ _FEW = 128
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _REST_SECONDS = 30.0
+# What was claimed so long ago is given back: its lease may not last for a whole attempt.
+_LATE_SECONDS = 5.0
 
 
 class Engine:
@@ -51,6 +53,9 @@ class Engine:
         self._due: list[UUID] = []
         # Subscriptions that cannot be signed for, and until when they are left alone.
         self._resting: dict[UUID, float] = {}
+        # Of the claims at hand, those whose sending has begun.
+        self._begun: set[UUID] = set()
+        self._idle = _POLL_SECONDS
         self._looked_at = float("-inf")
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
@@ -62,15 +67,18 @@ class Engine:
                 wake.clear()
                 self._room.clear()
                 try:
-                    busy = await self._round(stop)
+                    busy = not self._recorder.is_behind and await self._round(stop)
                     pause = _FIRST_PAUSE
-                except TradewindError as error:
-                    log.warning("delivery.paused", error=str(error), pause=pause)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
+                    expected = isinstance(error, TradewindError)
+                    (log.warning if expected else log.exception)(
+                        "delivery.paused", error=str(error), pause=pause
+                    )
                     await _first(pause, stop)
                     pause = min(2 * pause, _LONGEST_PAUSE)
                     continue
                 if not busy:
-                    await _first(_POLL_SECONDS, stop, wake, self._room)
+                    await _first(self._idle, stop, wake, self._room)
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=SECONDS + 1)
         finally:
@@ -88,32 +96,49 @@ class Engine:
         self._forget_emptied(shares, claims)
         if not claims or now is None:
             return bool(self._due)
-        clock = Clock(now)
-        destinations = await self._load({claim.subscription_id for claim in claims})
+        try:
+            await self._send(claims, Clock(now), stop)
+        except BaseException:
+            await sql.give_back(self._db, [one for one in claims if one.id not in self._begun])
+            raise
+        finally:
+            self._begun.clear()
+        self._forget_idle_lanes()
+        return True
+
+    async def _send(self, claims: Sequence[Claim], clock: Clock, stop: asyncio.Event) -> None:
+        """Begin to send what was claimed, by what the subscriptions are right before it."""
+        began = perf_counter()
         jobs = {claim.job_id for claim in claims if claim.job_id is not None}
         ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
+        destinations = await self._load({claim.subscription_id for claim in claims})
+        late = perf_counter() - began > _LATE_SECONDS
         unsent = []
         for claim in claims:
-            if stop.is_set() or claim.subscription_id in self._resting:
+            if late or stop.is_set() or claim.subscription_id in self._resting:
                 unsent.append(claim)
             else:
+                self._begun.add(claim.id)
                 destination = destinations.get(claim.subscription_id)
                 self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
         if unsent:
             await sql.give_back(self._db, unsent)
-        self._forget_idle_lanes()
-        return True
 
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is under way, a little room is left to grow."""
         if not self._due or perf_counter() - self._looked_at > _LOOK_SECONDS:
-            self._looked_at = perf_counter()
+            began = perf_counter()
             found = await sql.due_subscriptions(self._db)
-            self._resting = {o: at for o, at in self._resting.items() if at > self._looked_at}
-            self._due = [one for one, _ in found if one not in self._resting]
-            for subscription_id, url in found:
-                if subscription_id not in self._lanes:
-                    self._lanes[subscription_id] = Lane(host=_host(url))
+            self._looked_at = perf_counter()
+            # A look that is dear is made less often.
+            self._idle = max(_POLL_SECONDS, 5 * (self._looked_at - began))
+            self._resting = {o: at for o, at in self._resting.items() if at > began}
+            self._due = [one.id for one in found if one.id not in self._resting]
+            for one in found:
+                if one.id not in self._lanes:
+                    self._lanes[one.id] = Lane.beginning(
+                        _host(one.url), one.account_id, failing=one.failing
+                    )
         shares = share_out(self._due, self._lanes, self._bounds)
         if self._due and self._tasks and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
@@ -183,7 +208,7 @@ class Engine:
     def _forget_idle_lanes(self) -> None:
         while len(self._lanes) > _MOST_LANES:
             oldest, lane = next(iter(self._lanes.items()))
-            if lane.in_flight:
+            if lane.in_flight or oldest in self._due:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]

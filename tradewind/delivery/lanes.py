@@ -28,9 +28,15 @@ class Lane:
     limit: float = FIRST
     in_flight: int = 0
     host: str = ""
+    account: UUID | None = None
     failing: bool = False
     _calm_from: float = float("inf")
     _shrunk_at: float = float("-inf")
+
+    @staticmethod
+    def beginning(host: str, account: UUID | None, *, failing: bool) -> "Lane":
+        """The lane of a receiver that we have not sent to; one that is known to fail gets one."""
+        return Lane(1.0 if failing else FIRST, 0, host, account, failing)
 
     @property
     def width(self) -> int:
@@ -66,10 +72,11 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one worker has under way at the most: in all, to one host, to receivers that fail."""
+    """What one worker has under way at the most: in all, to one host, of one account, in vain."""
 
     together: int = 1000
     host: int = 256
+    account: int = 500
     failing: int = 500
 
 
@@ -82,9 +89,12 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
     left = bounds.together - sum(lane.in_flight for lane in lanes.values())
     failing_left = bounds.failing - sum(one.in_flight for one in lanes.values() if one.failing)
     on_host: dict[str, int] = {}
+    of_account: dict[UUID | None, int] = {}
     for lane in lanes.values():
         on_host[lane.host] = on_host.get(lane.host, 0) + lane.in_flight
+        of_account[lane.account] = of_account.get(lane.account, 0) + lane.in_flight
     shares: dict[UUID, int] = {}
+    due = sorted(due, key=lambda one: lanes[one].in_flight)  # who has least comes first
     wants = {one: lanes[one].free for one in due}
     while left > 0:
         hungry = [one for one in due if shares.get(one, 0) < wants[one]]
@@ -101,6 +111,8 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
             room = min(step, left)
             if lane.host:
                 room = min(room, bounds.host - on_host[lane.host])
+            if lane.account:
+                room = min(room, bounds.account - of_account[lane.account])
             if lane.failing:
                 room = min(room, failing_left)
             if room <= 0:
@@ -109,6 +121,7 @@ def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -
             shares[one] = shares.get(one, 0) + room
             left -= room
             on_host[lane.host] += room
+            of_account[lane.account] += room
             failing_left -= room if lane.failing else 0
     return {one: share for one, share in shares.items() if share > 0}
 

@@ -55,6 +55,15 @@ class Cancelled(StrEnum):
     JOB = "recover_cancelled"
 
 
+class Due(msgspec.Struct, frozen=True):
+    """A subscription with something due. No account: it was deleted."""
+
+    id: UUID
+    account_id: UUID | None
+    url: str
+    failing: bool
+
+
 class Claim(msgspec.Struct, frozen=True):
     """A delivery that is ours for a while. `number` fences it: a later claim has a higher one.
 

@@ -18,6 +18,9 @@ _SECONDS = 0.02
 # Health is written less often than attempts.
 _HEALTH_SECONDS = 0.5
 _BUCKETS = 15
+# Longer than this without a record, and leases might end before what they hold is recorded.
+_BEHIND_SECONDS = 3.0
+_LAST_TRIES = 5
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 
@@ -54,10 +57,13 @@ class Recorder:
         self._buffer: list[tuple[Ended, Destination | None]] = []
         self._tallies: dict[UUID, Tally] = {}
         self._tallied_at = monotonic()
+        self._behind_since = monotonic()
         self._some = asyncio.Event()
         self._closing = False
 
     def add(self, ended: Ended, destination: Destination | None) -> None:
+        if not self._buffer:
+            self._behind_since = monotonic()
         self._buffer.append((ended, destination))
         self._some.set()
 
@@ -66,27 +72,51 @@ class Recorder:
         self._closing = True
         self._some.set()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether what is over has waited too long to be recorded: nothing new should be begun."""
+        return bool(self._buffer) and monotonic() - self._behind_since > _BEHIND_SECONDS
+
     async def run(self) -> None:
-        """Write until closed and empty."""
+        """Write until closed and empty; whatever fails, it goes on."""
         pause = _FIRST_PAUSE
+        tries = 0
         while not (self._closing and not self._buffer):
             await self._wait()
             batch, self._buffer = self._buffer[:_MOST], self._buffer[_MOST:]
-            try:
-                if batch:
-                    await self._write(batch)
-                if self._tallies and monotonic() - self._tallied_at > _HEALTH_SECONDS:
-                    await self._write_health()
-                pause = _FIRST_PAUSE
-            except TradewindError as error:
-                log.warning("delivery.not_recorded", count=len(batch), error=str(error))
-                if self._closing:
+            if batch and not await self._recorded(batch):
+                tries += 1
+                if self._closing and tries > _LAST_TRIES:
                     return
                 self._buffer = batch + self._buffer
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
-        if self._tallies:
-            await self._write_health()
+                continue
+            self._behind_since = monotonic()
+            pause, tries = _FIRST_PAUSE, 0
+            if monotonic() - self._tallied_at > _HEALTH_SECONDS:
+                await self._write_health()
+        await self._write_health()
+
+    async def _recorded(self, batch: Sequence[tuple[Ended, Destination | None]]) -> bool:
+        """Record a batch; False: the database is away, try it again.
+
+        A batch that can never be recorded is halved until the guilty one is found: its lease ends,
+        and it is delivered again, by itself.
+        """
+        try:
+            await self._write(batch)
+        except TradewindError as error:
+            log.warning("delivery.not_recorded", count=len(batch), error=str(error))
+            return False
+        except Exception as error:  # noqa: BLE001 - the rest must be recorded all the same
+            if len(batch) == 1:
+                log.exception("delivery.unrecordable", error=str(error))
+                return True
+            half = len(batch) // 2
+            return await self._recorded(batch[:half]) and await self._recorded(batch[half:])
+        await self._follow_up(batch)
+        return True
 
     async def _wait(self) -> None:
         """Until there is something to write: at once if it is much, else a moment later."""
@@ -112,17 +142,28 @@ class Recorder:
         if kept < len(ended):
             figures.LEASES_LOST.inc(len(ended) - kept)
             log.warning("delivery.leases_lost", count=len(ended) - kept)
+
+    async def _follow_up(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
+        """What else follows from attempts; they are recorded, whatever becomes of this."""
+        jobs = [one for one, _ in batch if one.claim.job_id is not None and one.is_over]
         try:
-            jobs = [one for one in ended if one.claim.job_id is not None and one.is_over]
             if jobs:
                 await sql_jobs.count_results(self._db, jobs)
             await catch_up.where_it_answers_again(self._db, batch)
-        except TradewindError as error:  # the attempts are recorded: once is enough
+        except Exception as error:  # noqa: BLE001 - the next attempts must be recorded all the same
             log.warning("delivery.not_followed_up", error=str(error))
 
     async def _write_health(self) -> None:
         found, self._tallies = self._tallies, {}
         self._tallied_at = monotonic()
+        if not found:
+            return
+        try:
+            await self._save_health(found)
+        except Exception as error:  # noqa: BLE001 - figures are not worth a delivery
+            log.warning("delivery.health_not_saved", error=str(error))
+
+    async def _save_health(self, found: Mapping[UUID, Tally]) -> None:
         await sql.save_health(
             self._db,
             list(found),

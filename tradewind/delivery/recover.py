@@ -19,6 +19,7 @@ _BATCH = 100
 _SPACING = timedelta(milliseconds=10)
 _OUTSTANDING = 50
 _REST = timedelta(seconds=1)
+_LONG_REST = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,12 @@ async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Spa
 async def begin(
     db: Database, account_id: UUID, subscription_id: UUID, span: Span, *, trigger: str = "request"
 ) -> tuple[UUID, int] | None:
-    """Begin a job: its id, and how many events it will deliver. None: one does that already."""
-    total = await count(db, account_id, subscription_id, span)
+    """Begin a job: its id, and how many events it will deliver. None: one does that already.
+
+    One that begins by itself is not counted: whoever begins it has other things to do.
+    """
+    counted = trigger == "request"
+    total = await count(db, account_id, subscription_id, span) if counted else 0
     job_id = ids.new()
     async with transaction(db) as tx:
         made = await sql_jobs.insert_job(
@@ -72,7 +77,11 @@ async def feed_jobs(db: Database) -> bool:
     job = await sql_jobs.take_job(db, lease=_LEASE)
     if job is None:
         return False
-    await _feed(db, job)
+    try:
+        await _feed(db, job)
+    except Exception as error:  # noqa: BLE001 - one job that cannot be fed holds up no other
+        log.warning("recover.not_fed", job=ids.JOB.show(job["id"]), error=str(error))
+        await sql_jobs.rest_job(db, job["id"], rest=_LONG_REST)
     return True
 
 
@@ -82,6 +91,10 @@ async def _feed(db: Database, job: asyncpg.Record) -> None:
         async with transaction(db) as tx:
             await sql_jobs.cancel_job(tx, job["account_id"], job["subscription_id"], job["id"])
         return
+    if job["at_time"] is None and job["trigger"] == "catch_up":
+        span = Span(job["since"], job["until"])
+        total = await count(db, job["account_id"], job["subscription_id"], span)
+        await sql_jobs.set_total(db, job["id"], total)
     if await sql_jobs.outstanding(db, job["id"]) > _OUTSTANDING:
         await sql_jobs.rest_job(db, job["id"], rest=_REST)
         return

@@ -37,7 +37,7 @@ from tradewind.storage.transaction import transaction
 from tradewind.web import limits
 from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import Input
+from tradewind.web.inputs import Input, check_moment
 from tradewind.web.limits import Rate, RateLimited
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
@@ -48,6 +48,7 @@ routes = Routes("/v1/webhooks", tag="Deliveries")
 _TESTS = Rate(10, 10)
 # An attempt starts soon after its id is made; clocks differ a little.
 _ABOUT = timedelta(hours=1)
+LOG_KEPT = timedelta(days=30)
 
 
 class NotActive(Conflict):
@@ -58,6 +59,16 @@ class NotActive(Conflict):
 
     def __init__(self) -> None:
         super().__init__("The subscription is switched off; switch it on first.")
+
+
+class RecoveryRunning(Conflict):
+    """A recovery of this subscription is running. Wait for its end, or cancel it first."""
+
+    code = "recovery_running"
+    title = "A recovery is running"
+
+    def __init__(self) -> None:
+        super().__init__("A recovery of this subscription is running; cancel it first.")
 
 
 class ExplainQuery(Input):
@@ -185,7 +196,10 @@ async def list_pending(
 
 
 @routes.post(
-    "/{subscription_id}/recover", status=202, answers=RecoverOut, errors=(NoSuch, NotActive)
+    "/{subscription_id}/recover",
+    status=202,
+    answers=RecoverOut,
+    errors=(NoSuch, NotActive, RecoveryRunning),
 )
 async def recover_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, body: RecoverIn, db: Database
@@ -195,11 +209,17 @@ async def recover_webhook(
     It is done at a measured pace, so that live events do not wait behind it. `dry_run` only counts.
     """
     subscription = await mine(db, caller.account_id, subscription_id)
-    until = body.until or await sql_log.now(db)
+    for pointer, moment in (("/since", body.since), ("/until", body.until)):
+        if moment is not None:
+            check_moment(pointer, moment)
+    now = await sql_log.now(db)
+    until = body.until or now
     if until <= body.since:
         raise ValidationFailed("/until", "This is not after since.")
     order_id = read_id(ids.ORDER, "/order", body.order)
-    span = Span(body.since, until, order_id, everything=body.include == "all")
+    # What is older than the log cannot be known to be undelivered.
+    since = body.since if body.include == "all" else max(body.since, now - LOG_KEPT)
+    span = Span(since, until, order_id, everything=body.include == "all")
     if body.dry_run:
         count = await recover.count(db, caller.account_id, subscription_id, span)
         return RecoverOut(id=None, count=count)
@@ -207,7 +227,7 @@ async def recover_webhook(
         raise NotActive
     begun = await recover.begin(db, caller.account_id, subscription_id, span)
     if begun is None:
-        raise NoSuch(ids.SUBSCRIPTION)
+        raise RecoveryRunning
     return RecoverOut(id=ids.JOB.show(begun[0]), count=begun[1])
 
 

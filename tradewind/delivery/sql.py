@@ -6,14 +6,14 @@ from uuid import UUID
 
 import asyncpg
 
-from tradewind.delivery.model import Claim, Ended
+from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
+_KEPT_HEAD = 4096
 
-async def due_subscriptions(db: Database) -> Sequence[tuple[UUID, str]]:
+
+async def due_subscriptions(db: Database) -> Sequence[Due]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
-
-    Each with its URL; none where it was deleted.
 
     A loose index scan: its cost grows with the subscriptions, not with the backlog.
     """
@@ -30,9 +30,11 @@ async def due_subscriptions(db: Database) -> Sequence[tuple[UUID, str]]:
               FROM waiting
              WHERE waiting.subscription_id IS NOT NULL
         )
-        SELECT waiting.subscription_id, coalesce(s.url, '') AS url
+        SELECT waiting.subscription_id, s.account_id, coalesce(s.url, '') AS url,
+               h.failing_since IS NOT NULL AS failing
           FROM waiting
           LEFT JOIN webhook_subscription AS s ON s.id = waiting.subscription_id
+          LEFT JOIN subscription_health AS h ON h.subscription_id = waiting.subscription_id
          CROSS JOIN LATERAL (
                SELECT q.due_at
                  FROM delivery_queue AS q
@@ -45,7 +47,7 @@ async def due_subscriptions(db: Database) -> Sequence[tuple[UUID, str]]:
          ORDER BY first.due_at
         """
     )
-    return [(row["subscription_id"], row["url"]) for row in rows]
+    return [Due(*row) for row in rows]
 
 
 async def claim(
@@ -90,7 +92,8 @@ async def claim(
             SELECT picked.lost_id, account_id, subscription_id, event_id, event_at, event,
                    purchase_order_id, attempt, trigger, 'unknown', false, 'worker_died',
                    'It was sent, but who sent it died before the answer was recorded.',
-                   least(picked.lost_until - $3::interval, tradewind_now()), tradewind_now()
+                   greatest(least(picked.lost_until - $3::interval, tradewind_now()),
+                            tradewind_now() - interval '1 day'), tradewind_now()
               FROM claimed
               JOIN picked USING (id)
              WHERE picked.lost_id IS NOT NULL
@@ -225,7 +228,7 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
         [one.url for one in ended],
         [one.sent_at for one in ended],
         [one.signature for one in ended],
-        [one.head for one in ended],
+        [one.head and one.head[:_KEPT_HEAD] for one in ended],
         [one.body for one in ended],
         *delays,
         [one.claim.delivery_id for one in ended],

@@ -129,6 +129,8 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
         subscription_id,
         job_id,
     )
+    if found is None:
+        return False
     await tx.execute(
         """
         WITH unsent AS (
@@ -147,7 +149,7 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
         """,
         job_id,
     )
-    return found is not None
+    return True
 
 
 async def cancelled(db: Database, job_ids: Collection[UUID]) -> frozenset[UUID]:
@@ -179,6 +181,11 @@ async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
         """,  # noqa: S608 - our own constants
         lease,
     )
+
+
+async def set_total(db: Database, job_id: UUID, total: int) -> None:
+    """Write down what a job that began by itself will deliver."""
+    await db.execute("UPDATE recover_job SET total = $2 WHERE id = $1", job_id, total)
 
 
 async def outstanding(db: Database, job_id: UUID) -> int:

@@ -216,9 +216,15 @@ class PendingOut(Output):
 class RecoverIn(Input):
     """Which events to deliver again."""
 
-    since: Moment
-    until: Annotated[Moment | None, Meta(description="Left out: until now.")] = None
-    order: Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None = None
+    since: Annotated[Moment, Meta(examples=["2026-11-15T01:02:03Z"])]
+    until: Annotated[
+        Moment | None,
+        Meta(description="Left out: until now.", examples=["2026-11-16T01:02:03Z"]),
+    ] = None
+    order: (
+        Annotated[str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+        | None
+    ) = None
     include: Annotated[
         Literal["undelivered", "all"],
         Meta(description="`undelivered`: failed, cancelled and missed ones."),

@@ -140,30 +140,27 @@ async def update_subscription(
     """Change what is given. Off begins a new generation, and on again forgets failures."""
     found = await tx.fetchval(
         """
-        WITH before AS (
-            SELECT is_active
-              FROM webhook_subscription
-             WHERE account_id = $1 AND id = $2
-               FOR UPDATE
-        ),
-        changed AS (
-            UPDATE webhook_subscription
-               SET url = coalesce($3, url),
-                   events = coalesce($4::text[], events),
-                   is_active = coalesce($5, is_active),
-                   generation = generation + (is_active AND $5 IS FALSE)::integer,
-                   disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END,
-                   description = coalesce($6, description),
-                   catch_up = coalesce($7, catch_up),
+        WITH changed AS (
+            UPDATE webhook_subscription AS s
+               SET url = coalesce($3, s.url),
+                   events = coalesce($4::text[], s.events),
+                   is_active = coalesce($5, s.is_active),
+                   generation = s.generation + (s.is_active AND $5 IS FALSE)::integer,
+                   disabled_reason = CASE WHEN $5 THEN NULL ELSE s.disabled_reason END,
+                   description = coalesce($6, s.description),
+                   catch_up = coalesce($7, s.catch_up),
                    updated_at = tradewind_now()
-             WHERE account_id = $1 AND id = $2
-            RETURNING id
+              FROM (SELECT id, is_active
+                      FROM webhook_subscription
+                     WHERE account_id = $1 AND id = $2) AS old
+             WHERE s.id = old.id
+            RETURNING s.id, old.is_active AS was_active
         ),
         forgiven AS (
             UPDATE subscription_health
                SET failing_since = NULL, failed = 0, updated_at = tradewind_now()
-              FROM changed, before
-             WHERE subscription_id = changed.id AND $5 IS TRUE AND NOT before.is_active
+              FROM changed
+             WHERE subscription_id = changed.id AND $5 IS TRUE AND NOT changed.was_active
         )
         SELECT true FROM changed
         """,
@@ -238,6 +235,7 @@ async def switch_off_failing(
            AND s.is_active
            AND h.failing_since <= tradewind_now() - $1::interval
            AND h.failed >= $2
+           AND h.last_failure_at > tradewind_now() - interval '1 day'
         RETURNING s.id, s.account_id, h.failing_since
         """,
         failing_for,

@@ -121,6 +121,5 @@ CREATE TABLE recover_job (
 );
 CREATE INDEX recover_job_subscription ON recover_job (subscription_id, id);
 CREATE INDEX recover_job_running ON recover_job (next_at) WHERE status = 'running';
-CREATE UNIQUE INDEX recover_job_catch_up ON recover_job (subscription_id)
-    WHERE status = 'running' AND trigger = 'catch_up';
+CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id) WHERE status = 'running';
 CREATE INDEX event_by_time ON event (account_id, created_at, id);
