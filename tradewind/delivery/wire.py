@@ -245,7 +245,7 @@ class RecoverOut(Output):
 class JobOut(Output):
     """A recovery and how far it has come."""
 
-    id: Annotated[str, Meta(pattern=ids.JOB.pattern)]
+    id: Annotated[str, Meta(pattern=ids.JOB.pattern, examples=["job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     status: Literal["running", "done", "cancelled"]
     trigger: Literal["request", "catch_up"]
     since: _Time
