@@ -230,6 +230,7 @@ def test_operators_see_what_waits_also_for_those_who_are_gone(
     post.emit(2)
     post.tried(hook, 2)
     post.tried(gone, 2)
+    until(lambda: post.health(hook), lambda health: health["attempts"] == 2)
     first_due = post.pending(hook)[0]["due_at"]
     post.call("DELETE", gone.path)
 

@@ -35,7 +35,7 @@ async def repeat(
             (log.warning if expected else log.exception)(
                 "loop.failed", loop=name, error=str(error), pause=pause
             )
-            await _first_of(stop, None, pause * random.uniform(0.5, 1))  # noqa: S311 - a jitter
+            await _first_of(stop, None, pause * random.uniform(1, 1.5))  # noqa: S311 - a jitter
             pause = min(2 * pause, _LONGEST_PAUSE)
             continue
         pause = _FIRST_PAUSE

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.orders import cancel, sql_leases, submit
 from tradewind.orders.lease import HELD, Lease
@@ -75,6 +76,10 @@ class Submitter:
             log.warning("order.step_refused", order=order.reference, work=work, error=str(never))
         except PlatformFailure as failure:
             log.warning("order.step_failed", order=order.reference, work=work, error=str(failure))
-        except Exception:  # noqa: BLE001 - the lease ends, and it is tried again
+        except (
+            TradewindError
+        ) as error:  # the database is away: the lease ends, and it is tried again
+            log.warning("order.step_failed", order=order.reference, work=work, error=str(error))
+        except Exception:  # noqa: BLE001 - likewise
             log.exception("order.step_broke", order=order.reference, work=work)
         self._refused_in_a_row = 0
