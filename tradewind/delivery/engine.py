@@ -24,8 +24,8 @@ from tradewind.webhooks.secret import Opener
 # An attempt, and the flush behind it, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
 _POLL_SECONDS = 0.2
-# While it is busy: how often it looks for subscriptions with something due, and how long it waits
-# for more room before it claims only a few.
+# While it is busy: how often it looks for subscriptions with something due, and, after a claim of
+# many, how long it waits for more room before it claims only a few.
 _LOOK_SECONDS = 0.05
 _GATHER_SECONDS = 0.01
 _FEW = 128
@@ -56,7 +56,8 @@ class Engine:
         # Of the claims at hand, those whose sending has begun.
         self._begun: set[UUID] = set()
         self._idle = _POLL_SECONDS
-        self._looked_at = float("-inf")
+        self._look_at = float("-inf")
+        self._last = 0
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
         """Deliver until told to stop; then finish what is under way, and give back the rest."""
@@ -64,6 +65,8 @@ class Engine:
         pause = _FIRST_PAUSE
         try:
             while not stop.is_set():
+                if wake.is_set():
+                    self._look_at = float("-inf")  # somebody new may have something due
                 wake.clear()
                 self._room.clear()
                 try:
@@ -93,6 +96,7 @@ class Engine:
         began = perf_counter()
         claims, now = await sql.claim(self._db, shares, lease=LEASE)
         figures.CLAIM_SECONDS.observe(perf_counter() - began)
+        self._last = len(claims)
         self._forget_emptied(shares, claims)
         if not claims or now is None:
             return bool(self._due)
@@ -126,12 +130,13 @@ class Engine:
 
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is under way, a little room is left to grow."""
-        if not self._due or perf_counter() - self._looked_at > _LOOK_SECONDS:
+        if not self._due or perf_counter() > self._look_at:
             began = perf_counter()
             found = await sql.due_subscriptions(self._db)
-            self._looked_at = perf_counter()
+            took = perf_counter() - began
             # A look that is dear is made less often.
-            self._idle = max(_POLL_SECONDS, 5 * (self._looked_at - began))
+            self._look_at = began + took + max(_LOOK_SECONDS, 10 * took)
+            self._idle = max(_POLL_SECONDS, 5 * took)
             self._resting = {o: at for o, at in self._resting.items() if at > began}
             self._due = [one.id for one in found if one.id not in self._resting]
             for one in found:
@@ -140,7 +145,7 @@ class Engine:
                         _host(one.url), one.account_id, failing=one.failing
                     )
         shares = share_out(self._due, self._lanes, self._bounds)
-        if self._due and self._tasks and sum(shares.values()) < _FEW:
+        if self._last > _FEW // 4 and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
             shares = share_out(self._due, self._lanes, self._bounds)
         return shares
