@@ -8,14 +8,14 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from tradewind import ids, money
+from tradewind import ids
 from tradewind.money import CnyIn
 from tradewind.orders.model import Draft, PaymentStatus, Status
 from tradewind.orders.sql_lists import Filters
 from tradewind.orders.wire import OrderIdText
 from tradewind.platforms.model import Address, Line
 from tradewind.platforms.wire import PlatformName
-from tradewind.web.inputs import Input, Moment
+from tradewind.web.inputs import Input, Moment, read_amount
 from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
 
@@ -96,10 +96,6 @@ class OrderIn(Input):
                 raise ValidationFailed(f"/address/{name}", "This must not be blank.")
         if not _PHONE.fullmatch(self.address.phone):
             raise ValidationFailed("/address/phone", "This is no phone number.")
-        expected = self.expected_total_cny
-        fen = None if expected is None else money.read(expected)
-        if expected is not None and fen is None:
-            raise ValidationFailed("/expected_total_cny", "An amount has at most two decimals.")
         return Draft(
             platform=platform,
             lines=[Line(item.product_id, item.sku_id, item.quantity) for item in self.items],
@@ -113,7 +109,7 @@ class OrderIn(Input):
                 self.address.postal_code,
             ),
             remark=self.remark,
-            expected_fen=fen,
+            expected_fen=read_amount("/expected_total_cny", self.expected_total_cny),
             external_id=self.external_id,
             metadata=self.metadata,
         )

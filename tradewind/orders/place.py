@@ -13,7 +13,7 @@ from tradewind.orders.model import Draft, Order, Who
 from tradewind.orders.preview_wire import PreviewOut
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.contract import Capability, Connector
-from tradewind.platforms.errors import CapabilityNotSupported, refusal
+from tradewind.platforms.errors import refusal
 from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
 from tradewind.platforms.model import Preview
 from tradewind.platforms.registry import Platforms
@@ -37,14 +37,6 @@ _ABOUT_ITEMS = frozenset(
         Reason.NOT_FOUND,
     }
 )
-
-
-async def able(platforms: Platforms, name: str, capability: Capability) -> Connector:
-    """The connector of a platform that is set up here and can do this."""
-    connector = await platforms.connector(name)
-    if capability not in connector.traits.capabilities:
-        raise CapabilityNotSupported(connector.traits.platform, capability)
-    return connector
 
 
 async def preview(connector: Connector, draft: Draft) -> Preview:
@@ -73,7 +65,7 @@ async def place(
     """
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)  # an answer that was given is not previewed again
-    connector = await able(platforms, draft.platform, Capability.CREATE)
+    connector = await platforms.able(draft.platform, Capability.CREATE)
     _check_size(connector, draft)
     seen = await _preview_in_time(connector, draft)
     if seen is not None:

@@ -73,7 +73,7 @@ async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> P
     Nothing is ordered. Send `total_amount_cny` as `expected_total_cny` with the order to be safe
     from a price that changes in between.
     """
-    connector = await placing.able(platforms, body.platform, Capability.PREVIEW)
+    connector = await platforms.able(body.platform, Capability.PREVIEW)
     draft = body.draft(connector.traits.platform)
     return PreviewOut.of(await placing.preview(connector, draft))
 

@@ -133,7 +133,7 @@ def _is_another(order: Order, order_ids: Sequence[str]) -> bool:
 
 
 async def _refuse(db: Database, order: Order, lease: Lease, never: Never) -> None:
-    failure = Failure(_code(never), never.message)
+    failure = Failure(never.word, never.message)
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
         if locked is None:
@@ -165,8 +165,3 @@ def retry_at(order: Order, failure: PlatformFailure) -> datetime:
     at = after_failure(order.sync_failures, order.now, random.random())  # noqa: S311
     wanted = timedelta(seconds=failure.retry_after if isinstance(failure, TryLater) else 0)
     return max(at, order.now + wanted)
-
-
-def _code(never: Never) -> str:
-    """Our word for why; the platform's own where we have none."""
-    return never.code if never.reason is Reason.OTHER else never.reason.value

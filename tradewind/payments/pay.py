@@ -134,7 +134,7 @@ async def _debit_part(
     except Never as never:
         if never.reason is Reason.ALREADY_PAID:
             return Payment(PaymentState.PAID)
-        return Payment(PaymentState.FAILED, _code(never), never.message)
+        return Payment(PaymentState.FAILED, never.word, never.message)
     except FindOut as unknown:
         log.warning("payment.unknown", order_id=part.id, code=unknown.code)
         return Payment(PaymentState.PROCESSING)
@@ -172,7 +172,3 @@ async def _give_back(db: Database, order: Order, lease: Lease) -> None:
 
 def _refused(payment: Payment) -> Failure:
     return Failure(payment.code or "refused", payment.message or "The platform refused.")
-
-
-def _code(never: Never) -> str:
-    return never.code if never.reason is Reason.OTHER else never.reason.value

@@ -4,14 +4,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from tradewind import money
 from tradewind.money import CnyIn
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
 from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
 from tradewind.platforms.model import RefundKind
-from tradewind.web.inputs import Input
+from tradewind.web.inputs import Input, read_amount
 from tradewind.web.paging import PageQuery
-from tradewind.web.problems import ValidationFailed
 
 
 class PaymentWithOrderOut(PaymentOut):
@@ -46,7 +44,7 @@ class PaymentIn(Input):
 
     @property
     def amount_fen(self) -> int | None:
-        return fen("/amount_cny", self.amount_cny)
+        return read_amount("/amount_cny", self.amount_cny)
 
 
 class ApproveIn(PaymentIn):
@@ -80,18 +78,8 @@ class RefundIn(Input):
 
     @property
     def amount_fen(self) -> int | None:
-        return fen("/amount_cny", self.amount_cny)
+        return read_amount("/amount_cny", self.amount_cny)
 
     @property
     def freight_fen(self) -> int | None:
-        return fen("/freight_cny", self.freight_cny)
-
-
-def fen(pointer: str, amount: float | None) -> int | None:
-    """An amount as fen, or the field that is wrong."""
-    if amount is None:
-        return None
-    found = money.read(amount)
-    if found is None:
-        raise ValidationFailed(pointer, "An amount has at most two decimals.")
-    return found
+        return read_amount("/freight_cny", self.freight_cny)

@@ -56,6 +56,11 @@ class Never(PlatformFailure):
         super().__init__(platform, code, message)
         self.reason = reason
 
+    @property
+    def word(self) -> str:
+        """Our word for why; the platform's own where we have none."""
+        return self.code if self.reason is Reason.OTHER else self.reason.value
+
 
 class FindOut(PlatformFailure):
     """Whether it was done is not known. Look it up by our reference before anything is repeated."""

@@ -9,8 +9,12 @@ from urllib.parse import urlsplit
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
 from tradewind.platforms.connection import REMEMBER_SECONDS, Connection, Connections
-from tradewind.platforms.contract import Connector, Traits
-from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatform
+from tradewind.platforms.contract import Capability, Connector, Traits
+from tradewind.platforms.errors import (
+    CapabilityNotSupported,
+    PlatformNotConfigured,
+    UnsupportedPlatform,
+)
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.pacing import paced
@@ -102,6 +106,13 @@ class Platforms:
         connector = self._connectors.get(platform)
         if connector is None or not await self._is_configured(platform):
             raise PlatformNotConfigured(platform)
+        return connector
+
+    async def able(self, name: str, capability: Capability) -> Connector:
+        """The connector of a marketplace that is set up here and can do this."""
+        connector = await self.connector(name)
+        if capability not in connector.traits.capabilities:
+            raise CapabilityNotSupported(connector.traits.platform, capability)
         return connector
 
     async def listed(self) -> list[Listing]:

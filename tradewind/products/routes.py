@@ -2,7 +2,7 @@
 
 from tradewind import ids
 from tradewind.errors import Refusal
-from tradewind.platforms.contract import Capability, Connector
+from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
     PlatformAuthExpired,
@@ -47,7 +47,7 @@ async def search_products(
     The same search within a minute may be answered from memory; `Age` tells how old it is.
     """
     query = body.query()
-    connector = await _able(platforms, body.platform, Capability.SEARCH)
+    connector = await platforms.able(body.platform, Capability.SEARCH)
     try:
         found, age = await searches.answer(connector, query)
     except PlatformFailure as failure:
@@ -60,7 +60,7 @@ async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:
     """Everything about a product: variants with stock, price ranges, pictures, shipping."""
-    connector = await _able(platforms, platform, Capability.DETAIL)
+    connector = await platforms.able(platform, Capability.DETAIL)
     try:
         product = await connector.detail(product_id, query.lang)
     except Never as failure:
@@ -70,10 +70,3 @@ async def get_product(
     except PlatformFailure as failure:
         raise refusal(failure) from failure
     return ProductOut.of_product(connector.traits.platform, product)
-
-
-async def _able(platforms: Platforms, name: str, capability: Capability) -> Connector:
-    connector = await platforms.connector(name)
-    if capability not in connector.traits.capabilities:
-        raise CapabilityNotSupported(connector.traits.platform, capability)
-    return connector

@@ -8,7 +8,7 @@ from tradewind import money
 from tradewind.money import Cny, CnyIn
 from tradewind.platforms.model import Found, Offer, Product, Query, Sort
 from tradewind.platforms.wire import PlatformName
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, read_amount
 from tradewind.web.problems import ValidationFailed
 
 LARGEST_SIZE = 50
@@ -41,20 +41,11 @@ class SearchIn(Input):
         text = " ".join(self.q.split())
         if not text:
             raise ValidationFailed("/q", "A search needs a word.")
-        low = _fen("/min_price_cny", self.min_price_cny)
-        high = _fen("/max_price_cny", self.max_price_cny)
+        low = read_amount("/min_price_cny", self.min_price_cny)
+        high = read_amount("/max_price_cny", self.max_price_cny)
         if low is not None and high is not None and low > high:
             raise ValidationFailed("/max_price_cny", "This is below min_price_cny.")
         return Query(text, self.page, self.size, self.sort, low, high, self.lang)
-
-
-def _fen(pointer: str, amount: float | None) -> int | None:
-    if amount is None:
-        return None
-    fen = money.read(amount)
-    if fen is None:
-        raise ValidationFailed(pointer, "An amount has at most two decimals.")
-    return fen
 
 
 class SellerOut(Output):

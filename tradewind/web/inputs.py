@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import inspect
 
+from tradewind import money
 from tradewind.web.problems import (
     BodyTooLarge,
     BodyTooSlow,
@@ -53,6 +54,16 @@ def check_moment(pointer: str, moment: datetime) -> None:
     """Refuse a time of a body that cannot be told in UTC."""
     if not in_the_calendar(moment):
         raise ValidationFailed(pointer, _EXPECTED[_TIME])
+
+
+def read_amount(pointer: str, cny: float | None) -> int | None:
+    """An amount that callers sent, as fen; None where they sent none. It is never rounded."""
+    if cny is None:
+        return None
+    fen = money.read(cny)
+    if fen is None:
+        raise ValidationFailed(pointer, "An amount has at most two decimals.")
+    return fen
 
 
 class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

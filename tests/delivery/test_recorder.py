@@ -1,0 +1,86 @@
+"""The recorder goes on, whatever fails: what it has recorded stays so, and nothing holds it up."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from tradewind import ids
+from tradewind.delivery import recorder, sql
+from tradewind.delivery.model import Claim, Ended, Outcome
+from tradewind.delivery.recorder import Recorder
+from tradewind.storage.pool import Database
+
+_QUEUE = """
+    INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at, due_at,
+                                event, purchase_order_id)
+    SELECT $1, $2, 1, gen_random_uuid(), now(), now(), 'order.updated', gen_random_uuid()
+      FROM generate_series(1, $3)
+"""
+
+
+async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[Ended]]:
+    """Deliveries that are ours, and the attempts by which they were delivered."""
+    hook = ids.new()
+    await db.execute(_QUEUE, ids.new(), hook, number)
+    claims, now = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
+    assert now is not None
+    return claims, [Ended(claim, Outcome.DELIVERED, now, 3) for claim in claims]
+
+
+async def record(db: Database, ended: Sequence[Ended]) -> None:
+    made = Recorder(db, {})
+    for one in ended:
+        made.add(one, None)
+    made.close()
+    await asyncio.wait_for(made.run(), 20)
+
+
+async def logged(db: Database) -> set[object]:
+    return {row["id"] for row in await db.fetch("SELECT id FROM delivery_attempt")}
+
+
+async def test_one_that_cannot_be_recorded_keeps_none_of_the_others_from_it(db: Database) -> None:
+    claims, ended = await claimed(db, 8)
+    no_such_day = ended[5].started_at - timedelta(days=100)
+    attempts = list(ended)
+    attempts[5] = msgspec.structs.replace(ended[5], started_at=no_such_day)
+
+    await record(db, attempts)
+
+    others = {claim.delivery_id for claim in claims} - {claims[5].delivery_id}
+    assert await logged(db) == others
+    left = await db.fetch("SELECT id FROM delivery_queue")
+    assert [row["id"] for row in left] == [claims[5].id]
+
+
+async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
+    claims, ended = await claimed(db, 4)
+    of_a_job = [
+        msgspec.structs.replace(one, claim=msgspec.structs.replace(one.claim, job_id=ids.new()))
+        for one in ended
+    ]
+    await db.execute("DROP TABLE recover_job")
+    await db.execute("DROP TABLE subscription_hour")
+
+    await record(db, of_a_job)
+
+    rows = await db.fetch("SELECT id FROM delivery_attempt")
+    assert sorted(row["id"] for row in rows) == sorted(claim.delivery_id for claim in claims)
+    assert await db.fetchval("SELECT count(*) FROM delivery_queue") == 0
+
+
+async def test_it_is_behind_when_what_is_over_waits_too_long(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, ended = await claimed(db, 1)
+    made = Recorder(db, {})
+    assert not made.is_behind
+
+    made.add(ended[0], None)
+    assert not made.is_behind
+    monkeypatch.setattr(recorder, "_BEHIND_SECONDS", -1.0)
+
+    assert made.is_behind
