@@ -22,7 +22,7 @@ from tradewind.storage.pool import Database
 from tradewind.webhooks import secret as secrets
 
 PAIRS = 5
-DRAIN = 20_000
+DRAIN = 50_000
 POISON = 10_000
 HEALTHY = 50
 FLOW_SECONDS = 6.0

@@ -1,12 +1,14 @@
 """One attempt: what exactly is sent, signed at the send, and what became of it."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from time import perf_counter, time
+from typing import Protocol
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.delivery.model import Claim, Destination, Ended, Outcome
-from tradewind.egress.sender import Sender
+from tradewind.egress.result import Result
 from tradewind.webhooks.signing import sign
 
 SECONDS = 10.0
@@ -23,40 +25,78 @@ def headers(event: str, delivery_id: UUID, sent_at: int, signature: str) -> list
     ]
 
 
-async def send(sender: Sender, claim: Claim, destination: Destination, clock: "Clock") -> Ended:
-    """Send a delivery. It is signed now, so that a retry carries the time and secret of its own."""
-    body = claim.body or b""
-    began = perf_counter()
-    sent_at = int(time())
-    signature = sign(destination.secret, sent_at, body)
-    result = await sender.post(
-        destination.url,
-        body,
-        headers(claim.event, claim.delivery_id, sent_at, signature),
-        seconds=SECONDS,
-    )
-    return Ended(
-        claim,
-        Outcome.of(result.outcome),
-        clock.at(began),
-        round((perf_counter() - began) * 1000),
-        result.status,
-        result.problem,
-        result.head,
-        result.body,
-        destination.url,
-        sent_at,
-        signature,
-    )
+class Network(Protocol):
+    """What carries deliveries: `egress.sender.Sender`, or a simulated one."""
+
+    def begin(
+        self,
+        url: str,
+        body: bytes,
+        headers: Sequence[str],
+        done: Callable[[Result], None],
+        *,
+        seconds: float,
+    ) -> object: ...
+
+
+class Attempt:
+    """A delivery on its way. It is signed at the send: a retry has a time and secret of its own."""
+
+    __slots__ = ("_clock", "_done", "_sent_at", "_signature", "began", "claim", "destination")
+
+    def __init__(
+        self,
+        claim: Claim,
+        destination: Destination,
+        clock: "Clock",
+        done: Callable[["Attempt", Ended], None],
+    ) -> None:
+        self.claim = claim
+        self.destination = destination
+        self._clock = clock
+        self._done = done
+        self.began = clock.moment()
+
+    def send(self, network: Network) -> None:
+        """Begin to send; `done` is called once, perhaps before this returns."""
+        claim, destination = self.claim, self.destination
+        body = claim.body or b""
+        self._sent_at = int(time())
+        self._signature = sign(destination.secret, self._sent_at, body)
+        network.begin(
+            destination.url,
+            body,
+            headers(claim.event, claim.delivery_id, self._sent_at, self._signature),
+            self._over,
+            seconds=SECONDS,
+        )
+
+    def _over(self, result: Result) -> None:
+        began = self.began
+        ended = Ended(
+            self.claim,
+            Outcome.of(result.outcome),
+            self._clock.at(began),
+            round((self._clock.moment() - began) * 1000),
+            result.status,
+            result.problem,
+            result.head,
+            result.body,
+            self.destination.url,
+            self._sent_at,
+            self._signature,
+        )
+        self._done(self, ended)
 
 
 class Clock:
     """The database's time, told by this process's own clock from one look at it on."""
 
-    def __init__(self, now: datetime) -> None:
+    def __init__(self, now: datetime, moment: Callable[[], float] = perf_counter) -> None:
         self._now = now
-        self._since = perf_counter()
+        self.moment = moment
+        self._since = moment()
 
     def at(self, moment: float) -> datetime:
-        """What time it was in the database at a moment of `perf_counter`."""
+        """What time it was in the database at a moment of our clock."""
         return self._now + timedelta(seconds=moment - self._since)

@@ -2,18 +2,19 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from tradewind.delivery import figures, judge, sql, sql_jobs
-from tradewind.delivery.attempt import SECONDS, Clock, send
+from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
+from tradewind.delivery.hand import Hand
 from tradewind.delivery.lanes import Bounds, Lane, share_out
 from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
-from tradewind.egress.sender import Sender
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
@@ -29,6 +30,8 @@ _POLL_SECONDS = 0.2
 _LOOK_SECONDS = 0.05
 _GATHER_SECONDS = 0.01
 _FEW = 128
+# While much is under way: for so long it gathers what ended, before others take their turn.
+_TURN_SECONDS = 0.002
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _REST_SECONDS = 30.0
@@ -37,24 +40,38 @@ _LATE_SECONDS = 5.0
 
 
 class Engine:
-    """One worker's part of all deliveries. Any number of workers share the queue."""
+    """One worker's part of all deliveries. Any number of workers share the queue.
+
+    Two loops: one claims, a little ahead of what may be under way; the other sends what was
+    claimed, as its turn comes, by what the subscriptions are right before it.
+    """
 
     def __init__(
-        self, db: Database, keyring: Keyring, sender: Sender, *, bounds: Bounds | None = None
+        self,
+        db: Database,
+        keyring: Keyring,
+        network: Network,
+        *,
+        bounds: Bounds | None = None,
+        moment: Callable[[], float] = perf_counter,
     ) -> None:
+        """`moment` tells how time passes, in seconds from any beginning."""
         self._db = db
-        self._sender = sender
+        self._network = network
+        self._moment = moment
         self._bounds = bounds or Bounds()
         self._open = Opener(keyring)
         self._lanes: OrderedDict[UUID, Lane] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        # The lanes in which something is under way.
+        self._busy: dict[UUID, Lane] = {}
+        self._under_way = 0
+        self._hand = Hand(self._lanes)
+        self._claimed = asyncio.Event()
         self._room = asyncio.Event()
-        self._recorder = Recorder(db, self._lanes)
+        self._recorder = Recorder(db, self._lanes, moment)
         self._due: list[UUID] = []
         # Subscriptions that cannot be signed for, and until when they are left alone.
         self._resting: dict[UUID, float] = {}
-        # Of the claims at hand, those whose sending has begun.
-        self._begun: set[UUID] = set()
         self._idle = _POLL_SECONDS
         self._look_at = float("-inf")
         self._last = 0
@@ -62,93 +79,82 @@ class Engine:
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
         """Deliver until told to stop; then finish what is under way, and give back the rest."""
         recording = asyncio.create_task(self._recorder.run())
-        pause = _FIRST_PAUSE
+        sending = asyncio.create_task(self._send_in_turn())
         try:
-            while not stop.is_set():
-                if wake.is_set():
-                    self._look_at = float("-inf")  # somebody new may have something due
-                wake.clear()
-                self._room.clear()
-                try:
-                    busy = not self._recorder.is_behind and await self._round(stop)
-                    pause = _FIRST_PAUSE
-                except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
-                    expected = isinstance(error, TradewindError)
-                    (log.warning if expected else log.exception)(
-                        "delivery.paused", error=str(error), pause=pause
-                    )
-                    await _first(pause, stop)
-                    pause = min(2 * pause, _LONGEST_PAUSE)
-                    continue
-                if not busy:
-                    await _first(self._idle, stop, wake, self._room)
-            if self._tasks:
-                await asyncio.wait(self._tasks, timeout=SECONDS + 1)
+            await self._claim_until(stop, wake)
         finally:
+            sending.cancel()
+            await asyncio.wait({sending})
+            await self._give_back(self._hand.take_older(float("inf")))
+            await self._all_over()
             self._recorder.close()
             await recording
 
-    async def _round(self, stop: asyncio.Event) -> bool:
-        """Claim as much as there is room for, and begin to send it; whether there may be more."""
+    async def _claim_until(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
+        pause = _FIRST_PAUSE
+        while not stop.is_set():
+            if wake.is_set():
+                self._look_at = float("-inf")  # somebody new may have something due
+            wake.clear()
+            self._room.clear()
+            try:
+                busy = not self._recorder.is_behind and await self._claim()
+                pause = _FIRST_PAUSE
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
+                _report("delivery.paused", error, pause)
+                await _first(pause, stop)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                continue
+            if not busy:
+                await _first(self._idle, stop, wake, self._room)
+
+    async def _claim(self) -> bool:
+        """Claim as much as there is room for; whether there may be more."""
         shares = await self._shares()
         if not shares:
             return False
-        began = perf_counter()
+        began = self._moment()
         claims, now = await sql.claim(self._db, shares, lease=LEASE)
-        figures.CLAIM_SECONDS.observe(perf_counter() - began)
+        figures.CLAIM_SECONDS.observe(self._moment() - began)
         self._last = len(claims)
         self._forget_emptied(shares, claims)
-        if not claims or now is None:
+        if now is None:
             return bool(self._due)
-        try:
-            await self._send(claims, Clock(now), stop)
-        except BaseException:
-            await sql.give_back(self._db, [one for one in claims if one.id not in self._begun])
-            raise
-        finally:
-            self._begun.clear()
+        self._hand.add(claims, Clock(now, self._moment), began)
+        self._claimed.set()
         self._forget_idle_lanes()
         return True
 
-    async def _send(self, claims: Sequence[Claim], clock: Clock, stop: asyncio.Event) -> None:
-        """Begin to send what was claimed, by what the subscriptions are right before it."""
-        began = perf_counter()
-        jobs = {claim.job_id for claim in claims if claim.job_id is not None}
-        ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
-        destinations = await self._load({claim.subscription_id for claim in claims})
-        late = perf_counter() - began > _LATE_SECONDS
-        unsent = []
-        for claim in claims:
-            if late or stop.is_set() or claim.subscription_id in self._resting:
-                unsent.append(claim)
-            else:
-                self._begun.add(claim.id)
-                destination = destinations.get(claim.subscription_id)
-                self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
-        if unsent:
-            await sql.give_back(self._db, unsent)
-
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is under way, a little room is left to grow."""
-        if not self._due or perf_counter() > self._look_at:
-            began = perf_counter()
-            found = await sql.due_subscriptions(self._db)
-            took = perf_counter() - began
-            # A look that is dear is made less often.
-            self._look_at = began + took + max(_LOOK_SECONDS, 10 * took)
-            self._idle = max(_POLL_SECONDS, 5 * took)
-            self._resting = {o: at for o, at in self._resting.items() if at > began}
-            self._due = [one.id for one in found if one.id not in self._resting]
-            for one in found:
-                if one.id not in self._lanes:
-                    self._lanes[one.id] = Lane.beginning(
-                        _host(one.url), one.account_id, failing=one.failing
-                    )
-        shares = share_out(self._due, self._lanes, self._bounds)
+        if not self._due or self._moment() > self._look_at:
+            await self._look()
+        shares = self._share_out()
         if self._last > _FEW // 4 and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
-            shares = share_out(self._due, self._lanes, self._bounds)
+            shares = self._share_out()
         return shares
+
+    async def _look(self) -> None:
+        """Who has something due."""
+        began = self._moment()
+        found = await sql.due_subscriptions(self._db)
+        took = self._moment() - began
+        # A look that is dear is made less often.
+        self._look_at = began + took + max(_LOOK_SECONDS, 10 * took)
+        self._idle = max(_POLL_SECONDS, 5 * took)
+        self._resting = {one: at for one, at in self._resting.items() if at > began}
+        self._due = [one.id for one in found if one.id not in self._resting]
+        for one in found:
+            if one.id not in self._lanes:
+                self._lanes[one.id] = Lane.beginning(
+                    _host(one.url), one.account_id, failing=one.failing
+                )
+
+    def _share_out(self) -> dict[UUID, int]:
+        lanes = {**self._busy, **self._hand.lanes, **{o: self._lanes[o] for o in self._due}}
+        wants = {one: lanes[one].wanted for one in self._due}
+        return share_out(wants, lanes, self._bounds.claimed, _taken)
 
     def _forget_emptied(self, shares: dict[UUID, int], claims: Sequence[Claim]) -> None:
         """Who gave less than was asked for has nothing more that is due now."""
@@ -158,13 +164,62 @@ class Engine:
         emptied = {one for one, share in shares.items() if got[one] < share}
         self._due = [one for one in self._due if one not in emptied]
 
+    async def _send_in_turn(self) -> None:
+        """Send what was claimed, as lanes have room for it; what waits too long is given back."""
+        while True:
+            await self._claimed.wait()
+            self._claimed.clear()
+            try:
+                await self._send_some()
+                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
+                _report("delivery.not_sent", error, _FIRST_PAUSE)
+                await asyncio.sleep(_FIRST_PAUSE)
+                self._claimed.set()
+
+    async def _send_some(self) -> None:
+        """Begin to send, by what the subscriptions are right before it."""
+        if self._under_way > _FEW:
+            await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
+        held = self._hand.take(self._bounds, self._busy)
+        if not held:
+            return
+        jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
+        try:
+            ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
+            destinations = await self._load({one.claim.subscription_id for one in held})
+        except BaseException:
+            await self._give_back([one.claim for one in held])
+            raise
+        latest = self._moment() - _LATE_SECONDS
+        unsent = []
+        for claim, clock, since in held:
+            if since < latest or claim.subscription_id in self._resting:
+                unsent.append(claim)
+            else:
+                destination = destinations.get(claim.subscription_id)
+                self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
+        await self._give_back(unsent)
+
+    async def _give_back(self, claims: Sequence[Claim]) -> None:
+        if claims:
+            await sql.give_back(self._db, claims)
+
+    async def _all_over(self) -> None:
+        """Wait for what is under way; each attempt ends by itself in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS + 1):
+                while self._under_way:
+                    self._room.clear()
+                    await self._room.wait()
+
     async def _load(self, ids: set[UUID]) -> dict[UUID, Destination]:
         found = {}
         for row in await sql.load_destinations(self._db, list(ids)):
             try:
                 secret = self._open.secret(row["id"], row["secret"])
             except CannotUnseal as error:
-                self._resting[row["id"]] = perf_counter() + _REST_SECONDS
+                self._resting[row["id"]] = self._moment() + _REST_SECONDS
                 log.error("delivery.cannot_sign", error=str(error))
                 continue
             lane = self._lanes.setdefault(row["id"], Lane())
@@ -189,34 +244,53 @@ class Engine:
         if cancelled:
             reason = reason or Cancelled.JOB
         if reason is not None or destination is None:
-            at = clock.at(perf_counter())
+            at = clock.at(self._moment())
             self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason), None)
             return
-        self._lanes[claim.subscription_id].in_flight += 1
-        task = asyncio.create_task(self._attempt(claim, destination, clock))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _attempt(self, claim: Claim, destination: Destination, clock: Clock) -> None:
-        lane = self._lanes[claim.subscription_id]
-        began = perf_counter()
+        lane = self._busy[claim.subscription_id] = self._lanes[claim.subscription_id]
+        lane.in_flight += 1
+        self._under_way += 1
+        attempt = Attempt(claim, destination, clock, self._over)
         try:
-            ended = await send(self._sender, claim, destination, clock)
-        finally:
-            lane.in_flight -= 1
-            if not self._room.is_set():
-                self._room.set()
-        now = perf_counter()
-        lane.heard(ended.outcome, ended.status, (now - began) * 1000, began=began, now=now)
-        self._recorder.add(ended, destination)
+            attempt.send(self._network)
+        except Exception as error:  # noqa: BLE001 - its lease ends, and it is tried again
+            log.exception("delivery.not_begun", delivery=claim.delivery_id, error=str(error))
+            self._leave(claim.subscription_id, lane)
+
+    def _over(self, attempt: Attempt, ended: Ended) -> None:
+        one = attempt.claim.subscription_id
+        lane = self._lanes[one]
+        self._leave(one, lane)
+        now = self._moment()
+        took = (now - attempt.began) * 1000
+        lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
+        self._recorder.add(ended, attempt.destination)
+
+    def _leave(self, one: UUID, lane: Lane) -> None:
+        lane.in_flight -= 1
+        if not lane.in_flight:
+            del self._busy[one]
+        self._under_way -= 1
+        self._room.set()
+        if self._hand:
+            self._claimed.set()
 
     def _forget_idle_lanes(self) -> None:
         while len(self._lanes) > _MOST_LANES:
             oldest, lane = next(iter(self._lanes.items()))
-            if lane.in_flight or oldest in self._due:
+            if lane.in_flight or lane.held or oldest in self._due:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
+
+
+def _taken(lane: Lane) -> int:
+    return lane.in_flight + lane.held
+
+
+def _report(event: str, error: Exception, pause: float) -> None:
+    expected = isinstance(error, TradewindError)
+    (log.warning if expected else log.exception)(event, error=str(error), pause=pause)
 
 
 def _host(url: str) -> str:

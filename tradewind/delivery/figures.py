@@ -1,5 +1,8 @@
 """The engine's metrics: how much is queued, how long it waits, and what became of attempts."""
 
+from collections import Counter as Counted
+from collections.abc import Sequence
+
 from prometheus_client import Counter, Gauge, Histogram
 
 from tradewind.delivery.model import Ended, Outcome
@@ -35,8 +38,10 @@ OLDEST_DUE = Gauge(
 _BY_OUTCOME = {outcome: ATTEMPTS.labels(outcome) for outcome in Outcome}
 
 
-def attempted(ended: Ended) -> None:
-    """Count an attempt."""
-    _BY_OUTCOME[ended.outcome].inc()
-    if ended.duration_ms is not None:
-        ATTEMPT_SECONDS.observe(ended.duration_ms / 1000)
+def attempted(ended: Sequence[Ended]) -> None:
+    """Count attempts."""
+    for outcome, number in Counted(one.outcome for one in ended).items():
+        _BY_OUTCOME[outcome].inc(number)
+    for one in ended:
+        if one.duration_ms is not None:
+            ATTEMPT_SECONDS.observe(one.duration_ms / 1000)

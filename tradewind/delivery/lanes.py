@@ -1,8 +1,9 @@
 """How many deliveries may be under way: to one receiver, to one host, and together. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from uuid import UUID
 
 from tradewind.delivery.model import Outcome
@@ -11,6 +12,9 @@ FIRST = 16.0
 MOST = 256.0
 _FAST_MS = 1000
 _SLOW_MS = 3000
+# A receiver that answers so soon is claimed for ahead of time.
+_AT_ONCE_MS = 100
+_FEW_AHEAD = 8
 # Answers that say nothing bad about how much the receiver can bear.
 _HARMLESS_STATUSES = range(300, 500)
 _TOO_MANY = 429
@@ -30,6 +34,9 @@ class Lane:
     host: str = ""
     account: UUID | None = None
     failing: bool = False
+    # Claimed, and waiting for its turn.
+    held: int = 0
+    _answers_at_once: bool = False
     _calm_from: float = float("inf")
     _shrunk_at: float = float("-inf")
 
@@ -46,10 +53,23 @@ class Lane:
     def free(self) -> int:
         return max(0, self.width - self.in_flight)
 
+    @property
+    def ahead(self) -> int:
+        """How much is claimed beyond what may be under way, so that no turn waits for a claim."""
+        if not self._answers_at_once:
+            return 0
+        return _FEW_AHEAD if self.failing else self.width
+
+    @property
+    def wanted(self) -> int:
+        """How much more to claim."""
+        return max(0, self.width + self.ahead - self.in_flight - self.held)
+
     def heard(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
     ) -> None:
         """Learn from an attempt that began and ended at these moments."""
+        self._answers_at_once = took_ms <= _AT_ONCE_MS
         if outcome is Outcome.DELIVERED:
             self.failing = False
             if took_ms <= _FAST_MS:
@@ -79,23 +99,35 @@ class Bounds:
     account: int = 500
     failing: int = 500
 
+    @property
+    def claimed(self) -> "Bounds":
+        """What it has claimed at the most, under way or not."""
+        return Bounds(2 * self.together, 2 * self.host, 2 * self.account, 2 * self.failing)
 
-def share_out(due: Sequence[UUID], lanes: Mapping[UUID, Lane], bounds: Bounds) -> dict[UUID, int]:
-    """How many deliveries to take for each subscription that has some due.
+
+def share_out(
+    wants: Mapping[UUID, int],
+    lanes: Mapping[UUID, Lane],
+    bounds: Bounds,
+    taken: Callable[[Lane], int] = attrgetter("in_flight"),
+) -> dict[UUID, int]:
+    """How many of what they want subscriptions get, beside what each lane has `taken`.
 
     Everyone gets one before anyone gets two, up to the width of their lane; so a backlog takes
     what the others leave, and nothing from them.
     """
-    left = bounds.together - sum(lane.in_flight for lane in lanes.values())
-    failing_left = bounds.failing - sum(one.in_flight for one in lanes.values() if one.failing)
+    left, failing_left = bounds.together, bounds.failing
     on_host: dict[str, int] = {}
     of_account: dict[UUID | None, int] = {}
     for lane in lanes.values():
-        on_host[lane.host] = on_host.get(lane.host, 0) + lane.in_flight
-        of_account[lane.account] = of_account.get(lane.account, 0) + lane.in_flight
+        has = taken(lane)
+        left -= has
+        failing_left -= has if lane.failing else 0
+        on_host[lane.host] = on_host.get(lane.host, 0) + has
+        of_account[lane.account] = of_account.get(lane.account, 0) + has
     shares: dict[UUID, int] = {}
-    due = sorted(due, key=lambda one: lanes[one].in_flight)  # who has least comes first
-    wants = {one: lanes[one].free for one in due}
+    due = sorted(wants, key=lambda one: taken(lanes[one]))  # who has least comes first
+    wants = dict(wants)
     while left > 0:
         hungry = [one for one in due if shares.get(one, 0) < wants[one]]
         if not hungry:

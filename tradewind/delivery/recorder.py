@@ -1,9 +1,9 @@
 """Records what became of attempts: hundreds in one statement, or those of a few milliseconds."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic, perf_counter
+from time import perf_counter
 from uuid import UUID
 
 from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs
@@ -51,19 +51,25 @@ class Recorder:
     delivered again.
     """
 
-    def __init__(self, db: Database, lanes: Mapping[UUID, Lane]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        lanes: Mapping[UUID, Lane],
+        moment: Callable[[], float] = perf_counter,
+    ) -> None:
         self._db = db
         self._lanes = lanes
+        self._moment = moment
         self._buffer: list[tuple[Ended, Destination | None]] = []
         self._tallies: dict[UUID, Tally] = {}
-        self._tallied_at = monotonic()
-        self._behind_since = monotonic()
+        self._tallied_at = self._moment()
+        self._behind_since = self._moment()
         self._some = asyncio.Event()
         self._closing = False
 
     def add(self, ended: Ended, destination: Destination | None) -> None:
         if not self._buffer:
-            self._behind_since = monotonic()
+            self._behind_since = self._moment()
         self._buffer.append((ended, destination))
         self._some.set()
 
@@ -75,7 +81,7 @@ class Recorder:
     @property
     def is_behind(self) -> bool:
         """Whether what is over has waited too long to be recorded: nothing new should be begun."""
-        return bool(self._buffer) and monotonic() - self._behind_since > _BEHIND_SECONDS
+        return bool(self._buffer) and self._moment() - self._behind_since > _BEHIND_SECONDS
 
     async def run(self) -> None:
         """Write until closed and empty; whatever fails, it goes on."""
@@ -92,9 +98,9 @@ class Recorder:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
-            self._behind_since = monotonic()
+            self._behind_since = self._moment()
             pause, tries = _FIRST_PAUSE, 0
-            if monotonic() - self._tallied_at > _HEALTH_SECONDS:
+            if self._moment() - self._tallied_at > _HEALTH_SECONDS:
                 await self._write_health()
         await self._write_health()
 
@@ -131,12 +137,12 @@ class Recorder:
             await asyncio.sleep(_SECONDS)
 
     async def _write(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
-        began = perf_counter()
+        began = self._moment()
         ended = [one for one, _ in batch]
         kept = await sql.record(self._db, ended, judge.DELAYS)
-        figures.FLUSH_SECONDS.observe(perf_counter() - began)
+        figures.FLUSH_SECONDS.observe(self._moment() - began)
+        figures.attempted(ended)
         for one in ended:
-            figures.attempted(one)
             if one.outcome is not Outcome.CANCELLED:
                 self._tallies.setdefault(one.claim.subscription_id, Tally()).add(one)
         if kept < len(ended):
@@ -155,7 +161,7 @@ class Recorder:
 
     async def _write_health(self) -> None:
         found, self._tallies = self._tallies, {}
-        self._tallied_at = monotonic()
+        self._tallied_at = self._moment()
         if not found:
             return
         try:

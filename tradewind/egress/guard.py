@@ -59,11 +59,10 @@ async def admit(url: str, policy: Policy, lookup: Lookup) -> Admitted:
     One bad address refuses a name, whatever its other addresses are: who mixes them means us no
     good, and which one would be used is then a matter of luck.
     """
-    target = policy.read(url)
-    found = known(target)
+    target, found = read(url, policy)
     if found is None:
-        found = await lookup.addresses(target.host)
-    return Admitted(target, checked(found, policy))
+        found = checked(await lookup.addresses(target.host), policy)
+    return Admitted(target, found)
 
 
 def known(target: Target) -> tuple[Address, ...] | None:
@@ -86,6 +85,14 @@ def checked(found: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
 def _allowed(found: tuple[Address, ...], policy: Policy) -> bool:
     """The table never changes: what it says of the same addresses is remembered."""
     return bool(found) and all(policy.allows(address) for address in found)
+
+
+@lru_cache(maxsize=4096)
+def read(url: str, policy: Policy) -> tuple[Target, tuple[Address, ...] | None]:
+    """A URL that may be called, and its addresses if no name server need be asked for them."""
+    target = policy.read(url)
+    found = known(target)
+    return target, None if found is None else checked(found, policy)
 
 
 @lru_cache(maxsize=1024)

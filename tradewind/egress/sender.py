@@ -2,18 +2,19 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Final
 
 import certifi
 import msgspec
-import pycurl
 
 from tradewind.egress import failures, guard
 from tradewind.egress.addresses import Address
 from tradewind.egress.exchange import Exchange, OpenSocket, open_socket
 from tradewind.egress.grammar import Target, UrlRefused
 from tradewind.egress.guard import AddressRefused, Lookup, Policy
+from tradewind.egress.multi import Multi
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import Outcome, Problem, Result, Timings
 
@@ -22,6 +23,129 @@ _ALWAYS: Final = ("Accept-Encoding: identity", "Expect:")
 _MOST_ADDRESSES: Final = 6
 _IDLE_CONNECTIONS: Final = 512
 _IDLE_HANDLES: Final = 512
+
+
+class Call:
+    """One POST under way: its addresses in turn, until one answers or the time is up."""
+
+    __slots__ = (
+        "_addresses",
+        "_began",
+        "_body",
+        "_detail",
+        "_diagnosis",
+        "_done",
+        "_exchange",
+        "_found_at",
+        "_headers",
+        "_sender",
+        "_start",
+        "_tried",
+        "deadline",
+        "target",
+    )
+
+    target: Target
+
+    def __init__(
+        self,
+        sender: "Sender",
+        body: bytes,
+        headers: list[str],
+        done: Callable[[Result], None],
+        seconds: float,
+        *,
+        detail: bool,
+        diagnosis: bool,
+    ) -> None:
+        self._sender = sender
+        self._body = body
+        self._headers = headers
+        self._done: Callable[[Result], None] | None = done
+        self._detail = detail
+        self._diagnosis = diagnosis
+        self._began = perf_counter()
+        self.deadline = self._began + seconds
+        self._exchange: Exchange | None = None
+        self._addresses: tuple[Address, ...] = ()
+        self._tried = 0
+
+    def go(self, addresses: tuple[Address, ...]) -> None:
+        """Try these addresses, of which there is at least one."""
+        if self._done is None:
+            return
+        self._addresses = addresses
+        self._found_at = perf_counter()
+        self._exchange = self._sender.exchange(diagnosis=self._diagnosis)
+        self._try_next(self._exchange)
+
+    def refuse(self, error: UrlRefused | AddressRefused | LookupFailed) -> None:
+        """It ends before any address was tried."""
+        self._finish(_unsent(error, perf_counter() - self._began))
+
+    def abandon(self) -> None:
+        """End it without calling back."""
+        self._done = None
+        if self._exchange is not None:
+            self._sender.multi.forget(self._exchange.curl)
+            self._exchange.close()  # its state is not known
+            self._exchange = None
+
+    def _try_next(self, exchange: Exchange) -> None:
+        """Each address gets an equal share of what is left to connect in; the last gets it all."""
+        self._start = perf_counter()
+        left = self.deadline - self._start
+        exchange.begin(
+            self.target,
+            self._addresses[self._tried],
+            self._body,
+            self._headers,
+            seconds=left,
+            connect_seconds=left / (len(self._addresses) - self._tried),
+        )
+        self._tried += 1
+        self._sender.multi.perform(exchange.curl, self._over)
+
+    def _over(self, code: int) -> None:
+        exchange = self._exchange
+        if exchange is None:
+            return
+        if exchange.complete:
+            status = exchange.status
+            outcome, problem = failures.answered(status)
+            result = Result(outcome, status, problem, exchange.head, exchange.body)
+        else:
+            facts = exchange.facts(code)
+            at_end = self._tried == len(self._addresses) or perf_counter() >= self.deadline
+            if not at_end and failures.may_try_next(facts):
+                self._try_next(exchange)
+                return
+            outcome, problem = failures.explain(facts)
+            result = Result(outcome, None, problem)
+        if self._detail:
+            result = self._detailed(exchange, result)
+        self._exchange = None
+        self._sender.give_back(exchange, diagnosis=self._diagnosis)
+        self._finish(result)
+
+    def _detailed(self, exchange: Exchange, result: Result) -> Result:
+        began = self._began
+        return msgspec.structs.replace(
+            result,
+            timings=exchange.timings(
+                dns=self._found_at - began,
+                before=self._start - began,
+                total=perf_counter() - began,
+            ),
+            tried=self._tried,
+            reused=result.status is not None and exchange.reused,
+            certificate_ends=exchange.certificate_ends() if self._diagnosis else None,
+        )
+
+    def _finish(self, result: Result) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            done(result)
 
 
 class Sender:
@@ -52,8 +176,48 @@ class Sender:
         self._authorities = authorities or _authorities()
         self._opener = opener
         self._free: list[Exchange] = []
-        self._multi = pycurl.AsyncCurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
+        self._lookups: set[asyncio.Task[None]] = set()
+        self.multi = Multi(idle_connections=idle_connections)
+
+    def begin(
+        self,
+        url: str,
+        body: bytes,
+        headers: Sequence[str],
+        done: Callable[[Result], None],
+        *,
+        seconds: float = SECONDS,
+        detail: bool = False,
+        diagnosis: bool = False,
+    ) -> Call:
+        """Send one POST, and call back with what became of it, at once if it must not be sent.
+
+        `seconds` limit everything up to the head of the answer, and with what is left of them its
+        body. The addresses of a name are tried in turn until one can be connected to.
+        With `detail` the result has times and counts. A `diagnosis` takes a connection of its own,
+        so that every step is taken and timed.
+        """
+        call = Call(
+            self,
+            body,
+            [*headers, *_ALWAYS],
+            done,
+            seconds,
+            detail=detail or diagnosis,
+            diagnosis=diagnosis,
+        )
+        try:
+            call.target, found = guard.read(url, self._policy)
+        except (UrlRefused, AddressRefused) as error:
+            call.refuse(error)
+            return call
+        if found is not None:
+            call.go(found)
+            return call
+        task = asyncio.create_task(self._find(call, call.target))
+        self._lookups.add(task)
+        task.add_done_callback(self._lookups.discard)
+        return call
 
     async def post(
         self,
@@ -64,107 +228,48 @@ class Sender:
         seconds: float = SECONDS,
         diagnosis: bool = False,
     ) -> Result:
-        """Send one POST, and tell what became of it; it raises nothing but cancellation.
+        """The same for who can wait, with all detail. It raises nothing but cancellation."""
+        over: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
-        `seconds` limit everything up to the head of the answer, and with what is left of them its
-        body. The addresses of a name are tried in turn until one can be connected to.
-        A `diagnosis` takes a connection of its own, so that every step is taken and timed.
-        """
-        began = asyncio.get_running_loop().time()
-        deadline = began + seconds
+        def done(result: Result) -> None:
+            if not over.done():
+                over.set_result(result)
+
+        call = self.begin(
+            url, body, headers, done, seconds=seconds, detail=True, diagnosis=diagnosis
+        )
         try:
-            target = self._policy.read(url)
-            addresses = await self._addresses(target, deadline)
-        except (UrlRefused, AddressRefused, LookupFailed) as error:
-            return _unsent(error, asyncio.get_running_loop().time() - began)
-        exchange = self._exchange(diagnosis=diagnosis)
-        try:
-            result = await self._try_in_turn(
-                exchange, target, addresses, body, [*headers, *_ALWAYS], began, deadline
-            )
-        except BaseException:
-            # Whoever was cancelled leaves a handle in an unknown state.
-            exchange.close()
+            return await over
+        except asyncio.CancelledError:
+            call.abandon()
             raise
-        if diagnosis:
-            result = msgspec.structs.replace(result, certificate_ends=exchange.certificate_ends())
-        if diagnosis or len(self._free) >= _IDLE_HANDLES:
-            exchange.close()
-        else:
-            exchange.forget()
-            self._free.append(exchange)
-        return result
 
     async def close(self) -> None:
-        """End calls under way, and close every connection."""
-        await self._multi.aclose()
+        """End calls under way, without calling back, and close every connection."""
+        for task in list(self._lookups):
+            task.cancel()
+        if self._lookups:
+            await asyncio.wait(self._lookups)
+        self.multi.close()
         for exchange in self._free:
             exchange.close()
         self._free.clear()
 
-    async def _addresses(self, target: Target, deadline: float) -> tuple[Address, ...]:
-        found = guard.known(target)
-        if found is None:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    found = await self._lookup.addresses(target.host)
-            except TimeoutError:
-                raise LookupFailed("dns_timeout", target.host) from None
-        return guard.checked(found, self._policy)[:_MOST_ADDRESSES]
+    async def _find(self, call: Call, target: Target) -> None:
+        """Learn the addresses of a name, and go on with the call."""
+        try:
+            async with asyncio.timeout(call.deadline - perf_counter()):
+                found = await self._lookup.addresses(target.host)
+            found = guard.checked(found, self._policy)[:_MOST_ADDRESSES]
+        except TimeoutError:
+            call.refuse(LookupFailed("dns_timeout", target.host))
+        except (AddressRefused, LookupFailed) as error:
+            call.refuse(error)
+        else:
+            call.go(found)
 
-    async def _try_in_turn(
-        self,
-        exchange: Exchange,
-        target: Target,
-        addresses: tuple[Address, ...],
-        body: bytes,
-        headers: list[str],
-        began: float,
-        deadline: float,
-    ) -> Result:
-        """Each address gets an equal share of what is left to connect in; the last gets it all."""
-        clock = asyncio.get_running_loop().time
-        found_at = clock()
-        tried = 0
-        while True:
-            start = clock()
-            left = deadline - start
-            share = left / (len(addresses) - tried)
-            exchange.begin(
-                target, addresses[tried], body, headers, seconds=left, connect_seconds=share
-            )
-            tried += 1
-            code = pycurl.E_OK
-            try:
-                await self._multi.add_handle(exchange.curl)
-            except pycurl.error as error:
-                code = error.args[0]
-            status = exchange.status if exchange.complete else None
-            if status is not None:
-                outcome, problem = failures.answered(status)
-                break
-            facts = exchange.facts(code)
-            at_end = tried == len(addresses) or clock() >= deadline
-            if at_end or not failures.may_try_next(facts):
-                outcome, problem = failures.explain(facts)
-                break
-        timings = exchange.timings(
-            dns=found_at - began, before=start - began, total=clock() - began
-        )
-        if status is None:
-            return Result(outcome, None, problem, timings=timings, tried=tried)
-        return Result(
-            outcome,
-            status,
-            problem,
-            exchange.head,
-            exchange.body,
-            timings,
-            tried,
-            reused=exchange.reused,
-        )
-
-    def _exchange(self, *, diagnosis: bool) -> Exchange:
+    def exchange(self, *, diagnosis: bool) -> Exchange:
+        """A handle for a call; whoever takes it gives it back."""
         if self._free and not diagnosis:
             return self._free.pop()
         return Exchange(
@@ -174,6 +279,13 @@ class Sender:
             opener=self._opener,
             diagnosis=diagnosis,
         )
+
+    def give_back(self, exchange: Exchange, *, diagnosis: bool) -> None:
+        if diagnosis or len(self._free) >= _IDLE_HANDLES:
+            exchange.close()
+        else:
+            exchange.forget()
+            self._free.append(exchange)
 
 
 def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> Result:

@@ -1,0 +1,67 @@
+"""What a worker has claimed and not begun to send; each subscription's waits for its turn."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from tradewind.delivery.attempt import Clock
+from tradewind.delivery.lanes import Bounds, Lane, share_out
+from tradewind.delivery.model import Claim
+
+
+class Held(NamedTuple):
+    """A claim that waits for its turn, and since when it is ours."""
+
+    claim: Claim
+    clock: Clock
+    since: float
+
+
+class Hand:
+    """Claims that wait for room in their lanes."""
+
+    def __init__(self, lanes: Mapping[UUID, Lane]) -> None:
+        self._lanes = lanes
+        self._waiting: dict[UUID, deque[Held]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    @property
+    def lanes(self) -> Mapping[UUID, Lane]:
+        """The lanes that something waits for."""
+        return {one: self._lanes[one] for one in self._waiting}
+
+    def add(self, claims: Sequence[Claim], clock: Clock, since: float) -> None:
+        for claim in claims:
+            one = claim.subscription_id
+            self._waiting.setdefault(one, deque()).append(Held(claim, clock, since))
+            self._lanes[one].held += 1
+
+    def take(self, bounds: Bounds, busy: Mapping[UUID, Lane]) -> list[Held]:
+        """Those whose turn has come, beside what is under way in the `busy` lanes."""
+        lanes = {**busy, **self.lanes}
+        wants = {one: min(len(queue), lanes[one].free) for one, queue in self._waiting.items()}
+        taken = []
+        for one, share in share_out(wants, lanes, bounds).items():
+            queue = self._waiting[one]
+            taken += [queue.popleft() for _ in range(share)]
+            self._let_go(one, share)
+        return taken
+
+    def take_older(self, than: float) -> list[Claim]:
+        """Those that have waited since before a moment."""
+        taken = []
+        for one, queue in list(self._waiting.items()):
+            old = 0
+            while queue and queue[0].since < than:
+                taken.append(queue.popleft().claim)
+                old += 1
+            self._let_go(one, old)
+        return taken
+
+    def _let_go(self, one: UUID, number: int) -> None:
+        self._lanes[one].held -= number
+        if not self._waiting[one]:
+            del self._waiting[one]

@@ -1,0 +1,141 @@
+"""libcurl's multi interface on the event loop: one watched descriptor, one turn for many calls."""
+
+import asyncio
+import selectors
+from collections.abc import Callable
+from typing import Final
+
+import pycurl
+
+from tradewind.observability.logs import log
+
+Done = Callable[[int], None]
+
+# libcurl's words for reading and writing are those of the selectors, both when it says what it
+# waits for and when it is told what is ready.
+_NOTHING: Final = frozenset({pycurl.POLL_REMOVE, pycurl.POLL_NONE})
+
+
+class Multi:
+    """Performs handles, and calls back with libcurl's code when one is over.
+
+    All sockets are in an epoll set of our own, and the loop watches that set: what is ready is
+    dealt with in one turn, however much it is. pycurl's own integration has the loop watch every
+    socket, and makes a future for every call; docs/decisions/0014 has the prices.
+    """
+
+    def __init__(self, *, idle_connections: int) -> None:
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._time)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
+        self._ready = selectors.DefaultSelector()
+        self._watched: dict[int, int] = {}
+        self._calls: dict[pycurl.Curl, Done] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._soon: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = float("inf")
+
+    def perform(self, curl: pycurl.Curl, done: Done) -> None:
+        """Begin a call; `done` gets libcurl's code, never before this returns."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._ready.fileno(), self._act)
+        self._calls[curl] = done
+        try:
+            self._multi.add_handle(curl)
+        except BaseException:
+            del self._calls[curl]
+            raise
+
+    def forget(self, curl: pycurl.Curl) -> None:
+        """End a call without calling back."""
+        if self._calls.pop(curl, None) is not None:
+            self._multi.remove_handle(curl)
+
+    def close(self) -> None:
+        """End every call without calling back, and close every connection."""
+        for curl in list(self._calls):
+            self.forget(curl)
+        if self._loop is not None:
+            self._loop.remove_reader(self._ready.fileno())
+        for planned in (self._soon, self._timer):
+            if planned is not None:
+                planned.cancel()
+        self._multi.close()
+        self._ready.close()
+
+    def _watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
+        before = self._watched.pop(descriptor, None)
+        if what in _NOTHING:
+            if before is not None:
+                self._ready.unregister(descriptor)
+            return
+        if before is None:
+            self._ready.register(descriptor, what)
+        elif before != what:
+            self._ready.modify(descriptor, what)
+        self._watched[descriptor] = what
+
+    def _time(self, milliseconds: int) -> None:
+        """Plan when libcurl wants to be woken; it must not be called from within itself."""
+        if self._loop is None:
+            return
+        if milliseconds < 0:
+            self._due = float("inf")
+        elif milliseconds == 0:
+            self._due = float("inf")
+            if self._soon is None:
+                self._soon = self._loop.call_soon(self._kick)
+        else:
+            self._due = self._loop.time() + milliseconds / 1000
+            # A timer that is too early only looks again, so most changes cost nothing.
+            if self._timer is None or self._timer.when() > self._due:
+                self._plan()
+
+    def _plan(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._loop is not None:
+            self._timer = self._loop.call_at(self._due, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._due == float("inf") or self._loop is None:
+            return
+        if self._loop.time() < self._due:
+            self._plan()
+            return
+        self._due = float("inf")
+        self._kick()
+
+    def _kick(self) -> None:
+        self._soon = None
+        self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        self._hand_out()
+
+    def _act(self) -> None:
+        act = self._multi.socket_action
+        for key, events in self._ready.select(0):
+            act(key.fd, events)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Call back for everything that is over."""
+        over: list[tuple[Done, int]] = []
+        while True:
+            left, well, badly = self._multi.info_read(1000)
+            for curl in well:
+                over.append((self._calls.pop(curl), pycurl.E_OK))
+                self._multi.remove_handle(curl)
+            for curl, code, _ in badly:
+                over.append((self._calls.pop(curl), code))
+                self._multi.remove_handle(curl)
+            if not left:
+                break
+        for done, code in over:
+            try:
+                done(code)
+            except Exception as error:  # noqa: BLE001 - one caller's mistake must not reach others
+                log.exception("egress.callback_failed", error=str(error))
