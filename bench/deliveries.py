@@ -11,7 +11,7 @@ from uuid import UUID
 from bench import sender as bare_sender
 from bench.receivers import Receivers
 from tradewind import ids
-from tradewind.delivery.engine import Engine
+from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -40,8 +40,9 @@ _BODY = (
 class Bench:
     """A database with an account, and subscriptions and events on request."""
 
-    def __init__(self, db: Database, keyring: Keyring) -> None:
+    def __init__(self, db: Database, hurried: Database, keyring: Keyring) -> None:
         self.db = db
+        self.hurried = hurried
         self.keyring = keyring
         self.account = ids.new()
         self.wake = asyncio.Event()
@@ -111,7 +112,7 @@ class Bench:
         """An engine that delivers while the block lasts."""
         resolver = Resolver()
         sender = Sender(Policy(development=True), resolver)
-        engine = Engine(self.db, self.keyring, sender)
+        engine = Engine(self.db, self.keyring, sender, hurried=self.hurried)
         stop = asyncio.Event()
         task = asyncio.create_task(engine.run(stop, self.wake))
         try:
@@ -137,8 +138,10 @@ async def run(database_url: str) -> bool:
     """Print every figure; whether the bars hold."""
     logs.configure("json", "error")
     db = Database(database_url, size=8, name="bench")
+    hurried = Database(database_url, size=HURRIED_CONNECTIONS, name="bench", settings=HURRIED)
     await db.open()
-    bench = Bench(db, Keyring([DEVELOPMENT_SECRET]))
+    await hurried.open()
+    bench = Bench(db, hurried, Keyring([DEVELOPMENT_SECRET]))
     await bench.prepare()
     held = []
     with Receivers() as receivers:
@@ -146,6 +149,7 @@ async def run(database_url: str) -> bool:
         for figure in (_drain, _price, _fairness, _latency, _many):
             held.append(await figure(bench, receivers))
             await bench.clear()
+    await hurried.close()
     await db.close()
     return all(held)
 

@@ -13,7 +13,7 @@ from tradewind.accounts import sql as accounts
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
 from tradewind.delivery import sql_log
-from tradewind.delivery.engine import Engine
+from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
 from tradewind.delivery.recover import feed_jobs
 from tradewind.delivery.routes import LOG_KEPT
 from tradewind.delivery.watch import watch
@@ -147,22 +147,28 @@ async def run(chosen: Settings) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
     db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind worker")
+    hurried = Database(
+        chosen.database_url, size=HURRIED_CONNECTIONS, name="tradewind deliveries", settings=HURRIED
+    )
     with ExitStack() as stack:
         if chosen.metrics_listen is not None:
             host, port = chosen.metrics_listen
             bound = stack.enter_context(listener.serving(host, port, metrics.registry(None)))
             log.info("metrics.listening", host=host, port=bound)
         await db.open()
+        await hurried.open()
         client = Client()
         resolver = Resolver(chosen.dns_servers)
         sender = Sender(policy_of(chosen), resolver)
         try:
             keyring = Keyring(chosen.secret_key)
             platforms = platforms_of(chosen, db, keyring, client)
-            await _work(chosen, db, platforms, Engine(db, keyring, sender), stop)
+            engine = Engine(db, keyring, sender, hurried=hurried)
+            await _work(chosen, db, platforms, engine, stop)
         finally:
             await sender.close()
             await resolver.close()
             await client.close()
+            await hurried.close()
             await db.close()
     log.info("worker.stopped")

@@ -31,7 +31,7 @@ async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[
 
 
 async def record(db: Database, ended: Sequence[Ended]) -> None:
-    made = Recorder(db, {})
+    made = Recorder(db, db, {})
     for one in ended:
         made.add(one, None)
     made.close()
@@ -76,7 +76,7 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, ended = await claimed(db, 1)
-    made = Recorder(db, {})
+    made = Recorder(db, db, {})
     assert not made.is_behind
 
     made.add(ended[0], None)

@@ -12,7 +12,7 @@ from uuid import UUID
 from tradewind.delivery import figures, judge, sql, sql_jobs
 from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
 from tradewind.delivery.hand import Hand
-from tradewind.delivery.lanes import Bounds, Lane, share_out
+from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane, share_out
 from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
 from tradewind.errors import TradewindError
@@ -24,6 +24,11 @@ from tradewind.webhooks.secret import Opener
 
 # An attempt, and the flush behind it, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
+# A commit of the engine's need not wait for the disk: if the server crashes, what it had
+# not written is sent again, never lost. And its few statements are planned once for all:
+# planning them for every batch, over all partitions, took longer than the work.
+HURRIED = {"synchronous_commit": "off", "plan_cache_mode": "force_generic_plan"}
+HURRIED_CONNECTIONS = 4
 _POLL_SECONDS = 0.2
 # While it is busy: how often it looks for subscriptions with something due, and, after a claim of
 # many, how long it waits for more room before it claims only a few.
@@ -52,11 +57,15 @@ class Engine:
         keyring: Keyring,
         network: Network,
         *,
+        hurried: Database | None = None,
         bounds: Bounds | None = None,
         moment: Callable[[], float] = perf_counter,
     ) -> None:
-        """`moment` tells how time passes, in seconds from any beginning."""
-        self._db = db
+        """`hurried` has connections with the settings of HURRIED, for claims and records.
+
+        `moment` tells how time passes, in seconds from any beginning.
+        """
+        self._db = hurried or db
         self._network = network
         self._moment = moment
         self._bounds = bounds or Bounds()
@@ -68,7 +77,7 @@ class Engine:
         self._hand = Hand(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
-        self._recorder = Recorder(db, self._lanes, moment)
+        self._recorder = Recorder(db, self._db, self._lanes, moment)
         self._due: list[UUID] = []
         # Subscriptions that cannot be signed for, and until when they are left alone.
         self._resting: dict[UUID, float] = {}
@@ -181,7 +190,10 @@ class Engine:
         """Begin to send, by what the subscriptions are right before it."""
         if self._under_way > _FEW:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
-        held = self._hand.take(self._bounds, self._busy)
+        now = self._moment()
+        held = self._hand.take(self._bounds, self._busy, now)
+        if self._hand.rests(now):
+            asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
         if not held:
             return
         jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}

@@ -39,10 +39,18 @@ class Hand:
             self._waiting.setdefault(one, deque()).append(Held(claim, clock, since))
             self._lanes[one].held += 1
 
-    def take(self, bounds: Bounds, busy: Mapping[UUID, Lane]) -> list[Held]:
+    def rests(self, now: float) -> bool:
+        """Whether something waits only for the end of its lane's rest."""
+        return any(self._lanes[one].rests(now) for one in self._waiting)
+
+    def take(self, bounds: Bounds, busy: Mapping[UUID, Lane], now: float) -> list[Held]:
         """Those whose turn has come, beside what is under way in the `busy` lanes."""
         lanes = {**busy, **self.lanes}
-        wants = {one: min(len(queue), lanes[one].free) for one, queue in self._waiting.items()}
+        wants = {
+            one: min(len(queue), lanes[one].free)
+            for one, queue in self._waiting.items()
+            if not lanes[one].rests(now)
+        }
         taken = []
         for one, share in share_out(wants, lanes, bounds).items():
             queue = self._waiting[one]

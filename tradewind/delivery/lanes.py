@@ -15,6 +15,8 @@ _SLOW_MS = 3000
 # A receiver that answers so soon is claimed for ahead of time.
 _AT_ONCE_MS = 100
 _FEW_AHEAD = 8
+# A receiver that only fails, and fails at once, would otherwise keep us busy with its failures.
+REST_SECONDS = 0.02
 # Answers that say nothing bad about how much the receiver can bear.
 _HARMLESS_STATUSES = range(300, 500)
 _TOO_MANY = 429
@@ -26,7 +28,7 @@ class Lane:
 
     It doubles from round to round until the first trouble. Trouble narrows it, once for all that
     was sent before; then it doubles once more, and grows by one a round. A receiver that answers
-    nothing keeps one.
+    nothing keeps one, and rests a moment after each failure.
     """
 
     limit: float = FIRST
@@ -37,6 +39,7 @@ class Lane:
     # Claimed, and waiting for its turn.
     held: int = 0
     _answers_at_once: bool = False
+    _rests_until: float = float("-inf")
     _calm_from: float = float("inf")
     _shrunk_at: float = float("-inf")
 
@@ -52,6 +55,10 @@ class Lane:
     @property
     def free(self) -> int:
         return max(0, self.width - self.in_flight)
+
+    def rests(self, now: float) -> bool:
+        """Whether nothing is begun yet, because it failed just now and is down to one."""
+        return now < self._rests_until
 
     @property
     def ahead(self) -> int:
@@ -83,6 +90,8 @@ class Lane:
             return
         if began > self._shrunk_at:
             self._shrink(0.25 if outcome is Outcome.TIMEOUT else 0.5, now)
+        if self.width == 1:
+            self._rests_until = now + REST_SECONDS
 
     def _shrink(self, factor: float, now: float) -> None:
         self.limit = max(1.0, self.limit * factor)

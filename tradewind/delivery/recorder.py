@@ -54,10 +54,12 @@ class Recorder:
     def __init__(
         self,
         db: Database,
+        hurried: Database,
         lanes: Mapping[UUID, Lane],
         moment: Callable[[], float] = perf_counter,
     ) -> None:
         self._db = db
+        self._hurried = hurried
         self._lanes = lanes
         self._moment = moment
         self._buffer: list[tuple[Ended, Destination | None]] = []
@@ -139,7 +141,7 @@ class Recorder:
     async def _write(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
         began = self._moment()
         ended = [one for one, _ in batch]
-        kept = await sql.record(self._db, ended, judge.DELAYS)
+        kept = await sql.record(self._hurried, ended, judge.DELAYS)
         figures.FLUSH_SECONDS.observe(self._moment() - began)
         figures.attempted(ended)
         for one in ended:
@@ -171,7 +173,7 @@ class Recorder:
 
     async def _save_health(self, found: Mapping[UUID, Tally]) -> None:
         await sql.save_health(
-            self._db,
+            self._hurried,
             list(found),
             [tally.delivered for tally in found.values()],
             [tally.failed for tally in found.values()],

@@ -1,7 +1,7 @@
 """The pool: connections to PostgreSQL, with time limits on everything that could hang."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -68,8 +68,11 @@ class Database:
     changes more than one thing goes through `storage.transaction`.
     """
 
-    def __init__(self, url: str, *, size: int, name: str) -> None:
-        self._settings = {**_SESSION_SETTINGS, "application_name": name}
+    def __init__(
+        self, url: str, *, size: int, name: str, settings: Mapping[str, str] | None = None
+    ) -> None:
+        """`settings` are PostgreSQL's, for every connection of this pool."""
+        self._settings = {**_SESSION_SETTINGS, "application_name": name, **(settings or {})}
         self._url = url
         self._pool = asyncpg.create_pool(
             url,
