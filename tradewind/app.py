@@ -13,6 +13,12 @@ from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate
 from tradewind.background.errands import Errands
+from tradewind.dashboard import pages as dashboard_pages
+from tradewind.dashboard.live import Live
+from tradewind.dashboard.render import Renderer
+from tradewind.dashboard.session import Sessions
+from tradewind.dashboard.site import Dashboard
+from tradewind.dashboard.static import Static
 from tradewind.delivery import admin_routes as admin_delivery_routes
 from tradewind.delivery import routes as delivery_routes
 from tradewind.egress.client import Client
@@ -75,6 +81,7 @@ ROUTES: Sequence[Routes] = (
     link_page.routes,
     help_routes.routes,
     reference_routes.routes,
+    *dashboard_pages.ROUTES,
 )
 
 WEBHOOKS: Mapping[str, Any] = {ORDER_UPDATED: EventBody, PAYMENT_UPDATED: EventBody}
@@ -104,6 +111,10 @@ def build(chosen: Settings) -> Application:
     resolver = Resolver(chosen.dns_servers)
     sender = Sender(policy_of(chosen), resolver)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
+    static = Static()
+    sessions = Sessions(db, keyring, plans, secure=chosen.public_url.startswith("https:"))
+    renderer = Renderer(keyring, sessions, static, chosen.public_url)
+    live = Live(db)
 
     async def open_() -> None:
         await db.open()
@@ -112,6 +123,7 @@ def build(chosen: Settings) -> Application:
             await partitions.make_ahead(db)
 
     async def close() -> None:
+        live.close()
         await errands.close()
         await refreshes.close()
         passwords.close()
@@ -137,9 +149,14 @@ def build(chosen: Settings) -> Application:
             Sender: sender,
             Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
             Retention: Retention(timedelta(days=chosen.events_days)),
+            Static: static,
+            Sessions: sessions,
+            Renderer: renderer,
+            Live: live,
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS))),
         },
         gate=Authenticator(db, keyring, plans),
+        site=Dashboard(sessions, keyring, renderer, chosen.public_url),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,
