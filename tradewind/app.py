@@ -1,5 +1,6 @@
 """The API process: connects the parts and gives granian an application to run."""
 
+import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -118,6 +119,10 @@ def build(chosen: Settings) -> Application:
 
     async def open_() -> None:
         await db.open()
+        # The server waits for open streams before it asks us to close.
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
         with suppress(Unavailable):  # the worker does it as well, as soon as it can
             await adopt(db, platforms, given_credentials(chosen))
             await partitions.make_ahead(db)

@@ -29,9 +29,9 @@ _SECTIONS = (
         "",
         (
             Place("Overview", "/"),
-            Place("Orders", "/orders"),
+            Place("Orders", "/orders", Role.BUYER),
             Place("Products", "/products"),
-            Place("Webhooks", "/webhooks"),
+            Place("Webhooks", "/webhooks", Role.BUYER),
             Place("API keys", "/keys"),
         ),
     ),
