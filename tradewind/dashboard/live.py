@@ -85,13 +85,15 @@ class Live:
             self._looking = asyncio.create_task(self._look())
         try:
             yield b"retry: 1000\n: welcome\n\n"
-            while not (self._closed or stream.ended) and loop.time() < over:
+            while not self._closed and loop.time() < over:
                 if await _woken(stream.wake, min(_HEARTBEAT_SECONDS, over - loop.time())):
                     stream.wake.clear()
                     if stream.changed:
                         topics = ",".join(sorted(stream.changed))
                         stream.changed.clear()
                         yield f"event: change\ndata: {topics}\n\n".encode()
+                    if stream.ended:
+                        return
                 else:
                     yield b": still here\n\n"
         finally:
@@ -117,7 +119,7 @@ class Live:
         for stream in asked:
             if stream.session_id not in living:
                 stream.changed.add("session")
-                stream.wake.set()
+                stream.end()
                 continue
             row = own[stream.account_id]
             prints = {"orders": str(row["orders"]), "deliveries": str(row["deliveries"])}
