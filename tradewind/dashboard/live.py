@@ -42,9 +42,9 @@ class _Stream:
             self.changed |= {
                 topic for topic, print_ in now.items() if self.known.get(topic) != print_
             }
-        self.known = now
-        if self.changed:
+        if self.changed or self.known is None:
             self.wake.set()
+        self.known = now
 
 
 class Live:
@@ -85,6 +85,7 @@ class Live:
             self._looking = asyncio.create_task(self._look())
         try:
             yield b"retry: 1000\n: welcome\n\n"
+            watching = False
             while not self._closed and loop.time() < over:
                 if await _woken(stream.wake, min(_HEARTBEAT_SECONDS, over - loop.time())):
                     stream.wake.clear()
@@ -92,6 +93,9 @@ class Live:
                         topics = ",".join(sorted(stream.changed))
                         stream.changed.clear()
                         yield f"event: change\ndata: {topics}\n\n".encode()
+                    if stream.known is not None and not watching:
+                        watching = True
+                        yield b": watching from here on\n\n"
                     if stream.ended:
                         return
                 else:
