@@ -9,10 +9,10 @@ LOCK := .venv/bin/uv pip compile -q --universal --generate-hashes --python-versi
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup run test soak check format map bench lock clean
+.PHONY: help setup run test soak check format map bench screenshots lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv ready for development; does nothing when it is
 	@$(PYTHON) tools/setup.py dev
@@ -45,6 +45,10 @@ map: setup ## Print every file with its promise
 bench: setup ## Measure; prints ratios that were taken in one run
 	@$(PYTHON) tools/setup.py wrk
 	@$(VENV_PYTHON) -m bench
+
+screenshots: setup ## Shoot every page of the dashboard into docs/images
+	@$(PYTHON) tools/setup.py browser
+	@$(VENV_PYTHON) tools/screenshots.py $(ONLY)
 
 lock: setup ## Write both locks anew from pyproject.toml
 	$(LOCK) pyproject.toml -o requirements.lock

@@ -1,5 +1,6 @@
 """The API process: connects the parts and gives granian an application to run."""
 
+import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,12 @@ from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.sign_in import LoginRate
 from tradewind.background.errands import Errands
+from tradewind.dashboard import pages as dashboard_pages
+from tradewind.dashboard.live import Live
+from tradewind.dashboard.render import Renderer
+from tradewind.dashboard.session import Sessions
+from tradewind.dashboard.site import Dashboard
+from tradewind.dashboard.static import Static
 from tradewind.delivery import admin_routes as admin_delivery_routes
 from tradewind.delivery import routes as delivery_routes
 from tradewind.egress.client import Client
@@ -75,6 +82,7 @@ ROUTES: Sequence[Routes] = (
     link_page.routes,
     help_routes.routes,
     reference_routes.routes,
+    *dashboard_pages.ROUTES,
 )
 
 WEBHOOKS: Mapping[str, Any] = {ORDER_UPDATED: EventBody, PAYMENT_UPDATED: EventBody}
@@ -104,14 +112,23 @@ def build(chosen: Settings) -> Application:
     resolver = Resolver(chosen.dns_servers)
     sender = Sender(policy_of(chosen), resolver)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
+    static = Static()
+    sessions = Sessions(db, keyring, plans, secure=chosen.public_url.startswith("https:"))
+    renderer = Renderer(keyring, sessions, static, chosen.public_url)
+    live = Live(db)
 
     async def open_() -> None:
         await db.open()
+        # The server waits for open streams before it asks us to close.
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
         with suppress(Unavailable):  # the worker does it as well, as soon as it can
             await adopt(db, platforms, given_credentials(chosen))
             await partitions.make_ahead(db)
 
     async def close() -> None:
+        live.close()
         await errands.close()
         await refreshes.close()
         passwords.close()
@@ -137,9 +154,14 @@ def build(chosen: Settings) -> Application:
             Sender: sender,
             Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
             Retention: Retention(timedelta(days=chosen.events_days)),
+            Static: static,
+            Sessions: sessions,
+            Renderer: renderer,
+            Live: live,
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS))),
         },
         gate=Authenticator(db, keyring, plans),
+        site=Dashboard(sessions, keyring, renderer, chosen.public_url),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,

@@ -6,6 +6,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from types import FrameType
 
 from tradewind.errors import CannotStart
 
@@ -34,6 +36,22 @@ def die_with_parent(signum: signal.Signals) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signum))
     if os.getppid() != parent:  # it died before we asked, perhaps while we were still importing
         os.kill(os.getpid(), signum)
+
+
+def on_signal(signum: signal.Signals, act: Callable[[], object]) -> None:
+    """Also `act` when the signal comes, before whatever was to happen then.
+
+    For a process whose loop has its handler already: the server stops when it is told to, but
+    first waits for answers that only we can end. It must be called in the main thread.
+    """
+    before = signal.getsignal(signum)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        act()
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signum, handle)
 
 
 def claim_port(host: str, port: int) -> int:

@@ -22,7 +22,8 @@ def introduce(running: Running, secrets: Secrets) -> None:
         f"""
 Tradewind is running.
 
-  API        {running.url}
+  dashboard  {running.url}/ (sign in as the buyer or the operator below)
+  API        {running.url}/v1
   reference  {running.url}/docs
   sandbox    {running.sandbox_url} (the simulated marketplace)
   database   {running.database_url}

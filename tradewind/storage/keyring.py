@@ -6,7 +6,9 @@ from typing import Literal
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-Purpose = Literal["access tokens", "refresh tokens", "api keys", "links", "logins", "sealing"]
+Purpose = Literal[
+    "access tokens", "refresh tokens", "api keys", "links", "logins", "sealing", "page forms"
+]  # fmt: skip
 
 
 def _derive(master: bytes, label: str, length: int) -> bytes:

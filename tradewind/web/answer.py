@@ -1,6 +1,6 @@
 """An answer: what an endpoint sends when the declared status and a body are not all."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,12 +18,16 @@ NO_STORE = (b"cache-control", b"no-store")
 
 @dataclass(slots=True)
 class Answer:
-    """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON."""
+    """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON.
+
+    With a `stream` there is no body: its pieces are sent as they come, until it or the client ends.
+    """
 
     body: Any = None
     status: int | None = None
     headers: Sequence[tuple[bytes, bytes]] = field(default_factory=list)
     content_type: bytes = JSON
+    stream: AsyncIterator[bytes] | None = None
 
     def encoded(self) -> bytes:
         if self.body is None:

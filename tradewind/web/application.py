@@ -22,6 +22,8 @@ from tradewind.web.problems import (
 )
 from tradewind.web.request import Network, Receive, Request, Scope, Send
 from tradewind.web.router import Router
+from tradewind.web.site import Site
+from tradewind.web.streaming import send_stream
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -43,7 +45,10 @@ class _Bound:
         self.route = f"{endpoint.method} {endpoint.path}"
         self.fixed = {name: parts[kind] for name, kind in endpoint.parts.items()}
         self.read_body = inputs.body_reader(
-            endpoint.body, form=endpoint.form, required=endpoint.body_required
+            endpoint.body,
+            form=endpoint.form,
+            required=endpoint.body_required,
+            page=endpoint.page,
         )
         self.seen: dict[int, metrics.Observe] = {}
 
@@ -58,6 +63,7 @@ class Application:
         gate: Gate,
         *,
         public_url: str,
+        site: Site | None = None,
         trusted_proxies: Sequence[Network] = (),
         cors_origins: Sequence[str] = (),
         on_start: Sequence[Hook] = (),
@@ -66,6 +72,9 @@ class Application:
         bound = [_Bound(endpoint, parts) for endpoint in endpoints]
         self._router = Router((b.endpoint.method, b.endpoint.path, b) for b in bound)
         self._gate = gate
+        self._site = site
+        if site is None and any(endpoint.page for endpoint in endpoints):
+            raise TypeError("There are pages, and no site to open them.")
         self._public_url = public_url
         self._proxies = trusted_proxies
         self._cors = Cors(cors_origins)
@@ -94,19 +103,27 @@ class Application:
         bound, answer = await self._answer(request, line)
         status = answer.status or (bound.endpoint.status if bound else 200)
         body = b"" if status in _NO_BODY else answer.encoded()
+        own = {name for name, _ in answer.headers}
         headers = [
             (b"x-request-id", request.id.encode("latin-1")),
-            *_HARDENING,
+            *(header for header in _HARDENING if header[0] not in own),
             *self._cors.headers(request),
             *answer.headers,
         ]
         if status not in _NO_BODY:
             headers.append((b"content-type", answer.content_type))
-            headers.append((b"content-length", str(len(body)).encode()))
+            if answer.stream is None:
+                headers.append((b"content-length", str(len(body)).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        shown = b"" if request.method == "HEAD" else body
-        await send({"type": "http.response.body", "body": shown})
-        self._report(request, bound, status, perf_counter() - started, len(shown), line)
+        took = perf_counter() - started
+        if answer.stream is not None and request.method != "HEAD":
+            size = await send_stream(answer.stream, request, send)
+        else:
+            shown = b"" if request.method == "HEAD" else body
+            await send({"type": "http.response.body", "body": shown})
+            size = len(shown)
+            took = perf_counter() - started
+        self._report(request, bound, status, took, size, line)
 
     async def _answer(self, request: Request, line: dict[str, Any]) -> tuple[_Bound | None, Answer]:
         bound: _Bound | None = None
@@ -123,15 +140,22 @@ class Application:
             budget = getattr(refusal, "budget", None)
             if budget is not None and not spent:
                 spent = budget.headers()
-            answer = problems.answer(refusal, self._public_url, request.id)
+            answer = self._refused(refusal, bound, request)
         except Replay as replay:
             answer = replay.answer
         except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
             log.exception("request.failed", request_id=request.id, route=bound and bound.route)
-            answer = problems.answer(InternalError(), self._public_url, request.id)
+            answer = self._refused(InternalError(), bound, request)
         if spent:
             answer.headers = [*answer.headers, *spent]
         return bound, answer
+
+    def _refused(self, refusal: Refusal, bound: _Bound | None, request: Request) -> Answer:
+        """A refusal as whoever asked can read it: people a page, programs a problem document."""
+        is_page = bound.endpoint.page if bound else request.wants_a_page
+        if self._site is not None and (is_page or request.wants_a_page):
+            return self._site.refused(refusal, request)
+        return problems.answer(refusal, self._public_url, request.id)
 
     def _find(self, request: Request) -> tuple[dict[str, _Bound], list[str]]:
         methods, values = self._router.find(request.path)
@@ -151,15 +175,14 @@ class Application:
         arguments = dict(bound.fixed)
         caller = None
         if endpoint.caller is not None:
-            caller = await self._gate.admit(request, urgent=endpoint.urgent)
+            caller = await self._admit(endpoint, request, spent)
             arguments[endpoint.caller] = caller
-            spent.extend(caller.budget.headers())
-            if endpoint.role is not None and endpoint.role not in caller.roles:
-                raise InsufficientPermissions(endpoint.role)
         if endpoint.path_kinds:
             arguments.update(read_path(endpoint.path_kinds, values))
         if endpoint.query is not None:
-            arguments["query"] = inputs.read_query(request.query_string, endpoint.query)
+            arguments["query"] = inputs.read_query(
+                request.query_string, endpoint.query, page=endpoint.page
+            )
         elif request.query_string:
             inputs.refuse_query(request.query_string)
         if endpoint.request is not None:
@@ -167,11 +190,30 @@ class Application:
         key = _read_key(endpoint, request)
         if bound.read_body is not None:
             arguments["body"] = await bound.read_body(request)
+            self._check_form(endpoint, request, caller, arguments["body"])
         elif request.declared_length > inputs.BODY_LIMIT:
             raise BodyTooLarge(inputs.BODY_LIMIT)
         if endpoint.once is not None:
             arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
         return await endpoint.handler(**arguments)
+
+    async def _admit(
+        self, endpoint: Endpoint, request: Request, spent: list[tuple[bytes, bytes]]
+    ) -> Caller:
+        if endpoint.page and self._site is not None:
+            caller = request.caller = await self._site.enter(request)
+        else:
+            caller = await self._gate.admit(request, urgent=endpoint.urgent)
+            spent.extend(caller.budget.headers())
+        if endpoint.role is not None and endpoint.role not in caller.roles:
+            raise InsufficientPermissions(endpoint.role)
+        return caller
+
+    def _check_form(
+        self, endpoint: Endpoint, request: Request, caller: Caller | None, form: Any
+    ) -> None:
+        if endpoint.page and self._site is not None:
+            self._site.check_form(request, caller, form)
 
     def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Answer:
         names = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})

@@ -12,6 +12,7 @@ from tradewind.web.caller import Caller, Requires
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.site import Form
 
 Handler = Callable[..., Awaitable[Any]]
 
@@ -28,6 +29,9 @@ class Endpoint:
 
     An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
     the account's budget is used up, by whoever did that.
+
+    A `page` is for people: whoever opens it is known by the session cookie, refusals are pages as
+    well, and a form is checked to be one of ours (see `web/site.py`).
     """
 
     method: str
@@ -42,6 +46,7 @@ class Endpoint:
     quiet: bool
     urgent: bool
     form: bool
+    page: bool
     also: Mapping[int, str]
     answers: Any = None
     caller: str | None = None
@@ -59,14 +64,24 @@ class Endpoint:
 class Routes:
     """A group of endpoints under one prefix, shown under one heading of the reference.
 
-    Hidden ones are not in the reference; quiet ones write no log line while all is well.
+    Hidden ones are not in the reference; quiet ones write no log line while all is well; `pages`
+    are for people with a browser.
     """
 
-    def __init__(self, prefix: str, *, tag: str, hidden: bool = False, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        *,
+        tag: str,
+        hidden: bool = False,
+        quiet: bool = False,
+        pages: bool = False,
+    ) -> None:
         self.prefix = prefix
         self.tag = tag
         self.hidden = hidden
         self.quiet = quiet
+        self.pages = pages
         self.endpoints: list[Endpoint] = []
 
     def get(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
@@ -99,6 +114,8 @@ class Routes:
             read = _read_signature(handler, self.prefix + path)
             if answers is not None:
                 read["answers"] = answers
+            if self.pages:
+                _check_page(method, self.prefix + path, read.get("body"))
             self.endpoints.append(
                 Endpoint(
                     method=method,
@@ -112,7 +129,8 @@ class Routes:
                     hidden=self.hidden,
                     quiet=self.quiet,
                     urgent=urgent,
-                    form=form,
+                    form=form or self.pages,
+                    page=self.pages,
                     also=also or {},
                     **read,
                 )
@@ -150,6 +168,14 @@ def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
     if returns not in (None, type(None), Answer):
         read["answers"] = returns
     return read
+
+
+def _check_page(method: str, path: str, body: Any) -> None:
+    """Every form of a page can be told from a forged one, or the process does not even start."""
+    if method not in {"GET", "POST"}:
+        raise TypeError(f"{method} {path}: a browser's form can only GET and POST.")
+    if method == "POST" and not (isinstance(body, type) and issubclass(body, Form)):
+        raise TypeError(f"{method} {path}: the body of a page is a web.site.Form.")
 
 
 def _unwrapped(hint: Any) -> tuple[Any, Sequence[Any]]:

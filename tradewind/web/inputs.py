@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -20,6 +20,8 @@ from tradewind.web.problems import (
     ValidationFailed,
 )
 from tradewind.web.request import BrokenOff, Request
+
+T = TypeVar("T")
 
 BODY_LIMIT = 256 * 1024
 _BODY_SECONDS = 30
@@ -75,13 +77,13 @@ class Output(msgspec.Struct, kw_only=True):
 
 
 def body_reader(
-    kind: Any, *, form: bool, required: bool = True
+    kind: Any, *, form: bool, required: bool = True, page: bool = False
 ) -> Callable[[Request], Awaitable[Any]] | None:
     """What reads a body into `kind`; None where an endpoint takes no body."""
     if kind is None:
         return None
     if form:
-        return lambda request: read_form(request, kind)
+        return lambda request: read_form(request, kind, page=page)
     decoder = msgspec.json.Decoder(kind)
     if required:
         return lambda request: read_json(request, decoder)
@@ -107,15 +109,23 @@ async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[An
     return await read_json(request, decoder) if announced else None
 
 
-async def read_form(request: Request, kind: type[Any]) -> Any:
+async def read_form(request: Request, kind: type[Any], *, page: bool = False) -> Any:
     """A form's body as `kind`."""
     raw = await _read(request, _FORM_TYPES, "application/x-www-form-urlencoded")
-    return _convert(raw, kind, "/")
+    return _convert(raw, kind, "/", page=page)
 
 
-def read_query(query_string: bytes, kind: type[Any]) -> Any:
+def read_query(query_string: bytes, kind: type[Any], *, page: bool = False) -> Any:
     """The query string as `kind`; a field that is a list takes its values by comma."""
-    return _convert(query_string, kind, "?")
+    return _convert(query_string, kind, "?", page=page)
+
+
+def read_values(kind: type[T], **values: Any) -> T:
+    """Values that a page gathered, as what the API takes; what is wrong is said as it is there."""
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), "/") from None
 
 
 def refuse_query(query_string: bytes) -> None:
@@ -140,7 +150,11 @@ async def _read(request: Request, allowed: frozenset[str], expected: str) -> byt
     return raw
 
 
-def _convert(raw: bytes, kind: Any, lead: str) -> Any:
+def _convert(raw: bytes, kind: Any, lead: str, *, page: bool = False) -> Any:
+    """Browsers send a list by repeating its name, and every field that was left empty.
+
+    So on a `page` an empty value means what a missing one does, except where text is asked for.
+    """
     try:
         text = raw.decode()
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
@@ -148,7 +162,13 @@ def _convert(raw: bytes, kind: Any, lead: str) -> Any:
         raise ValidationFailed(lead, "This is not readable as UTF-8 parameters.") from None
     values: dict[str, Any] = {}
     lists, forms = _list_fields(kind), _forms(kind)
+    texts = _text_fields(kind) if page else frozenset()
     for name, value in pairs:
+        if page and not value and name in _names(kind) and name not in texts:
+            continue
+        if page and name in lists and "\0" not in value:
+            values.setdefault(name, []).append(value)
+            continue
         if name in values:
             raise ValidationFailed(lead + name, "This parameter is given twice.", "duplicate")
         if "\0" in value:
@@ -166,6 +186,21 @@ def _convert(raw: bytes, kind: Any, lead: str) -> Any:
 def _list_fields(kind: Hashable) -> frozenset[str]:
     wanted = (inspect.ListType, inspect.VarTupleType)
     return frozenset(name for name, info in _fields(kind) if _is_any(info, wanted))
+
+
+@cache
+def _names(kind: Hashable) -> frozenset[str]:
+    return frozenset(name for name, _ in _fields(kind))
+
+
+@cache
+def _text_fields(kind: Hashable) -> frozenset[str]:
+    """The fields where an empty text is a value: plain text that may not be null."""
+    return frozenset(name for name, info in _fields(kind) if _is_text(info))
+
+
+def _is_text(info: inspect.Type) -> bool:
+    return isinstance(info.type if isinstance(info, inspect.Metadata) else info, inspect.StrType)
 
 
 @cache

@@ -24,8 +24,10 @@ class Request:
     """One HTTP request, before anybody looked at its body."""
 
     __slots__ = (
+        "_lines",
         "_receive",
         "address",
+        "caller",
         "headers",
         "hides_a_slash",
         "id",
@@ -38,7 +40,10 @@ class Request:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query_string: bytes = scope["query_string"]
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._lines: Sequence[tuple[bytes, bytes]] = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(self._lines)
+        # Who opened this page, as soon as that is known; the endpoints of the API do not set it.
+        self.caller: Any = None
         self.hides_a_slash = b"%2f" in scope.get("raw_path", b"").lower()
         self._receive = receive
         sent = self.header(b"x-request-id")
@@ -50,6 +55,27 @@ class Request:
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
+
+    def cookie(self, name: str) -> str | None:
+        """A cookie's value. HTTP/2 may send each cookie in a line of its own."""
+        lead = name + "="
+        for line_name, line in self._lines:
+            if line_name == b"cookie":
+                for pair in line.decode("latin-1").split(";"):
+                    if pair.strip().startswith(lead):
+                        return pair.strip().removeprefix(lead)
+        return None
+
+    @property
+    def wants_a_page(self) -> bool:
+        """Whether a browser asks for something to show, rather than a program for an answer."""
+        api = self.path.startswith("/v1/") or self.path == "/v1"
+        return not api and "text/html" in (self.header(b"accept") or "")
+
+    async def gone(self) -> None:
+        """Wait until the client is no longer there."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     @property
     def declared_length(self) -> int:

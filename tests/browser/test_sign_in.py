@@ -1,0 +1,210 @@
+"""Signing in and out, the shell, and who is kept out, in a real browser."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+from browser.conftest import Visit
+from kit.pages import COOKIE, Pages
+from kit.server import Person, Server
+from kit.store import Store
+from playwright.sync_api import expect
+
+from tradewind.dashboard.session import csrf_token
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+SignIn = Callable[[Person], Pages]
+
+
+def test_a_person_signs_in_and_out(desk: Visit, store: Store) -> None:
+    desk.open("/")
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+    desk.sign_in(store.buyer)
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    old = desk.cookie(COOKIE)["value"]
+    desk.page.get_by_label("Account menu").click()
+    desk.page.get_by_role("button", name="Sign out").click()
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert desk.page.context.cookies() == []
+    assert store.api.call("GET", "/v1/me", token=old).status_code == 401
+
+
+def test_signing_in_leads_to_where_one_wanted_to_go(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.buyer, then="/?from=mail%20link")
+
+    assert desk.path == "/?from=mail%20link"
+
+
+@pytest.mark.parametrize(
+    "next_", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/sign-out"]
+)
+def test_signing_in_leads_nowhere_else(api: Server, next_: str) -> None:
+    person = api.person()
+
+    answer = api.call(
+        "POST",
+        "/sign-in",
+        data={"email": person.email, "password": person.password, "next": next_},
+    )
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    api.workshop.secrets.add(answer.cookies[COOKIE])
+
+
+def test_a_wrong_password_is_said_beside_the_form(desk: Visit, store: Store) -> None:
+    desk.open("/sign-in")
+    desk.page.get_by_label("E-mail").fill(store.buyer.email)
+    desk.page.get_by_label("Password").fill("not the password")
+    desk.page.get_by_role("button", name="Sign in").click()
+
+    expect(desk.page.get_by_role("alert")).to_have_text("The e-mail or the password is wrong.")
+    expect(desk.page.get_by_label("E-mail")).to_have_value(store.buyer.email)
+    expect(desk.page.get_by_label("Password")).to_have_value("")
+
+
+def test_a_locked_account_is_told_so_and_is_out_at_once(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.buyer)
+    store.ok(
+        "POST",
+        f"/v1/admin/accounts/{store.buyer.id}/lock",
+        by=store.api.operator(),
+        json={"reason": "test"},
+    )
+
+    desk.open("/")
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    desk.page.get_by_label("E-mail").fill(store.buyer.email)
+    desk.page.get_by_label("Password").fill(store.buyer.password)
+    desk.page.get_by_role("button", name="Sign in").click()
+    expect(desk.page.get_by_role("alert")).to_contain_text("This account is locked")
+
+
+def test_an_open_page_notices_that_its_session_ended(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.buyer)
+    token = desk.cookie(COOKIE)["value"]
+
+    assert store.api.call("POST", "/v1/auth/logout", token=token).status_code == 204
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in", timeout=15_000)
+
+
+def test_the_cookie_and_the_page_are_guarded(api: Server, signed_in: SignIn) -> None:
+    person = api.person()
+    page = signed_in(person).get("/")
+
+    again = api.call("POST", "/sign-in", data={"email": person.email, "password": person.password})
+    api.workshop.secrets.add(again.cookies[COOKIE])
+
+    flags = again.headers["set-cookie"].partition("; ")[2]
+    assert flags == "Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax"
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert page.headers["cache-control"] == "no-store"
+    assert "ratelimit" not in page.headers
+
+
+def test_neither_a_key_nor_a_bearer_token_opens_a_page(api: Server) -> None:
+    person = api.person()
+    token = api.login(person)["access_token"]
+
+    for answer in (api.call("GET", "/", by=person), api.call("GET", "/", token=token)):
+        assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+
+
+def test_a_cookie_does_not_open_the_api(api: Server, signed_in: SignIn) -> None:
+    assert signed_in(api.person()).get("/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("form", "headers"),
+    [
+        ({"csrf": ""}, {}),
+        ({"csrf": "00000000wrong"}, {}),
+        ({"csrf": "someone else's"}, {}),
+        ({"csrf": "right"}, {"origin": "https://evil.example"}),
+        ({"csrf": "right"}, {"origin": "null"}),
+        ({"csrf": "right"}, {"sec-fetch-site": "cross-site"}),
+        ({"csrf": "right"}, {"sec-fetch-site": "same-site"}),
+    ],
+)
+def test_a_forged_form_changes_nothing(
+    api: Server, signed_in: SignIn, form: dict[str, str], headers: dict[str, str]
+) -> None:
+    pages = signed_in(api.person())
+    if form["csrf"] == "right":
+        form = {"csrf": pages.token}
+    elif form["csrf"].startswith("someone"):
+        form = {"csrf": csrf_token(api.workshop.keyring(), UUID(int=7))}
+
+    answer = pages.client.post("/sign-out", data=form, headers=headers)
+
+    assert answer.status_code == 403
+    assert "Nothing was changed" in answer.text
+    assert pages.get("/").status_code == 200
+
+
+def test_a_foreign_page_cannot_sign_anybody_in(api: Server) -> None:
+    person = api.person()
+
+    answer = api.call(
+        "POST",
+        "/sign-in",
+        data={"email": person.email, "password": person.password},
+        headers={"origin": "https://evil.example"},
+    )
+
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_what_is_refused_is_a_page_for_people_and_a_document_for_programs(
+    desk: Visit, store: Store
+) -> None:
+    assert desk.open("/no/such/page") == 404
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    assert desk.serious() == []
+
+    answer = store.api.call("GET", "/no/such/page")
+    assert answer.headers["content-type"] == "application/problem+json"
+    answer = store.api.call("GET", "/v1/nothing", headers={"accept": "text/html"})
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_the_content_is_one_key_away(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.buyer)
+    desk.open("/")
+
+    desk.page.keyboard.press("Tab")
+    expect(desk.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("main")).to_be_focused()
+
+
+def test_it_works_without_scripts(open_desk: Callable[..., Visit], store: Store) -> None:
+    desk = open_desk(java_script_enabled=False)
+
+    desk.sign_in(store.buyer)
+    desk.page.get_by_label("Account menu").click()
+    desk.page.get_by_role("button", name="Sign out").click()
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_everybody_can_use_the_shell(
+    open_desk: Callable[..., Visit], store: Store, scheme: str, width: int
+) -> None:
+    desk = open_desk(color_scheme=scheme, viewport={"width": width, "height": 900})
+    desk.open("/sign-in")
+    assert desk.serious() == []
+
+    desk.sign_in(store.api.operator())
+    desk.page.get_by_label("Account menu").click()
+    assert desk.serious() == []
+    wide = desk.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, "the page is wider than the screen"

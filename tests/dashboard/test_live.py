@@ -1,0 +1,77 @@
+"""The stream of open pages: it tells of changes, of ended sessions, and ends when it must."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import httpx
+from kit.pages import Pages
+from kit.server import Server, Workshop
+from kit.store import Store
+
+from tradewind.accounts.model import Role
+
+
+@contextmanager
+def listening(pages: Pages) -> Iterator[Iterator[str]]:
+    """The events of one's own stream, line by line, from its first look on."""
+    with pages.client.stream("GET", "/live", timeout=20) as answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        lines = answer.iter_lines()
+        assert next(lines) == "retry: 1000"
+        while next(lines) != ": watching from here on":
+            pass
+        yield (line for line in lines if line.startswith("data: "))
+
+
+@contextmanager
+def somebody(api: Server, *roles: Role) -> Iterator[Pages]:
+    pages = Pages(api, api.person(roles=roles or (Role.BUYER,)))
+    try:
+        yield pages
+    finally:
+        pages.client.close()
+
+
+def test_a_change_of_an_order_is_told_to_its_account_alone(store: Store) -> None:
+    buyer = Pages(store.api, store.buyer)
+    with somebody(store.api) as stranger, listening(stranger) as others:
+        heard: list[str] = []
+        hearing = threading.Thread(target=lambda: heard.extend(others))
+        hearing.start()
+        with listening(buyer) as events:
+            store.order()
+            assert "orders" in next(events).removeprefix("data: ").split(",")
+        assert heard == []
+        stranger.post("/sign-out")
+        hearing.join(20)
+        assert heard == ["data: session"]
+    buyer.client.close()
+
+
+def test_a_stream_does_not_hold_up_the_end_of_the_server(workshop: Workshop) -> None:
+    with workshop.serving(workers=1) as api, somebody(api) as pages, listening(pages) as events:
+        began = time.monotonic()
+        api.process.send_signal(signal.SIGTERM)
+        with suppress(httpx.RemoteProtocolError):  # it may close before it says that it will
+            assert list(events) == []
+        api.process.wait(20)
+        assert time.monotonic() - began < 5
+
+
+def test_the_oldest_stream_makes_room(workshop: Workshop) -> None:
+    with (
+        workshop.serving(workers=1) as api,
+        somebody(api) as pages,
+        pages.client.stream("GET", "/live", timeout=10) as first,
+    ):
+        lines = first.iter_lines()
+        next(lines)
+        request = pages.client.build_request("GET", "/live")
+        streams = [pages.client.send(request, stream=True) for _ in range(8)]
+        assert [one.status_code for one in streams] == [200] * 8
+        assert not [line for line in lines if line.startswith("event:")], "it ends, in time"
+        for one in streams:
+            one.close()

@@ -1,0 +1,131 @@
+"""The dashboard's decisions: flash, charts, words, forms, navigation, tokens."""
+
+import re
+from uuid import UUID
+
+import pytest
+
+from tradewind.accounts.model import Role
+from tradewind.dashboard import charts, flash, forms, words
+from tradewind.dashboard.charts import Series
+from tradewind.dashboard.flash import Flash, Shown
+from tradewind.dashboard.navigation import sidebar
+from tradewind.dashboard.session import csrf_token, is_csrf_token
+from tradewind.dashboard.static import Static
+from tradewind.delivery.model import Outcome
+from tradewind.errors import Conflict
+from tradewind.orders.model import PaymentStatus, Status
+from tradewind.storage.keyring import Keyring
+from tradewind.web.problems import ValidationFailed
+
+MINE, OTHER = UUID(int=1), UUID(int=2)
+
+
+def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> None:
+    told = Flash("Made.", "good", Shown("api_key", "tw_secret", subject="key_1"))
+
+    cookie = flash.write(keyring, MINE, told)
+
+    assert re.fullmatch(r"[A-Za-z0-9_-]+", cookie)
+    assert "tw_secret" not in cookie
+    assert flash.read(keyring, MINE, cookie) == told
+    assert flash.read(keyring, OTHER, cookie) is None
+    assert flash.read(keyring, MINE, cookie[:-2] + "AA") is None
+
+
+@pytest.mark.parametrize("value", ["", "x", "ä", "%%%", "AAAA", "A" * 400])
+def test_what_is_no_flash_is_none(keyring: Keyring, value: str) -> None:
+    assert flash.read(keyring, MINE, value) is None
+
+
+def test_a_token_is_of_one_session_and_one_secret() -> None:
+    old, new = Keyring([b"1" * 32]), Keyring([b"2" * 32, b"1" * 32])
+    token = csrf_token(old, MINE)
+
+    assert is_csrf_token(old, MINE, token)
+    assert is_csrf_token(new, MINE, token), "a rotated secret still knows it"
+    assert csrf_token(new, MINE) != token
+    for wrong in ("", "x", token[:-1], token + "x", csrf_token(old, OTHER), "ä" * 51):
+        assert not is_csrf_token(old, MINE, wrong)
+    assert not is_csrf_token(Keyring([b"2" * 32]), MINE, token)
+
+
+def test_bars_stand_on_each_other_and_reach_what_they_count() -> None:
+    series = [Series("delivered", "good", [50, 0]), Series("failed", "bad", [50, 0])]
+
+    svg = charts.stacked_bars(["<a>", "b"], series, title="T & t", desc="D")
+
+    bars = re.findall(r'class="bar bar-(\w+)".*?y="([\d.]+)".*?height="([\d.]+)"', svg)
+    assert bars == [("good", "83.0", "75.0"), ("bad", "8.0", "75.0")]
+    assert "<title>&lt;a&gt;: delivered 50, failed 50</title>" in svg
+    assert "T &amp; t" in svg
+    assert "style" not in svg
+
+
+@pytest.mark.parametrize("values", [[], [0], [0, 0], [1], [3, 1, 2], [1e9, 0.5]])
+def test_a_chart_can_be_made_of_anything(values: list[float]) -> None:
+    labels = [str(at) for at in range(len(values))]
+
+    charts.stacked_bars(labels, [Series("a", "plain", values)], title="t", desc="")
+    line = charts.sparkline(values, title="t")
+
+    assert "nan" not in line
+    assert line.count(",") == len(values)
+
+
+@pytest.mark.parametrize("code", [*Status, *PaymentStatus, *Outcome])
+def test_every_status_reads_as_words(code: str) -> None:
+    assert "_" not in words.word(code)
+    assert words.word(code) != "—"
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_of_an_attempt_is_explained(outcome: Outcome) -> None:
+    assert words.explained(outcome).endswith(".")
+    if outcome not in (Outcome.DELIVERED, Outcome.UNKNOWN, Outcome.CANCELLED):
+        assert words.tone(outcome) == "bad"
+
+
+def test_an_error_is_said_at_the_field_it_is_about() -> None:
+    assert forms.errors_of(ValidationFailed("/url", "No.")) == {"url": "No."}
+    assert forms.errors_of(ValidationFailed("/events/0", "No.")) == {"events": "No."}
+    assert forms.errors_of(ValidationFailed("?since", "No.")) == {"since": "No."}
+    assert forms.errors_of(Conflict("Not now.")) == {"": "Not now."}
+
+
+@pytest.mark.parametrize("path", ["/", "/orders", "/orders?q=a%20b&c=d", "/a//b", "/x#y"])
+def test_a_path_of_ours_is_gone_to(path: str) -> None:
+    assert forms.local_path(path) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", None, "orders", "//x", "/\\x", "\\\\x", "http://x", "javascript:x", "/a\nb", "/a b",
+     "/\t/x", "/ä", "/sign-in", "/sign-out?x", "/live", "/" + "x" * 3000],
+)  # fmt: skip
+def test_anything_else_is_not(path: str | None) -> None:
+    assert forms.local_path(path) == "/"
+
+
+def test_the_sidebar_has_what_one_may_open() -> None:
+    def hrefs(*roles: str) -> list[str]:
+        shown = sidebar(frozenset(roles), "/orders/1")
+        return [place.href for section in shown for place in section.places]
+
+    assert hrefs() == ["/", "/products", "/keys"]
+    assert hrefs(Role.BUYER) == ["/", "/orders", "/products", "/webhooks", "/keys"]
+    assert "/approvals" in hrefs(Role.APPROVER)
+    assert "/accounts" not in hrefs(Role.APPROVER)
+    assert hrefs(Role.OPERATOR)[3:] == ["/accounts", "/endpoints", "/queue", "/platforms", "/audit"]
+    here = [p.href for s in sidebar(frozenset(Role), "/orders/1") for p in s.places if p.is_here]
+    assert here == ["/orders"]
+
+
+def test_static_files_have_one_version() -> None:
+    static = Static()
+
+    assert static.url("app.js") == f"/static/{static.version}/app.js"
+    assert static.find("nothing.js") is None
+    assert static.find("../render.py") is None
+    with pytest.raises(LookupError):
+        static.url("nothing.js")

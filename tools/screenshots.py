@@ -1,0 +1,115 @@
+"""Shoots every page of the dashboard, narrow and wide, light and dark, into docs/images/."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = {"narrow": 390, "wide": 1280}
+SCHEMES = ("light", "dark")
+LONGEST = 2400
+# Demo orders need a while until there is something to see.
+SETTLE_SECONDS = 45
+
+# What to shoot: a name, a path, and who looks at it (None: nobody is signed in). A path that ends
+# with "*" is a list whose first link below that path is followed.
+SHOTS = (
+    ("sign-in", "/sign-in", None),
+    ("overview", "/", "buyer"),
+)
+
+
+def main() -> None:
+    """Start a demo system, wait until something has happened, and shoot."""
+    browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser_path is None:
+        sys.exit("Chromium is missing; `make test` installs it where it may.")
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    wanted = set(sys.argv[1:])
+    with running() as demo, sync_playwright() as playwright:
+        time.sleep(SETTLE_SECONDS)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                shoot_all(browser, demo, width, scheme, wanted)
+        browser.close()
+
+
+def shoot_all(
+    browser: Browser, demo: Mapping[str, Any], width: str, scheme: Any, wanted: set[str]
+) -> None:
+    pages: dict[str | None, Page] = {}
+    for name, path, who in SHOTS:
+        if wanted and name not in wanted:
+            continue
+        if who not in pages:
+            pages[who] = browser.new_context(
+                base_url=demo["url"],
+                color_scheme=scheme,
+                locale="en-GB",
+                timezone_id="Europe/Berlin",
+                viewport={"width": WIDTHS[width], "height": 800},
+            ).new_page()
+            if who:
+                sign_in(pages[who], demo[who])
+        page = pages[who]
+        page.goto(path.removesuffix("*"))
+        if path.endswith("*"):
+            page.locator(f'main a[href^="{path.removesuffix("*")}/"]').first.click()
+        page.wait_for_timeout(300)
+        height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
+        page.set_viewport_size({"width": WIDTHS[width], "height": max(800, height)})
+        shot = IMAGES / f"{name}-{width}-{scheme}.png"
+        page.screenshot(path=shot, animations="disabled", caret="hide")
+        page.set_viewport_size({"width": WIDTHS[width], "height": 800})
+        print(shot.relative_to(ROOT), f"{shot.stat().st_size // 1024} KiB")
+    for page in pages.values():
+        page.context.close()
+
+
+def sign_in(page: Page, person: Mapping[str, str]) -> None:
+    page.goto("/sign-in")
+    page.get_by_label("E-mail").fill(person["email"])
+    page.get_by_label("Password").fill(person["password"])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+
+
+@contextmanager
+def running() -> Iterator[Mapping[str, Any]]:
+    """A demo system of our own, that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="tradewind-shots-") as folder:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tradewind", "dev", "--json", "--port", "0"],
+            env={**kept, "TRADEWIND_DATA_DIR": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            said = process.stdout.readline() if process.stdout else ""
+            if not said:
+                sys.exit("The demo system did not start; `make run` says why.")
+            yield json.loads(said)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Charts: SVG made from numbers, with a title and a description, and no style of its own. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+
+from markupsafe import Markup, escape
+
+from tradewind.dashboard.flash import Tone
+
+_WIDTH, _HEIGHT = 720, 180
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 4, 8, 22
+_GAP = 0.22
+_LABELS = 8
+_SPARK_WIDTH, _SPARK_HEIGHT = 120, 28
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One colour of a chart: a value for each column."""
+
+    name: str
+    tone: Tone
+    values: Sequence[float]
+
+
+def stacked_bars(
+    labels: Sequence[str], series: Sequence[Series], *, title: str, desc: str
+) -> Markup:
+    """Bars of several series on top of each other, the first at the bottom."""
+    totals = [sum(one.values[at] for one in series) for at in range(len(labels))]
+    top = _round_up(max(totals, default=0))
+    inner, floor = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM
+    step = inner / max(1, len(labels))
+    pieces = [_grid(value, top, floor) for value in (0, top / 2, top)]
+    for at, label in enumerate(labels):
+        x = _LEFT + at * step + step * _GAP / 2
+        y = float(floor)
+        told = ", ".join(f"{one.name} {_plain(one.values[at])}" for one in series)
+        bars = []
+        for one in series:
+            height = one.values[at] / top * (floor - _TOP)
+            y -= height
+            if height > 0:
+                bars.append(
+                    f'<rect class="bar bar-{one.tone}" x="{x:.1f}" y="{y:.1f}" '
+                    f'width="{step * (1 - _GAP):.1f}" height="{height:.1f}"/>'
+                )
+        pieces.append(f"<g><title>{escape(label)}: {escape(told)}</title>{''.join(bars)}</g>")
+        if at % ceil(len(labels) / _LABELS) == 0:
+            pieces.append(
+                f'<text class="tick" x="{_LEFT + (at + 0.5) * step:.1f}" y="{_HEIGHT - 6}" '
+                f'text-anchor="middle">{escape(label)}</text>'
+            )
+    return _svg("chart", _WIDTH, _HEIGHT, title, desc, "".join(pieces))
+
+
+def sparkline(values: Sequence[float], *, title: str, tone: Tone = "plain") -> Markup:
+    """A small line without scales, for a row of a table."""
+    top = max([*values, 0]) or 1
+    step = _SPARK_WIDTH / max(1, len(values) - 1)
+    points = " ".join(
+        f"{at * step:.1f},{_SPARK_HEIGHT - 2 - value / top * (_SPARK_HEIGHT - 4):.1f}"
+        for at, value in enumerate(values)
+    )
+    line = f'<polyline class="spark spark-{tone}" points="{points}"/>'
+    return _svg("sparkline", _SPARK_WIDTH, _SPARK_HEIGHT, title, "", line)
+
+
+def _grid(value: float, top: float, floor: int) -> str:
+    y = floor - value / top * (floor - _TOP)
+    return (
+        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
+        f"{_plain(value)}</text>"
+    )
+
+
+def _svg(kind: str, width: int, height: int, title: str, desc: str, inside: str) -> Markup:
+    # What is inside was escaped where it came from outside.
+    about = f"<desc>{escape(desc)}</desc>" if desc else ""
+    return Markup(  # noqa: S704
+        f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(title)}"><title>{escape(title)}</title>{about}{inside}</svg>'
+    )
+
+
+def _round_up(value: float) -> float:
+    """The next 1, 2 or 5 with zeros behind it, so that the scale reads easily."""
+    if value <= 0:
+        return 1
+    power = 10 ** int(log10(value)) if value >= 1 else 1
+    return next(float(power * step) for step in (1, 2, 5, 10) if value <= power * step)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

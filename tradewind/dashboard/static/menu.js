@@ -1,0 +1,15 @@
+// Menus and confirmations close with Escape; menus also by a click elsewhere.
+export function closeMenus() {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const open = event.target.closest?.("details.menu[open], details.confirm[open]");
+    if (!open) return;
+    open.open = false;
+    open.querySelector("summary").focus();
+  });
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+}
