@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from tradewind.dashboard import live_routes, overview_routes, sign_in_routes, static_routes
+from tradewind.dashboard import (
+    deliveries_routes,
+    explain_routes,
+    live_routes,
+    overview_routes,
+    recovery_routes,
+    sign_in_routes,
+    static_routes,
+    try_out_routes,
+    webhooks_routes,
+)
 from tradewind.web.endpoint import Routes
 
 ROUTES: Sequence[Routes] = (
@@ -10,4 +20,9 @@ ROUTES: Sequence[Routes] = (
     live_routes.routes,
     sign_in_routes.routes,
     overview_routes.routes,
+    webhooks_routes.routes,
+    deliveries_routes.routes,
+    recovery_routes.routes,
+    try_out_routes.routes,
+    explain_routes.routes,
 )

@@ -91,6 +91,15 @@ _WORDS: Mapping[str, str] = {
     "event_no_longer_wanted": "event no longer wanted",
     "event_expired": "event no longer kept",
     "recover_cancelled": "recovery was cancelled",
+    # How a webhook is, and what became of an event at it.
+    "ok": "healthy",
+    "disabled": "switched off: only failed",
+    "inactive": "switched off",
+    "created_later": "webhook is younger",
+    "filtered": "kind not listed",
+    "not_queued": "never queued",
+    "catch_up": "by itself",
+    "request": "asked for",
     # How a payment is made.
     "auto": "debited by us",
     "link": "paid by a person",
