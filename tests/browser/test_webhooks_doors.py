@@ -1,0 +1,164 @@
+"""Who is kept out of the pages about webhooks, and that a refusal changes nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kit.pages import Pages
+from kit.server import Person, Server
+
+from tradewind import ids
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+SignIn = Callable[[Person], Pages]
+DELIVERY = ids.DELIVERY.show(ids.new())
+JOB = ids.JOB.show(ids.new())
+SEEN = (
+    "",
+    "/edit",
+    "/test",
+    "/deliveries",
+    f"/deliveries/{DELIVERY}",
+    "/pending",
+    "/recover",
+    "/explain",
+)
+DONE: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/edit", {"url": "http://127.0.0.1:9/evil", "events": "order.updated"}),
+    ("/rotate", {}),
+    ("/switch", {"on": "false"}),
+    ("/delete", {}),
+    ("/test", {}),
+    ("/redeliver", {"delivery": DELIVERY}),
+    (f"/deliveries/{DELIVERY}/redeliver", {}),
+    ("/recover", {"since": "2026-01-01T00:00:00Z"}),
+    (f"/recover/{JOB}/cancel", {}),
+)
+
+
+def made(api: Server, person: Person) -> str:
+    answer = api.call("POST", "/v1/webhooks", by=person, json={"url": "http://127.0.0.1:9/"})
+    assert answer.status_code == 201, answer.text
+    api.workshop.secrets.add(answer.json()["secret"])
+    found: str = answer.json()["id"]
+    return found
+
+
+def state(api: Server, hook: str) -> list[Any]:
+    """All that a form could change about it."""
+    key = ids.SUBSCRIPTION.read(hook)
+    return [
+        api.fetch("SELECT * FROM webhook_subscription WHERE id = $1", key),
+        api.fetch("SELECT * FROM recover_job WHERE subscription_id = $1", key),
+        api.fetch("SELECT * FROM delivery_attempt WHERE subscription_id = $1", key),
+        api.fetch("SELECT * FROM delivery_queue WHERE subscription_id = $1", key),
+    ]
+
+
+def test_a_stranger_finds_nothing_and_changes_nothing(api: Server, signed_in: SignIn) -> None:
+    hook = made(api, api.person())
+    before = state(api, hook)
+    stranger = signed_in(api.person())
+
+    seen = {rest: stranger.get(f"/webhooks/{hook}{rest}") for rest in SEEN}
+    done = {rest: stranger.post(f"/webhooks/{hook}{rest}", **form) for rest, form in DONE}
+
+    answers = {**seen, **done}
+    assert {rest: one.status_code for rest, one in answers.items() if one.status_code != 404} == {}
+    assert all("text/html" in one.headers["content-type"] for one in answers.values())
+    assert state(api, hook) == before
+
+
+def test_who_is_no_buyer_is_told_so(api: Server, signed_in: SignIn) -> None:
+    hook = made(api, api.person())
+    before = state(api, hook)
+    approver = signed_in(api.person(roles=(Role.APPROVER,)))
+
+    answers = [approver.get(path) for path in ("/webhooks", "/webhooks/new", "/webhooks/explain")]
+    answers += [approver.get(f"/webhooks/{hook}{rest}") for rest in SEEN]
+    answers += [approver.post(f"/webhooks/{hook}{rest}", **form) for rest, form in DONE]
+    answers += [approver.post("/webhooks/new", url="http://127.0.0.1:9/", events="order.updated")]
+
+    assert {one.status_code for one in answers} == {403}
+    assert state(api, hook) == before
+
+
+def test_a_forged_form_changes_nothing(api: Server, signed_in: SignIn) -> None:
+    owner = api.person()
+    hook = made(api, owner)
+    before = state(api, hook)
+    pages = signed_in(owner)
+
+    answers = [
+        pages.client.post(f"/webhooks/{hook}{rest}", data={**form, "csrf": ""})
+        for rest, form in DONE
+    ]
+    answers += [pages.client.post("/webhooks/new", data={"url": "http://127.0.0.1:9/x"})]
+
+    assert {one.status_code for one in answers} == {403}
+    assert state(api, hook) == before
+    assert len(api.call("GET", "/v1/webhooks", by=owner).json()["items"]) == 1
+
+
+def test_a_form_is_in_the_audit_log_under_whose_it_was(api: Server, signed_in: SignIn) -> None:
+    owner = api.person()
+    hook = made(api, owner)
+    pages = signed_in(owner)
+
+    assert pages.post(f"/webhooks/{hook}/switch", on="false").status_code == 303
+    assert pages.post(f"/webhooks/{hook}/delete").status_code == 303
+
+    rows = api.fetch(
+        "SELECT action, actor_id, credential FROM audit WHERE subject = $1 ORDER BY id", hook
+    )
+    assert [row["action"] for row in rows] == [
+        "webhook.created",
+        "webhook.changed",
+        "webhook.deleted",
+    ]
+    assert {row["actor_id"] for row in rows} == {owner.uuid}
+    assert rows[1]["credential"].startswith("ses_")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "outcome=nonsense",
+        "result=nonsense",
+        "event=nonsense",
+        "order=nonsense",
+        "event_id=nonsense",
+        "status_code=7",
+        "status_code=%D9%A5%D9%A0%D9%A0",
+        "started_after=nonsense",
+        "started_before=0001-01-01T00:00",
+        "limit=51",
+    ],
+)
+def test_a_filter_that_cannot_be_read_is_said_beside_it(
+    api: Server, signed_in: SignIn, query: str
+) -> None:
+    owner = api.person()
+    hook = made(api, owner)
+
+    answer = signed_in(owner).get(f"/webhooks/{hook}/deliveries?{query}")
+
+    assert answer.status_code == 422
+    name = query.partition("=")[0]
+    assert name == "limit" or f'id="error-{name}"' in answer.text
+
+
+def test_there_are_ten_tests_a_minute(api: Server, signed_in: SignIn) -> None:
+    owner = api.person()
+    hook = made(api, owner)
+    pages = signed_in(owner)
+    token = pages.token
+
+    answers = [pages.client.post(f"/webhooks/{hook}/test", data={"csrf": token}) for _ in range(11)]
+
+    assert {one.status_code for one in answers} == {303}
+    assert "?delivery=" in answers[9].headers["location"]
+    assert "?" not in answers[10].headers["location"]
+    assert "Ten tests a minute are enough" in pages.get(f"/webhooks/{hook}/test").text
