@@ -95,7 +95,7 @@ class Live:
                         yield f"event: change\ndata: {topics}\n\n".encode()
                     if stream.known is not None and not watching:
                         watching = True
-                        yield b": watching from here on\n\n"
+                        yield b"event: watching\ndata: now\n\n: watching from here on\n\n"
                     if stream.ended:
                         return
                 else:
