@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from tradewind.delivery.wire import DeliveryOut
+
 _BY_CODE: Mapping[str, str] = {
     "redirect": "Set the URL of the webhook to where the redirect leads, the slash at its end and "
     "www included.",
@@ -72,10 +74,16 @@ def advice(outcome: str, code: str | None, status: int | None) -> str:
     """What to do, in one or two sentences; empty when all is well."""
     if outcome == "delivered":
         return ""
-    if code in _BY_CODE:
+    if code is not None and code in _BY_CODE:
         return _BY_CODE[code]
     if status is not None and status in _BY_STATUS:
         return _BY_STATUS[status]
     if status is not None and outcome == "http_error":
         return _CLIENT_ERROR if status < 500 else _SERVER_ERROR  # noqa: PLR2004 - HTTP's classes
     return _BY_OUTCOME.get(outcome, "")
+
+
+def advice_about(attempt: DeliveryOut) -> str:
+    """The same, about an attempt in the log."""
+    code = attempt.error.code if attempt.error else None
+    return advice(attempt.outcome, code, attempt.status_code)

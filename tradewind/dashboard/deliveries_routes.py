@@ -9,7 +9,7 @@ import msgspec
 from tradewind import ids
 from tradewind.accounts.model import Buyer
 from tradewind.dashboard import replay
-from tradewind.dashboard.advice import advice
+from tradewind.dashboard.advice import advice_about
 from tradewind.dashboard.forms import errors_of, local_path
 from tradewind.dashboard.moments import for_input, read_moment
 from tradewind.dashboard.render import Renderer
@@ -129,7 +129,7 @@ async def inspect(
         state=state(webhook),
         attempt=attempt,
         others=[one for one in others if one.id != attempt.id],
-        advice=advice(attempt.outcome, attempt.error and attempt.error.code, attempt.status_code),
+        advice=advice_about(attempt),
         body_bytes=len((sent.body or "").encode()),
         body_pretty=replay.pretty(sent.body),
         answer_pretty=replay.pretty(answer.body) if answer else None,

@@ -7,7 +7,7 @@ import msgspec
 from tradewind import ids
 from tradewind.accounts.model import Buyer
 from tradewind.dashboard import flash, replay
-from tradewind.dashboard.advice import advice
+from tradewind.dashboard.advice import advice_about
 from tradewind.dashboard.flash import Shown
 from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.webhooks_routes import address, state
@@ -66,7 +66,7 @@ async def show_test(
         webhook=webhook,
         state=state(webhook),
         tried=tried,
-        advice=tried and advice(tried.outcome, tried.error and tried.error.code, tried.status_code),
+        advice="" if tried is None else advice_about(tried),
         body_pretty=tried and replay.pretty(tried.request.body),
         steps=_told_steps(request, caller, keyring, query.delivery),
     )

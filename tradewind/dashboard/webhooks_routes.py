@@ -1,9 +1,10 @@
 """Webhooks, in a browser: list with health, make, change, rotate, switch and delete."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from tradewind import clock, ids
@@ -293,7 +294,7 @@ def _shown(subscription_id: UUID, secret: str, label: str) -> Shown:
     return Shown("webhook_secret", secret, label, subject=ids.SUBSCRIPTION.show(subscription_id))
 
 
-def _chart(hours: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _chart(hours: Sequence[asyncpg.Record]) -> dict[str, Any]:
     """Attempts of the last day by hour, as a chart and as its table."""
     labels = [clock.show(row["hour"])[11:16] for row in hours]
     series = [
