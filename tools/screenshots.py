@@ -29,6 +29,8 @@ SETTLE_SECONDS = 45
 SHOTS = (
     ("sign-in", "/sign-in", None),
     ("overview", "/", "buyer"),
+    ("webhooks", "/webhooks", "buyer"),
+    ("webhook-new", "/webhooks/new", "buyer"),
 )
 
 
