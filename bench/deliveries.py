@@ -96,9 +96,14 @@ class Bench:
         )
         self.wake.set()
 
-    async def pending(self, subscriptions: Sequence[UUID]) -> int:
-        found: int = await self.db.fetchval(
-            "SELECT count(*) FROM delivery_queue WHERE subscription_id = ANY ($1::uuid[])",
+    async def pending(self, subscriptions: Sequence[UUID]) -> bool:
+        """Whether anything is left; a count would take as long as some of the work."""
+        found: bool = await self.db.fetchval(
+            """
+            SELECT EXISTS (SELECT FROM unnest($1::uuid[]) AS one (id)
+                            WHERE EXISTS (SELECT FROM delivery_queue
+                                           WHERE subscription_id = one.id))
+            """,
             list(subscriptions),
         )
         return found
@@ -130,7 +135,7 @@ class Bench:
             while await self.pending(subscriptions):
                 if time.perf_counter() - began > _PATIENCE_SECONDS:
                     raise RuntimeError("The queue was not drained in time.")
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
             return number / (time.perf_counter() - began)
 
 

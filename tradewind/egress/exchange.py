@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
+from math import ceil
 from typing import Any, Final
 
 import pycurl
@@ -56,6 +57,7 @@ class Exchange:
         self._opener = opener
         self._address: Address | None = None
         self._url = self._pin = ""
+        self._limits = (0, 0)
         self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
@@ -102,8 +104,11 @@ class Exchange:
             self._pin = pin
         curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.HTTPHEADER, headers)
-        curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
-        curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(connect_seconds * 1000)))
+        limits = max(1, ceil(seconds * 1000)), max(1, ceil(connect_seconds * 1000))
+        if limits != self._limits:
+            curl.setopt(pycurl.TIMEOUT_MS, limits[0])
+            curl.setopt(pycurl.CONNECTTIMEOUT_MS, limits[1])
+            self._limits = limits
 
     @property
     def head(self) -> bytes:
@@ -191,17 +196,17 @@ class Exchange:
             return 0
         if self.complete:
             return None
-        if not self._lines or self._preliminary:
-            self._lines = [line]
-            self._preliminary = False
-        elif line in {b"\r\n", b"\n"}:
+        if line != b"\r\n" and line != b"\n":  # noqa: PLR1714 - a set would hash every line
+            if self._preliminary:
+                self._lines = []
+                self._preliminary = False
+            self._lines.append(line)
+        elif self._lines and not self._preliminary:
             status = self._lines[0].partition(b" ")[2][:3]
             self._preliminary = status.startswith(b"1") and status != b"101"
             self.complete = not self._preliminary
             if status == b"101":  # to another protocol, which nobody asked for
                 return 0
-        else:
-            self._lines.append(line)
         return None
 
     def _take_body(self, chunk: bytes) -> int | None:
