@@ -9,8 +9,6 @@ import asyncpg
 from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
-_KEPT_HEAD = 4096
-
 
 async def due_subscriptions(db: Database) -> Sequence[Due]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
@@ -155,14 +153,16 @@ async def load_destinations(db: Database, ids: Sequence[UUID]) -> Sequence[async
     )
 
 
-async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]) -> int:
-    """Log attempts, delete what is over and put off the rest; how many claims were still ours.
+async def record(
+    db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]
+) -> Sequence[Ended]:
+    """Log attempts, delete what is over and put off the rest; those whose claim was lost.
 
     Every change is fenced by the claim: who lost a lease changes no delivery. All in one
     statement, rows in the order of their ids. What only the queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
-    kept: int = await db.fetchval(
+    lost = await db.fetch(
         """
         WITH given AS MATERIALIZED (
             SELECT *
@@ -177,8 +177,9 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
             DELETE FROM delivery_queue AS q
              USING given
              WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
-            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
+            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, q.attempt, q.trigger,
+                      NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -190,8 +191,8 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    lost = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
-            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
         told AS (
             SELECT * FROM deleted
@@ -211,10 +212,10 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    given.url, given.sent_at, given.signature, given.response_head,
                    given.response_body
               FROM told
-              JOIN given ON given.queue_id = told.id
-            RETURNING 1
+              JOIN given ON given.queue_id = told.id AND given.number = told.claim
+            RETURNING id
         )
-        SELECT count(*) FROM logged
+        SELECT delivery_id FROM given WHERE delivery_id NOT IN (SELECT id FROM logged)
         """,
         [one.claim.id for one in ended],
         [one.claim.number for one in ended],
@@ -228,12 +229,13 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
         [one.url for one in ended],
         [one.sent_at for one in ended],
         [one.signature for one in ended],
-        [one.head and one.head[:_KEPT_HEAD] for one in ended],
+        [one.kept_head for one in ended],
         [one.body for one in ended],
         *delays,
         [one.claim.delivery_id for one in ended],
     )
-    return kept
+    late = {row["delivery_id"] for row in lost}
+    return [one for one in ended if one.claim.delivery_id in late] if late else []
 
 
 async def give_back(db: Database, claims: Sequence[Claim]) -> None:
@@ -248,21 +250,6 @@ async def give_back(db: Database, claims: Sequence[Claim]) -> None:
         """,
         [claim.id for claim in claims],
         [claim.number for claim in claims],
-    )
-
-
-async def park(db: Database, *, lost: int, rest: timedelta) -> Sequence[asyncpg.Record]:
-    """Put aside deliveries that nobody who claimed them ever came back from; which they are."""
-    return await db.fetch(
-        """
-        UPDATE delivery_queue
-           SET due_at = tradewind_now() + $2::interval,
-               lost = 0
-         WHERE lost >= $1 AND lease_until <= tradewind_now()
-        RETURNING id, subscription_id, event_id
-        """,
-        lost,
-        rest,
     )
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import figures, sql
+from tradewind.delivery import figures, sql, sql_lost
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
@@ -18,7 +18,7 @@ async def watch(db: Database) -> bool:
     if row is not None:
         figures.QUEUE_DEPTH.set(row["depth"])
         figures.OLDEST_DUE.set(row["oldest_due_seconds"] or 0)
-    for parked in await sql.park(db, lost=_LOST, rest=_REST):
+    for parked in await sql_lost.park(db, lost=_LOST, rest=_REST):
         log.error(
             "delivery.parked",
             subscription=ids.SUBSCRIPTION.show(parked["subscription_id"]),

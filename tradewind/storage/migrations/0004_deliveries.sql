@@ -37,8 +37,9 @@ ALTER TABLE delivery_queue
 CREATE INDEX delivery_queue_lost ON delivery_queue (lost) WHERE lost >= 5;
 CREATE INDEX delivery_queue_job ON delivery_queue (job_id) WHERE job_id IS NOT NULL;
 
--- Every attempt, appended only. Its id is the X-Service-Delivery that the receiver saw; it tells
--- the time, so that an attempt is found by id within its day.
+-- Every attempt, appended only, but for what was unknown and is told of late. Its id is the
+-- X-Service-Delivery that the receiver saw; it tells the time, so that an attempt is found by id
+-- within its day.
 CREATE TABLE delivery_attempt (
     id               uuid NOT NULL,
     account_id       uuid NOT NULL,
@@ -54,6 +55,8 @@ CREATE TABLE delivery_attempt (
                           'tls_error', 'blocked_address', 'invalid_response', 'unknown',
                           'cancelled')),
     final            boolean NOT NULL,
+    -- Its claim was lost, and it was told of all the same: it decided nothing.
+    late             boolean NOT NULL DEFAULT false,
     status_code      smallint,
     error_code       text,
     error_message    text,
