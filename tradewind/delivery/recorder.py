@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from uuid import UUID
 
-from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs
+from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs, sql_lost
 from tradewind.delivery.lanes import Lane
 from tradewind.delivery.model import Destination, Ended, Outcome
 from tradewind.errors import TradewindError
@@ -105,7 +105,7 @@ class Recorder:
         and it is delivered again, by itself.
         """
         try:
-            await self._write(batch)
+            told = await self._write(batch)
         except TradewindError as error:
             log.warning("delivery.not_recorded", count=len(batch), error=str(error))
             return False
@@ -115,7 +115,7 @@ class Recorder:
                 return True
             half = len(batch) // 2
             return await self._recorded(batch[:half]) and await self._recorded(batch[half:])
-        await self._follow_up(batch)
+        await self._follow_up(told)
         return True
 
     async def _wait(self) -> None:
@@ -130,18 +130,22 @@ class Recorder:
         if len(self._buffer) < _MOST and not self._closing:
             await asyncio.sleep(_SECONDS)
 
-    async def _write(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
+    async def _write(
+        self, batch: Sequence[tuple[Ended, Destination | None]]
+    ) -> Sequence[tuple[Ended, Destination | None]]:
+        """Write a batch; what of it counts. Who came too late is logged, and counts nowhere."""
         began = perf_counter()
-        ended = [one for one, _ in batch]
-        kept = await sql.record(self._db, ended, judge.DELAYS)
+        late = await sql.record(self._db, [one for one, _ in batch], judge.DELAYS)
         figures.FLUSH_SECONDS.observe(perf_counter() - began)
-        for one in ended:
+        told = [pair for pair in batch if pair[0] not in late] if late else batch
+        for one, _ in told:
             figures.attempted(one)
             if one.outcome is not Outcome.CANCELLED:
                 self._tallies.setdefault(one.claim.subscription_id, Tally()).add(one)
-        if kept < len(ended):
-            figures.LEASES_LOST.inc(len(ended) - kept)
-            log.warning("delivery.leases_lost", count=len(ended) - kept)
+        if late and (count := await sql_lost.log_late(self._db, late)):
+            figures.LEASES_LOST.inc(count)
+            log.warning("delivery.leases_lost", count=count)
+        return told
 
     async def _follow_up(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
         """What else follows from attempts; they are recorded, whatever becomes of this."""
