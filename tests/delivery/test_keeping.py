@@ -11,14 +11,19 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
+from delivery.samples import NOW, a_subscription
 from kit.hooks import Receiver, assert_genuine
 from kit.post import Post
 from kit.postgres import Postgres
 from kit.server import SECRET_KEY, Server, Workshop
 from kit.store import Store
+from structlog.testing import capture_logs
 
 from tradewind import ids
-from tradewind.delivery import recover, sql_jobs, sql_log
+from tradewind.delivery import recover, sql, sql_jobs, sql_log
+from tradewind.delivery.engine import LEASE
+from tradewind.delivery.explain import explain
+from tradewind.delivery.model import Claim
 from tradewind.delivery.recover import Span
 from tradewind.delivery.watch import watch
 from tradewind.events import journal
@@ -188,6 +193,50 @@ async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database)
         (4, False, False),
         (5, False, True),
     ]
+
+
+async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: Database) -> None:
+    """It is ended and reported once, under the id of its last send; explain and its job tell it."""
+    account, hook, job = ids.new(), ids.new(), ids.new()
+    await _a_job(db, account, hook, job)
+    fed = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    assert fed is not None
+    async with transaction(db) as tx:
+        assert (await sql_jobs.feed(tx, fed, limit=100, spacing=timedelta(0)))[0] == 1
+    sent, parked = [], []
+    with capture_logs() as lines:
+        while (claim := await _claimed_and_lost(db, hook)) and len(sent) < 30:
+            sent.append(claim.delivery_id)
+            await asyncio.gather(watch(db), watch(db))
+            parked.append(await db.fetchval("SELECT parked FROM delivery_queue"))
+
+    # A claim counts as lost when the next one is made.
+    assert parked == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [None]
+    told = [line["event"] for line in lines if line["log_level"] == "error"]
+    assert told == ["delivery.parked"] * 3 + ["delivery.given_up"]
+    last, *before = await sql_log.attempts_of(db, account, hook, (await _events(db))[0])
+    assert (last["id"], last["outcome"], last["final"]) == (sent[-1], "unknown", True)
+    assert last["error_code"] == "given_up"
+    assert f"{len(sent)} times" in last["error_message"]
+    assert [one["id"] for one in reversed(before)] == sent[:-1]
+    assert {(one["outcome"], one["final"]) for one in before} == {("unknown", False)}
+    found = explain(a_subscription(), "order.updated", NOW, [], [last, *before])
+    assert (found.verdict, last["error_message"] in found.sentence) == ("failed", True)
+    ended = await sql_jobs.find_job(db, account, hook, job)
+    assert ended is not None
+    assert (ended["queued"], ended["delivered"], ended["failed"]) == (1, 0, 1)
+
+
+async def _claimed_and_lost(db: Database, hook: UUID) -> Claim | None:
+    """Somebody claims it, when its time has come, and dies; None: there is nothing any more."""
+    await db.execute("UPDATE delivery_queue SET due_at = tradewind_now()")
+    claims, _ = await sql.claim(db, {hook: 1}, lease=LEASE)
+    await db.execute("UPDATE test_clock SET shift = shift + $1", LEASE)
+    return claims[0] if claims else None
+
+
+async def _events(db: Database) -> list[UUID]:
+    return [row["id"] for row in await db.fetch("SELECT id FROM event")]
 
 
 @pytest.mark.xdist_group("post")

@@ -188,7 +188,8 @@ async def record(
                                                              ELSE $16::interval END,
                    lease_until = 'epoch',
                    delivery_id = NULL,
-                   lost = 0
+                   lost = 0,
+                   parked = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
             RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,

@@ -99,16 +99,62 @@ async def log_late(db: Database, ended: Sequence[Ended]) -> int:
     return count
 
 
-async def park(db: Database, *, lost: int, rest: timedelta) -> Sequence[asyncpg.Record]:
-    """Put aside deliveries that nobody who claimed them ever came back from; which they are."""
+async def park(db: Database, *, lost: int, most: int, rest: timedelta) -> Sequence[asyncpg.Record]:
+    """Put aside deliveries that nobody who claimed them ever came back from; which they are.
+
+    Those that were put aside so often already stay as they are: they are to be given up.
+    """
     return await db.fetch(
         """
         UPDATE delivery_queue
-           SET due_at = tradewind_now() + $2::interval,
-               lost = 0
-         WHERE lost >= $1 AND lease_until <= tradewind_now()
+           SET due_at = tradewind_now() + $3::interval,
+               lost = 0,
+               parked = parked + 1
+         WHERE lost >= $1 AND parked < $2 AND lease_until <= tradewind_now()
         RETURNING id, subscription_id, event_id
         """,
         lost,
+        most,
         rest,
+    )
+
+
+async def give_up(
+    db: Database, *, lost: int, parked: int, lease: timedelta, why: str
+) -> Sequence[asyncpg.Record]:
+    """End as failed what was put aside so often and is lost again; which deliveries they are.
+
+    The last send is the one that ends it, under its own id if it has one.
+    """
+    return await db.fetch(
+        """
+        WITH ended AS (
+            DELETE FROM delivery_queue
+             WHERE lost >= $1 AND parked >= $2 AND lease_until <= tradewind_now()
+            RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
+                      attempt, trigger, job_id, delivery_id, lease_until
+        ),
+        logged AS (
+            INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
+                                          event, purchase_order_id, attempt, trigger, outcome,
+                                          final, error_code, error_message, started_at)
+            SELECT coalesce(delivery_id, tradewind_uuid7()), account_id, subscription_id, event_id,
+                   event_at, event, purchase_order_id, attempt, trigger, 'unknown', true,
+                   'given_up', $4, CASE WHEN delivery_id IS NULL THEN tradewind_now()
+                                        ELSE greatest(lease_until - $3::interval,
+                                                      tradewind_now() - interval '1 day') END
+              FROM ended
+        ),
+        counted AS (
+            UPDATE recover_job AS job
+               SET failed = job.failed + of_job.failed
+              FROM (SELECT job_id, count(*) AS failed FROM ended GROUP BY job_id) AS of_job
+             WHERE job.id = of_job.job_id
+        )
+        SELECT subscription_id, event_id, attempt FROM ended
+        """,
+        lost,
+        parked,
+        lease,
+        why,
     )

@@ -31,6 +31,8 @@ ALTER TABLE delivery_queue
     ADD COLUMN purchase_order_id uuid NOT NULL,
     -- How often it was claimed by somebody who never told what became of it.
     ADD COLUMN lost smallint NOT NULL DEFAULT 0,
+    -- How often it was put aside for that.
+    ADD COLUMN parked smallint NOT NULL DEFAULT 0,
     ALTER COLUMN id SET DEFAULT tradewind_uuid7(),
     SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
          autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1);
