@@ -12,6 +12,7 @@ from tradewind import ids
 from tradewind.delivery import recorder, sql
 from tradewind.delivery.model import Claim, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
+from tradewind.egress import descriptors
 from tradewind.storage.pool import Database
 
 _QUEUE = """
@@ -148,6 +149,27 @@ async def test_a_late_attempt_that_nobody_logged_is_added(db: Database) -> None:
     assert await _log(db) == [
         (claim.delivery_id, "delivered", False, True, None, None, None, "recover")
     ]
+
+
+async def test_what_was_not_sent_for_want_of_a_descriptor_is_no_attempt(db: Database) -> None:
+    """It is given back, for a moment later; the others of its batch are recorded."""
+    claims, ended = await claimed(db, 3)
+    attempts = list(ended)
+    attempts[1] = msgspec.structs.replace(
+        ended[1], outcome=Outcome.CONNECT_FAILED, problem=descriptors.NONE_LEFT
+    )
+
+    await record(db, attempts)
+
+    assert await logged(db) == {claims[0].delivery_id, claims[2].delivery_id}
+    (left,) = await db.fetch(
+        "SELECT id, attempt, lost, delivery_id, due_at <= tradewind_now() AS is_due,"
+        " lease_until - tradewind_now() AS rest FROM delivery_queue"
+    )
+    assert tuple(left)[:5] == (claims[1].id, 1, 0, None, True)
+    assert timedelta(0) < left["rest"] <= timedelta(seconds=1)
+    counted = await db.fetchrow("SELECT delivered, failed FROM subscription_hour")
+    assert tuple(counted or ()) == (2, 0)
 
 
 async def test_it_is_behind_when_what_is_over_waits_too_long(

@@ -124,6 +124,11 @@ class Ended(msgspec.Struct, frozen=True):
         )
 
     @property
+    def is_ours(self) -> bool:
+        """Whether nothing was sent, for want of something here: it is no attempt of anybody's."""
+        return self.problem is not None and self.problem.is_ours
+
+    @property
     def kept_head(self) -> bytes | None:
         """As much of the answer's headers as is kept."""
         return self.head and self.head[:_KEPT_HEAD]

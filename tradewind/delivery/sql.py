@@ -9,6 +9,8 @@ import asyncpg
 from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
+_AT_ONCE = timedelta(0)
+
 
 async def due_subscriptions(db: Database) -> Sequence[Due]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
@@ -239,18 +241,20 @@ async def record(
     return [one for one in ended if one.claim.delivery_id in late] if late else []
 
 
-async def give_back(db: Database, claims: Sequence[Claim]) -> None:
-    """Return what was claimed and not sent: it is due at once, for whoever comes."""
+async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = _AT_ONCE) -> None:
+    """Return what was claimed and not sent: for whoever comes, at once or after a rest."""
     await db.execute(
         """
         UPDATE delivery_queue AS q
-           SET lease_until = 'epoch',
+           SET lease_until = CASE WHEN $3::interval > '0' THEN tradewind_now() + $3::interval
+                                  ELSE 'epoch' END,
                delivery_id = NULL
           FROM unnest($1::uuid[], $2::integer[]) AS given (id, claim)
          WHERE q.id = given.id AND q.claim = given.claim
         """,
         [claim.id for claim in claims],
         [claim.number for claim in claims],
+        rest,
     )
 
 
