@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from time import monotonic, perf_counter
 from uuid import UUID
 
@@ -21,6 +22,8 @@ _BUCKETS = 15
 # Longer than this without a record, and leases might end before what they hold is recorded.
 _BEHIND_SECONDS = 3.0
 _LAST_TRIES = 5
+# What we had no file descriptor for is left alone so long, until others are closed.
+_STARVED_REST = timedelta(seconds=1)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 
@@ -133,7 +136,15 @@ class Recorder:
     async def _write(
         self, batch: Sequence[tuple[Ended, Destination | None]]
     ) -> Sequence[tuple[Ended, Destination | None]]:
-        """Write a batch; what of it counts. Who came too late is logged, and counts nowhere."""
+        """Write a batch; what of it counts. Who came too late is logged, and counts nowhere.
+
+        What was not sent for want of something of ours is given back, and is not even logged.
+        """
+        starved = [one.claim for one, _ in batch if one.is_ours]
+        if starved:
+            await sql.give_back(self._db, starved, rest=_STARVED_REST)
+            log.error("delivery.out_of_descriptors", count=len(starved))
+            batch = [pair for pair in batch if not pair[0].is_ours]
         began = perf_counter()
         late = await sql.record(self._db, [one for one, _ in batch], judge.DELAYS)
         figures.FLUSH_SECONDS.observe(perf_counter() - began)
