@@ -10,6 +10,7 @@ import time
 from datetime import datetime, timedelta
 from uuid import UUID
 
+import asyncpg
 import pytest
 from delivery.samples import NOW, a_subscription
 from kit.hooks import Receiver, assert_genuine
@@ -111,14 +112,41 @@ async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: D
     assert (ended["status"], ended["queued"]) == ("cancelled", 0)
 
 
+async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database) -> None:
+    """Its lease ended, another queued the same events and more: none of them is queued twice."""
+    account, hook, job = ids.new(), ids.new(), ids.new()
+    await _a_job(db, account, hook, job, everything=True, events=5)
+    slept = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    await db.execute("UPDATE test_clock SET shift = shift + interval '31 seconds'")
+    awake = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+
+    async def feed(row: asyncpg.Record | None) -> tuple[int, bool]:
+        assert row is not None
+        async with transaction(db) as tx:
+            return await sql_jobs.feed(tx, row, limit=3, spacing=timedelta(0))
+
+    assert await feed(awake) == (3, False)
+    assert (await feed(slept))[0] == 0
+    await db.execute("UPDATE recover_job SET next_at = tradewind_now()")
+    again = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    both = await asyncio.gather(feed(again), feed(again))
+
+    assert sorted(queued for queued, _ in both) == [0, 2]
+    events = await db.fetch("SELECT event_id FROM delivery_queue")
+    assert len({row["event_id"] for row in events}) == len(events) == 5
+    ended = await sql_jobs.find_job(db, account, hook, job)
+    assert ended is not None
+    assert (ended["status"], ended["queued"]) == ("done", 5)
+
+
 async def _until_somebody_waits(db: Database) -> None:
     deadline = time.monotonic() + 10
     while not await db.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
         assert time.monotonic() < deadline
 
 
-async def _an_event(db: Database, account: UUID, hook: UUID) -> datetime:
-    """An event of a new account that one subscription wants; and when it was."""
+async def _an_event(db: Database, account: UUID, hook: UUID, count: int = 1) -> datetime:
+    """Events of a new account that one subscription wants; and when they were."""
     await db.execute(
         "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
         " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
@@ -134,19 +162,29 @@ async def _an_event(db: Database, account: UUID, hook: UUID) -> datetime:
     )
     async with transaction(db) as tx:
         now: datetime = await tx.fetchval("SELECT tradewind_now()")
-        event = Event(ids.new(), account, ids.new(), "order.updated", now, b"{}")
-        await journal.append(tx, [event])
+        events = [
+            Event(ids.new(), account, ids.new(), "order.updated", now, b"{}") for _ in range(count)
+        ]
+        await journal.append(tx, events)
     return now
 
 
-async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
-    now = await _an_event(db, account, hook)
+async def _a_job(
+    db: Database,
+    account: UUID,
+    hook: UUID,
+    job: UUID,
+    *,
+    everything: bool = False,
+    events: int = 1,
+) -> None:
+    now = await _an_event(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
         await sql_jobs.insert_job(
             tx, job, account, hook,
             trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
-            order_id=None, everything=False, total=1,
+            order_id=None, everything=everything, total=events,
         )  # fmt: skip
 
 

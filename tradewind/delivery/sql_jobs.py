@@ -198,6 +198,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
     """Queue the next events of a job, spaced out in time; how many, and whether that was all.
 
     A job is fed and cancelled in turns: what is queued is there to be taken back, or never is.
+    Whoever slept while others fed it finds it further on, and queues nothing.
     """
     rows = await tx.fetch(
         f"""
@@ -225,7 +226,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         WITH job AS MATERIALIZED (
             SELECT id, account_id, subscription_id
               FROM recover_job
-             WHERE id = $1 AND status = 'running'
+             WHERE id = $1 AND status = 'running' AND at_event IS NOT DISTINCT FROM $10
                FOR UPDATE
         ),
         given AS (
@@ -252,7 +253,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
                    lease_until = 'epoch',
                    status = CASE WHEN $7 THEN 'done' ELSE status END,
                    ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
-             WHERE id = $1 AND status = 'running'
+             WHERE id IN (SELECT id FROM job)
         )
         SELECT count(*) FROM queued
         """,
@@ -265,6 +266,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         over,
         [row["type"] for row in rows],
         [row["purchase_order_id"] for row in rows],
+        job["at_event"],
     )
     return queued, over
 
