@@ -305,9 +305,11 @@ async def count_results(db: Database, ended: Sequence[Ended]) -> None:
     )
 
 
-async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID) -> bool:
-    """Queue an event of the account once more, for one subscription; whether there is such."""
-    found = await tx.fetchval(
+async def queue_one(
+    tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID
+) -> asyncpg.Record | None:
+    """Queue an event of the account once more, for one subscription: the row, if there is such."""
+    return await tx.fetchrow(
         """
         INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
                                     event, purchase_order_id, due_at, trigger)
@@ -316,10 +318,9 @@ async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: U
           FROM event AS e
           JOIN webhook_subscription AS s ON s.account_id = e.account_id
          WHERE e.account_id = $1 AND s.id = $2 AND e.id = $3
-        RETURNING true
+        RETURNING event_id, event, purchase_order_id, attempt, trigger, due_at, false AS under_way
         """,
         account_id,
         subscription_id,
         event_id,
     )
-    return found is not None
