@@ -7,11 +7,12 @@ import secrets
 import subprocess
 import sys
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
 import pytest
+from delivery.events import journalled
 from delivery.samples import NOW, a_subscription
 from kit.hooks import Receiver, assert_genuine
 from kit.post import Post
@@ -27,8 +28,6 @@ from tradewind.delivery.explain import explain
 from tradewind.delivery.model import Claim
 from tradewind.delivery.recover import Span
 from tradewind.delivery.watch import watch
-from tradewind.events import journal
-from tradewind.events.catalogue import Event
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -67,7 +66,7 @@ async def test_attempts_are_dropped_by_the_day_after_thirty_days(
 
 async def test_counts_are_deleted_with_time_and_health_with_its_subscription(db: Database) -> None:
     kept, gone = ids.new(), ids.new()
-    await _an_event(db, ids.new(), kept)
+    await journalled(db, ids.new(), kept)
     for hook in (kept, gone):
         await db.execute(
             "INSERT INTO subscription_health VALUES ($1, NULL, 0, NULL, NULL, 1, now())", hook
@@ -145,30 +144,6 @@ async def _until_somebody_waits(db: Database) -> None:
         assert time.monotonic() < deadline
 
 
-async def _an_event(db: Database, account: UUID, hook: UUID, count: int = 1) -> datetime:
-    """Events of a new account that one subscription wants; and when they were."""
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
-        " tradewind_now())",
-        account,
-    )
-    await db.execute(
-        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
-        " created_at, updated_at) VALUES ($1, $2, 'http://127.0.0.1:9/', '{order.updated}', true,"
-        " '', tradewind_now(), tradewind_now())",
-        hook,
-        account,
-    )
-    async with transaction(db) as tx:
-        now: datetime = await tx.fetchval("SELECT tradewind_now()")
-        events = [
-            Event(ids.new(), account, ids.new(), "order.updated", now, b"{}") for _ in range(count)
-        ]
-        await journal.append(tx, events)
-    return now
-
-
 async def _a_job(
     db: Database,
     account: UUID,
@@ -178,7 +153,7 @@ async def _a_job(
     everything: bool = False,
     events: int = 1,
 ) -> None:
-    now = await _an_event(db, account, hook, events)
+    now = await journalled(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
         await sql_jobs.insert_job(
@@ -191,7 +166,7 @@ async def _a_job(
 async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
     """Who answers again is heard of by several flushes, and by several workers."""
     account, hook = ids.new(), ids.new()
-    now = await _an_event(db, account, hook)
+    now = await journalled(db, account, hook)
     await db.execute("DELETE FROM delivery_queue")
     failing = Span(now - timedelta(hours=1), now + timedelta(seconds=1))
 
@@ -211,7 +186,7 @@ async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database)
     past, future = timedelta(seconds=-1), timedelta(minutes=1)
     for lost, lease in ((4, past), (5, past), (5, future)):
         hook = ids.new()
-        await _an_event(db, ids.new(), hook)
+        await journalled(db, ids.new(), hook)
         await db.execute(
             "UPDATE delivery_queue SET lost = $2, lease_until = tradewind_now() + $3::interval"
             " WHERE subscription_id = $1",

@@ -110,6 +110,9 @@ CREATE TABLE recover_job (
     trigger         text NOT NULL CHECK (trigger IN ('request', 'catch_up')),
     since           timestamptz NOT NULL,
     until           timestamptz NOT NULL,
+    -- Of one that began by itself: where the latest failures begin that it makes good. It is
+    -- extended when a receiver fails and answers again before it is over.
+    latest_since    timestamptz,
     purchase_order_id uuid,
     everything      boolean NOT NULL,
     total           bigint NOT NULL,
@@ -126,5 +129,7 @@ CREATE TABLE recover_job (
 );
 CREATE INDEX recover_job_subscription ON recover_job (subscription_id, id);
 CREATE INDEX recover_job_running ON recover_job (next_at) WHERE status = 'running';
-CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id) WHERE status = 'running';
+-- One that was asked for, and one that began by itself and waits for the other's end.
+CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id, trigger)
+    WHERE status = 'running';
 CREATE INDEX event_by_time ON event (account_id, created_at, id);
