@@ -73,7 +73,9 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
 
 async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) -> None:
     """The first two events were pending when it passed them, and have failed for good since."""
-    middle = await missed.events(2)
+    await missed.events(1)
+    await missed.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
+    middle = await missed.events(1)
     job_id = await missed.begin(middle - _HOUR, middle, "catch_up")
     taken = await sql_jobs.take_job(missed.db, lease=_LEASE)
     assert taken is not None
