@@ -10,25 +10,67 @@ from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
 _AT_ONCE = timedelta(0)
+# So many subscriptions are looked at one by one, whether anything of theirs is due or not.
+_FEW = 500
+# So many rows that are due are read to find whose they are.
+_SOONEST = 2000
 
 
 async def due_subscriptions(db: Database) -> Sequence[Due]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
 
-    A loose index scan: its cost grows with the subscriptions, not with the backlog.
+    A loose index scan, whose cost grows with the subscriptions and not with the backlog. Where
+    more than a few of them have something queued, most may only wait for a retry: then the rows
+    that are due are read, and only if they are too many, the scan goes on to the end.
     """
+    # Written out, so that the planner knows how little is read.
     rows = await db.fetch(
-        """
-        WITH RECURSIVE waiting AS (
-            (SELECT subscription_id FROM delivery_queue ORDER BY subscription_id LIMIT 1)
+        f"""
+        WITH RECURSIVE few AS (
+            (SELECT subscription_id, 1 AS place
+               FROM delivery_queue ORDER BY subscription_id LIMIT 1)
             UNION ALL
             SELECT (SELECT q.subscription_id
                       FROM delivery_queue AS q
-                     WHERE q.subscription_id > waiting.subscription_id
+                     WHERE q.subscription_id > few.subscription_id
+                     ORDER BY q.subscription_id
+                     LIMIT 1), few.place + 1
+              FROM few
+             WHERE few.subscription_id IS NOT NULL AND few.place < {_FEW}
+        ),
+        soonest AS MATERIALIZED (
+            SELECT subscription_id
+              FROM delivery_queue
+             WHERE due_at <= tradewind_now()
+               AND (SELECT count(subscription_id) = {_FEW} FROM few)
+             ORDER BY due_at
+             LIMIT {_SOONEST}
+        ),
+        rest AS (
+            SELECT few.subscription_id
+              FROM few
+             WHERE few.place = {_FEW} AND (SELECT count(*) = {_SOONEST} FROM soonest)
+            UNION ALL
+            SELECT (SELECT q.subscription_id
+                      FROM delivery_queue AS q
+                     WHERE q.subscription_id > rest.subscription_id
                      ORDER BY q.subscription_id
                      LIMIT 1)
-              FROM waiting
-             WHERE waiting.subscription_id IS NOT NULL
+              FROM rest
+             WHERE rest.subscription_id IS NOT NULL
+        ),
+        waiting AS (
+            SELECT subscription_id
+              FROM few
+             WHERE place < {_FEW}
+               AND ((SELECT count(subscription_id) < {_FEW} FROM few)
+                    OR (SELECT count(*) = {_SOONEST} FROM soonest))
+            UNION ALL
+            SELECT subscription_id FROM rest
+            UNION ALL
+            SELECT DISTINCT subscription_id
+              FROM soonest
+             WHERE (SELECT count(*) < {_SOONEST} FROM soonest)
         )
         SELECT waiting.subscription_id, s.account_id, coalesce(s.url, '') AS url,
                h.failing_since IS NOT NULL AS failing
@@ -45,7 +87,7 @@ async def due_subscriptions(db: Database) -> Sequence[Due]:
                 LIMIT 1) AS first
          WHERE waiting.subscription_id IS NOT NULL
          ORDER BY first.due_at
-        """
+        """  # noqa: S608 - our own constants
     )
     return [Due(*row) for row in rows]
 

@@ -36,6 +36,8 @@ ALTER TABLE delivery_queue
     ALTER COLUMN id SET DEFAULT tradewind_uuid7(),
     SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
          autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1);
+-- Who has something due, where most only wait for a retry. A claim does not touch it.
+CREATE INDEX delivery_queue_soonest ON delivery_queue (due_at);
 CREATE INDEX delivery_queue_lost ON delivery_queue (lost) WHERE lost >= 5;
 CREATE INDEX delivery_queue_job ON delivery_queue (job_id) WHERE job_id IS NOT NULL;
 
