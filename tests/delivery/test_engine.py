@@ -69,7 +69,7 @@ async def assert_given_back(db: Database) -> None:
 
 async def assert_delivered_once(db: Database, receiver: Receiver) -> None:
     async def empty() -> bool:
-        return await db.fetchval("SELECT count(*) FROM delivery_queue") == 0
+        return not await db.fetchval("SELECT count(*) FROM delivery_queue")
 
     await until(empty)
     rows = await db.fetch("SELECT attempt, outcome FROM delivery_attempt")

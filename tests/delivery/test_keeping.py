@@ -216,7 +216,8 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert fed is not None
     async with transaction(db) as tx:
         assert (await sql_jobs.feed(tx, fed, limit=100, spacing=timedelta(0)))[0] == 1
-    sent, parked = [], []
+    sent: list[UUID] = []
+    parked: list[int | None] = []
     with capture_logs() as lines:
         while (claim := await _claimed_and_lost(db, hook)) and len(sent) < 30:
             sent.append(claim.delivery_id)
