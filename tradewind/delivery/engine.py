@@ -273,9 +273,10 @@ class Engine:
         one = attempt.claim.subscription_id
         lane = self._lanes[one]
         self._leave(one, lane)
-        now = self._moment()
-        took = (now - attempt.began) * 1000
-        lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
+        if not ended.is_ours:
+            now = self._moment()
+            took = (now - attempt.began) * 1000
+            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
         self._recorder.add(ended, attempt.destination)
 
     def _leave(self, one: UUID, lane: Lane) -> None:

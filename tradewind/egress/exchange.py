@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pycurl
 
+from tradewind.egress import descriptors
 from tradewind.egress.addresses import Address
 from tradewind.egress.failures import Facts
 from tradewind.egress.grammar import Target
@@ -20,6 +21,7 @@ LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
 _WEIGHT_OF_A_LINE: Final = 64  # what a header costs beside its letters; limits their number
 _IDLE_SECONDS: Final = 60
+_NO_AUTHORITIES: Final = 77  # the file of those whom we trust cannot be opened
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
@@ -28,7 +30,8 @@ class _Lent(socket.socket):
     """A socket of which libcurl makes a duplicate; ours closes when nobody holds it any more."""
 
     def __del__(self) -> None:
-        self.close()
+        if self.fileno() >= 0:  # it may never have been opened
+            self.close()
 
 
 def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
@@ -151,6 +154,7 @@ class Exchange:
             sent=sent,
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
+            starved=self._starved or (code == _NO_AUTHORITIES and not descriptors.are_left()),
         )
 
     def certificate_ends(self) -> datetime | None:
@@ -170,17 +174,19 @@ class Exchange:
         self._preliminary = False
         self._room = _LARGEST_HEAD
         self._body = bytearray()
-        self._blocked = False
+        self._blocked = self._starved = False
 
     def _open(self, _purpose: int, about: Any) -> socket.socket | int:
         try:
             address = ip_address(about.addr[0])
             if address == self._address and self._allows(address):
                 opened = self._opener(about.family, about.socktype, about.protocol, address)
-                return pycurl.SOCKET_BAD if opened is None else opened
+                # libcurl works on a duplicate.
+                self._starved = not descriptors.are_left()
+                return pycurl.SOCKET_BAD if opened is None or self._starved else opened
             self._blocked = True
-        except OSError:  # out of file descriptors, or of the address family
-            pass
+        except OSError as error:  # out of file descriptors, or of the address family
+            self._starved = descriptors.says_so(error)
         except Exception:  # noqa: BLE001 - whatever it is, nothing is opened
             self._blocked = True
         return int(pycurl.SOCKET_BAD)

@@ -9,7 +9,7 @@ from typing import Final
 import certifi
 import msgspec
 
-from tradewind.egress import failures, guard
+from tradewind.egress import descriptors, failures, guard
 from tradewind.egress.addresses import Address
 from tradewind.egress.exchange import Exchange, OpenSocket, open_socket
 from tradewind.egress.grammar import Target, UrlRefused
@@ -296,7 +296,8 @@ def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> 
         return Result(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
     if isinstance(error, AddressRefused):
         return Result(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
-    problem = Problem(error.reason, str(error))
+    ours = error.reason == descriptors.NONE_LEFT.code
+    problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))
     return Result(Outcome.DNS_ERROR, problem=problem, timings=timings)
 
 
