@@ -158,8 +158,10 @@ async def load_destinations(db: Database, ids: Sequence[UUID]) -> Sequence[async
 async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]) -> int:
     """Log attempts, delete what is over and put off the rest; how many claims were still ours.
 
-    Every change is fenced by the claim: who lost a lease changes no delivery. All in one
-    statement, rows in the order of their ids. What only the queue knows is copied from there.
+    Every change is fenced by the claim: who lost a lease changes no delivery. What is put off is
+    fenced by the attempt too: when the answer to this was lost, it comes once more, and must not
+    use up the next attempt. All in one statement, rows in the order of their ids. What only the
+    queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
     kept: int = await db.fetchval(
@@ -178,7 +180,8 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
              USING given
              WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
             RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
+                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at,
+                      q.claim
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -190,8 +193,10 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    lost = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
+               AND q.delivery_id = given.delivery_id
             RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at,
+                      q.claim
         ),
         told AS (
             SELECT * FROM deleted
@@ -211,7 +216,7 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    given.url, given.sent_at, given.signature, given.response_head,
                    given.response_body
               FROM told
-              JOIN given ON given.queue_id = told.id
+              JOIN given ON given.queue_id = told.id AND given.number = told.claim
             RETURNING 1
         )
         SELECT count(*) FROM logged
@@ -276,7 +281,7 @@ async def save_health(
     widths: Sequence[int],
     buckets: Sequence[str],
 ) -> None:
-    """Add what a flush saw of each receiver."""
+    """Add what a flush saw of each receiver; one that was deleted meanwhile has no health."""
     await db.execute(
         """
         WITH given AS (
@@ -284,6 +289,7 @@ async def save_health(
               FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::boolean[],
                           $6::integer[], $7::text[])
                    AS given (subscription_id, delivered, failed, final, ends_well, width, buckets)
+             WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = given.subscription_id)
              ORDER BY subscription_id
         ),
         counted AS (
