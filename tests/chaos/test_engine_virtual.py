@@ -7,6 +7,7 @@ Time, network and deaths are simulated; the engine, its recorder, its SQL and Po
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import structlog
@@ -34,13 +35,19 @@ _SEEDS = (
 _EXPECTED = {"delivery.parked"}
 
 
-@pytest.fixture
-def server(postgres: Postgres) -> Iterator[Server]:
+@contextmanager
+def serving(postgres: Postgres) -> Iterator[Server]:
     with postgres.fresh_database() as url:
         prepare(url)
         made = Server(url)
         yield made
         made.close()
+
+
+@pytest.fixture
+def server(postgres: Postgres) -> Iterator[Server]:
+    with serving(postgres) as made:
+        yield made
 
 
 def told(server: Server, seed: int) -> tuple[Story, list[str]]:
@@ -73,9 +80,11 @@ def test_whatever_happens_deliveries_are_as_they_must_be(server: Server, seeds: 
             )
 
 
-def test_a_seed_tells_the_same_story_again(server: Server) -> None:
-    first, _ = told(server, 2)
-    again, _ = told(server, 2)
+def test_a_seed_tells_the_same_story_again(postgres: Postgres) -> None:
+    with serving(postgres) as server:
+        first, _ = told(server, 2)
+    with serving(postgres) as server:
+        again, _ = told(server, 2)
 
     assert len(first.world.sent) > 10
     assert [(one.at, one.url, one.ended, one.process.name) for one in first.world.sent] == [
