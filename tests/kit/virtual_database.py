@@ -71,7 +71,8 @@ class Server:
         self._wait(self._connection.execute("SET timezone = 'UTC'; SET jit = off;"))
         self._wait(self._connection.execute("SET plan_cache_mode = force_generic_plan"))
         self._set_at: datetime | None = None
-        self._virtual = VirtualLoop()
+        self._virtual = VirtualLoop()  # only until a story brings its own
+        self._virtual.close()
         self.began = datetime.now(UTC).replace(hour=0, minute=10, second=0, microsecond=0)
         self.jumped = timedelta(0)
         self.changes = 0
