@@ -202,8 +202,10 @@ async def record(
 ) -> Sequence[Ended]:
     """Log attempts, delete what is over and put off the rest; those whose claim was lost.
 
-    Every change is fenced by the claim: who lost a lease changes no delivery. All in one
-    statement, rows in the order of their ids. What only the queue knows is copied from there.
+    Every change is fenced by the claim: who lost a lease changes no delivery. What is put off is
+    fenced by the attempt too: when the answer to this was lost, it comes once more, and must not
+    use up the next attempt. All in one statement, rows in the order of their ids. What only the
+    queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
     lost = await db.fetch(
@@ -236,6 +238,7 @@ async def record(
                    parked = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
+               AND q.delivery_id = given.delivery_id
             RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
@@ -310,7 +313,7 @@ async def save_health(
     widths: Sequence[int],
     buckets: Sequence[str],
 ) -> None:
-    """Add what a flush saw of each receiver."""
+    """Add what a flush saw of each receiver; one that was deleted meanwhile has no health."""
     await db.execute(
         """
         WITH given AS (
@@ -318,6 +321,7 @@ async def save_health(
               FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::boolean[],
                           $6::integer[], $7::text[])
                    AS given (subscription_id, delivered, failed, final, ends_well, width, buckets)
+             WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = given.subscription_id)
              ORDER BY subscription_id
         ),
         counted AS (
