@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Final
 
@@ -171,6 +172,7 @@ class Sender:
         `opener` makes the sockets, for an address that passed the guard; tests watch it.
         """
         self._policy = policy
+        self._read = lru_cache(maxsize=4096)(partial(guard.read, policy=policy))
         self._lookup = lookup
         self._user_agent = user_agent
         self._authorities = authorities or _authorities()
@@ -207,7 +209,7 @@ class Sender:
             diagnosis=diagnosis,
         )
         try:
-            call.target, found = guard.read(url, self._policy)
+            call.target, found = self._read(url)
         except (UrlRefused, AddressRefused) as error:
             call.refuse(error)
             return call
