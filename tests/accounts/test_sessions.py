@@ -1,10 +1,20 @@
 """Sessions: refreshing, tolerating a lost answer, ending on reuse, logging out."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import httpx
+import pytest
 from kit.server import Person, Server
+
+from tradewind import ids
+from tradewind.accounts import sessions, sql
+from tradewind.accounts.errors import AccountLocked
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
 
 
 def refresh(api: Server, token: str) -> httpx.Response:
@@ -121,3 +131,31 @@ def test_an_api_key_has_no_session_to_log_out_of(api: Server) -> None:
     assert answer.status_code == 422
     assert answer.json()["code"] == "no_session"
     assert api.call("GET", "/v1/me", by=person).status_code == 200
+
+
+async def test_a_refresh_that_waits_for_a_lock_of_the_account_is_told_of_it(
+    db: Database, keyring: Keyring
+) -> None:
+    account_id = ids.new()
+    await db.execute(
+        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
+        " VALUES ($1, 'ann@shop.example', '{buyer}', 'pro', tradewind_now(), tradewind_now())",
+        account_id,
+    )
+    async with transaction(db) as tx:
+        tokens = await sessions.begin(tx, keyring, account_id, address="127.0.0.1", user_agent="")
+
+    async with transaction(db) as tx:
+        await sql.end_sessions(tx, account_id, "account_locked")
+        await tx.execute(
+            "UPDATE account SET locked_at = tradewind_now(), lock_reason = 'fraud' WHERE id = $1",
+            account_id,
+        )
+        refreshing = asyncio.create_task(
+            sessions.refresh(db, keyring, tokens.refresh, COMMAND_LINE)
+        )
+        while not await db.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+            assert not refreshing.done()
+
+    with pytest.raises(AccountLocked):
+        await refreshing

@@ -180,5 +180,7 @@ def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
 
         assert left(own_api) == 0
         assert len(sink.seen) == 3000
-        logged = own_api.fetch("SELECT count(*) FROM delivery_attempt WHERE outcome = 'delivered'")
+        logged = own_api.fetch(
+            "SELECT count(*) FROM delivery_attempt WHERE outcome = 'delivered' AND final"
+        )
         assert logged[0][0] == 3000

@@ -252,6 +252,27 @@ def test_a_redelivery_has_the_same_bytes_and_three_attempts_of_its_own(
     assert len({one.delivery for one in receiver.received}) == 4
 
 
+def test_a_redelivery_is_answered_with_its_own_entry_whatever_else_is_pending(
+    post: Post, receiver: Receiver
+) -> None:
+    """The same event waits for its second attempt, which is due: the answer is not about that."""
+    failing(receiver, 503)
+    hook = post.hook(receiver.url())
+    (event_id,) = post.emit()
+    (first,) = post.tried(hook)
+    post.api.fetch(
+        "UPDATE delivery_queue SET due_at = tradewind_now() - interval '1 minute',"
+        " lease_until = tradewind_now() + interval '1 minute' WHERE subscription_id = $1",
+        hook.uuid,
+    )
+
+    told = post.ok("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
+
+    assert (told["event_id"], told["attempt"], told["trigger"]) == (event_id, 1, "redeliver")
+    assert (told["event"], told["order"]) == (first["event"], first["order"])
+    assert told["under_way"] is False
+
+
 def test_a_redelivery_to_a_subscription_that_is_off_is_refused(
     post: Post, receiver: Receiver
 ) -> None:

@@ -68,6 +68,15 @@ def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) ->
     (decided,) = [one for one in log if one["id"] == second.delivery]
     assert (decided["attempt"], decided["outcome"], decided["final"]) == (1, "http_error", False)
     assert post.pending(hook)[0]["attempt"] == 2
+    told = until(
+        lambda: post.ok("GET", f"{hook.path}/deliveries/{first.delivery}"), lambda one: one["late"]
+    )
+    assert (told["outcome"], told["final"], told["response"]["status_code"]) == (
+        "delivered", False, 200,
+    )  # fmt: skip
+    assert post.log(hook, "result=delivered") == []
+    health = until(lambda: post.health(hook), lambda one: one["attempts"])
+    assert (health["attempts"], health["success_rate"]) == (1, 0)
 
 
 def test_a_delay_counts_from_the_end_of_the_attempt(post: Post, receiver: Receiver) -> None:

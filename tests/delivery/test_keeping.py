@@ -7,22 +7,27 @@ import secrets
 import subprocess
 import sys
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
+import asyncpg
 import pytest
+from delivery.events import journalled
+from delivery.samples import NOW, a_subscription
 from kit.hooks import Receiver, assert_genuine
 from kit.post import Post
 from kit.postgres import Postgres
 from kit.server import SECRET_KEY, Server, Workshop
 from kit.store import Store
+from structlog.testing import capture_logs
 
 from tradewind import ids
-from tradewind.delivery import recover, sql_jobs, sql_log
+from tradewind.delivery import recover, sql, sql_jobs, sql_log
+from tradewind.delivery.engine import LEASE
+from tradewind.delivery.explain import explain
+from tradewind.delivery.model import Claim
 from tradewind.delivery.recover import Span
 from tradewind.delivery.watch import watch
-from tradewind.events import journal
-from tradewind.events.catalogue import Event
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -61,7 +66,7 @@ async def test_attempts_are_dropped_by_the_day_after_thirty_days(
 
 async def test_counts_are_deleted_with_time_and_health_with_its_subscription(db: Database) -> None:
     kept, gone = ids.new(), ids.new()
-    await _an_event(db, ids.new(), kept)
+    await journalled(db, ids.new(), kept)
     for hook in (kept, gone):
         await db.execute(
             "INSERT INTO subscription_health VALUES ($1, NULL, 0, NULL, NULL, 1, now())", hook
@@ -106,49 +111,62 @@ async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: D
     assert (ended["status"], ended["queued"]) == ("cancelled", 0)
 
 
+async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database) -> None:
+    """Its lease ended, another queued the same events and more: none of them is queued twice."""
+    account, hook, job = ids.new(), ids.new(), ids.new()
+    await _a_job(db, account, hook, job, everything=True, events=5)
+    slept = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    await db.execute("UPDATE test_clock SET shift = shift + interval '31 seconds'")
+    awake = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+
+    async def feed(row: asyncpg.Record | None) -> tuple[int, bool]:
+        assert row is not None
+        async with transaction(db) as tx:
+            return await sql_jobs.feed(tx, row, limit=3, spacing=timedelta(0))
+
+    assert await feed(awake) == (3, False)
+    assert (await feed(slept))[0] == 0
+    await db.execute("UPDATE recover_job SET next_at = tradewind_now()")
+    again = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    both = await asyncio.gather(feed(again), feed(again))
+
+    assert sorted(queued for queued, _ in both) == [0, 2]
+    events = await db.fetch("SELECT event_id FROM delivery_queue")
+    assert len({row["event_id"] for row in events}) == len(events) == 5
+    ended = await sql_jobs.find_job(db, account, hook, job)
+    assert ended is not None
+    assert (ended["status"], ended["queued"]) == ("done", 5)
+
+
 async def _until_somebody_waits(db: Database) -> None:
     deadline = time.monotonic() + 10
     while not await db.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
         assert time.monotonic() < deadline
 
 
-async def _an_event(db: Database, account: UUID, hook: UUID) -> datetime:
-    """An event of a new account that one subscription wants; and when it was."""
-    await db.execute(
-        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
-        " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
-        " tradewind_now())",
-        account,
-    )
-    await db.execute(
-        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
-        " created_at, updated_at) VALUES ($1, $2, 'http://127.0.0.1:9/', '{order.updated}', true,"
-        " '', tradewind_now(), tradewind_now())",
-        hook,
-        account,
-    )
-    async with transaction(db) as tx:
-        now: datetime = await tx.fetchval("SELECT tradewind_now()")
-        event = Event(ids.new(), account, ids.new(), "order.updated", now, b"{}")
-        await journal.append(tx, [event])
-    return now
-
-
-async def _a_job(db: Database, account: UUID, hook: UUID, job: UUID) -> None:
-    now = await _an_event(db, account, hook)
+async def _a_job(
+    db: Database,
+    account: UUID,
+    hook: UUID,
+    job: UUID,
+    *,
+    everything: bool = False,
+    events: int = 1,
+) -> None:
+    now = await journalled(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
         await sql_jobs.insert_job(
             tx, job, account, hook,
             trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
-            order_id=None, everything=False, total=1,
+            order_id=None, everything=everything, total=events,
         )  # fmt: skip
 
 
 async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
     """Who answers again is heard of by several flushes, and by several workers."""
     account, hook = ids.new(), ids.new()
-    now = await _an_event(db, account, hook)
+    now = await journalled(db, account, hook)
     await db.execute("DELETE FROM delivery_queue")
     failing = Span(now - timedelta(hours=1), now + timedelta(seconds=1))
 
@@ -168,7 +186,7 @@ async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database)
     past, future = timedelta(seconds=-1), timedelta(minutes=1)
     for lost, lease in ((4, past), (5, past), (5, future)):
         hook = ids.new()
-        await _an_event(db, ids.new(), hook)
+        await journalled(db, ids.new(), hook)
         await db.execute(
             "UPDATE delivery_queue SET lost = $2, lease_until = tradewind_now() + $3::interval"
             " WHERE subscription_id = $1",
@@ -188,6 +206,51 @@ async def test_a_delivery_that_nobody_comes_back_from_is_put_aside(db: Database)
         (4, False, False),
         (5, False, True),
     ]
+
+
+async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: Database) -> None:
+    """It is ended and reported once, under the id of its last send; explain and its job tell it."""
+    account, hook, job = ids.new(), ids.new(), ids.new()
+    await _a_job(db, account, hook, job)
+    fed = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    assert fed is not None
+    async with transaction(db) as tx:
+        assert (await sql_jobs.feed(tx, fed, limit=100, spacing=timedelta(0)))[0] == 1
+    sent: list[UUID] = []
+    parked: list[int | None] = []
+    with capture_logs() as lines:
+        while (claim := await _claimed_and_lost(db, hook)) and len(sent) < 30:
+            sent.append(claim.delivery_id)
+            await asyncio.gather(watch(db), watch(db))
+            parked.append(await db.fetchval("SELECT parked FROM delivery_queue"))
+
+    # A claim counts as lost when the next one is made.
+    assert parked == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [None]
+    told = [line["event"] for line in lines if line["log_level"] == "error"]
+    assert told == ["delivery.parked"] * 3 + ["delivery.given_up"]
+    last, *before = await sql_log.attempts_of(db, account, hook, (await _events(db))[0])
+    assert (last["id"], last["outcome"], last["final"]) == (sent[-1], "unknown", True)
+    assert last["error_code"] == "given_up"
+    assert f"{len(sent)} times" in last["error_message"]
+    assert [one["id"] for one in reversed(before)] == sent[:-1]
+    assert {(one["outcome"], one["final"]) for one in before} == {("unknown", False)}
+    found = explain(a_subscription(), "order.updated", NOW, [], [last, *before])
+    assert (found.verdict, last["error_message"] in found.sentence) == ("failed", True)
+    ended = await sql_jobs.find_job(db, account, hook, job)
+    assert ended is not None
+    assert (ended["queued"], ended["delivered"], ended["failed"]) == (1, 0, 1)
+
+
+async def _claimed_and_lost(db: Database, hook: UUID) -> Claim | None:
+    """Somebody claims it, when its time has come, and dies; None: there is nothing any more."""
+    await db.execute("UPDATE delivery_queue SET due_at = tradewind_now()")
+    claims, _ = await sql.claim(db, {hook: 1}, lease=LEASE)
+    await db.execute("UPDATE test_clock SET shift = shift + $1", LEASE)
+    return claims[0] if claims else None
+
+
+async def _events(db: Database) -> list[UUID]:
+    return [row["id"] for row in await db.fetch("SELECT id FROM event")]
 
 
 @pytest.mark.xdist_group("post")

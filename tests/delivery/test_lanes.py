@@ -287,3 +287,35 @@ def _taken(found: dict[UUID, Lane], shares: dict[UUID, int], host: str) -> int:
 
 def _failing(found: dict[UUID, Lane], shares: dict[UUID, int]) -> int:
     return sum(its.in_flight + shares.get(one, 0) for one, its in found.items() if its.failing)
+
+
+def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:
+    lane = Lane(limit=10.0)
+    assert lane.wanted == 10
+
+    answered(lane, 20)
+    assert (lane.width, lane.wanted) == (11, 33)
+    lane.in_flight, lane.held = 11, 20
+    assert lane.wanted == 2
+
+    answered(lane, 200)
+    assert lane.wanted == 0
+
+
+def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> None:
+    lane = Lane(limit=1.0)
+
+    failed(lane, at=1.0)
+
+    assert lane.wanted == 9
+    assert lane.rests(1.005)
+    assert lane.rests(1.0249)
+    assert not lane.rests(1.0251)
+
+
+def test_a_wide_lane_does_not_rest() -> None:
+    lane = Lane(limit=64.0)
+
+    failed(lane, at=1.0)
+
+    assert not lane.rests(1.006)

@@ -157,7 +157,7 @@ def test_one_attempt_is_shown_as_the_receiver_saw_it(post: Post, receiver: Recei
     assert response["body"] == "x" * 4096
     assert (short["event_id"], short["id"]) == (event_id, seen.delivery)
     assert set(short) == {
-        "id", "event_id", "event", "order", "attempt", "trigger", "outcome", "final",
+        "id", "event_id", "event", "order", "attempt", "trigger", "outcome", "final", "late",
         "status_code", "error", "started_at", "duration_ms", "next_attempt_at",
     }  # fmt: skip
     assert short["order"] == seen.json["data"]["order"]["id"]

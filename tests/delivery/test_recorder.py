@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from tradewind import ids
 from tradewind.delivery import recorder, sql
 from tradewind.delivery.model import Claim, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
+from tradewind.egress import descriptors
 from tradewind.storage.pool import Database
 
 _QUEUE = """
@@ -70,6 +72,104 @@ async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
     rows = await db.fetch("SELECT id FROM delivery_attempt")
     assert sorted(row["id"] for row in rows) == sorted(claim.delivery_id for claim in claims)
     assert await db.fetchval("SELECT count(*) FROM delivery_queue") == 0
+
+
+async def _claimed_again(db: Database, hook: UUID) -> Sequence[Claim]:
+    """The same deliveries, after the leases on them have ended."""
+    await db.execute("UPDATE delivery_queue SET lease_until = 'epoch'")
+    claims, _ = await sql.claim(db, {hook: 10}, lease=timedelta(seconds=20))
+    return claims
+
+
+async def _log(db: Database) -> list[tuple[object, ...]]:
+    rows = await db.fetch(
+        "SELECT id, outcome, final, late, status_code, error_code, response_body, trigger"
+        "  FROM delivery_attempt ORDER BY id"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_who_comes_too_late_tells_the_log_and_changes_nothing_else(db: Database) -> None:
+    (claim,), (ended,) = await claimed(db, 1)
+    (again,) = await _claimed_again(db, claim.subscription_id)
+    assert await _log(db) == [
+        (claim.delivery_id, "unknown", False, False, None, "worker_died", None, "event")
+    ]
+    before = await db.fetch("SELECT * FROM delivery_queue")
+
+    await record(db, [msgspec.structs.replace(ended, status=200, head=b"", body=b"ok")])
+
+    assert await _log(db) == [
+        (claim.delivery_id, "delivered", False, True, 200, None, b"ok", "event")
+    ]
+    assert await db.fetch("SELECT * FROM delivery_queue") == before
+    assert again.number == claim.number + 1
+    assert await db.fetchval("SELECT count(*) FROM subscription_health") == 0
+    assert await db.fetchval("SELECT count(*) FROM subscription_hour") == 0
+
+
+async def test_an_attempt_and_the_one_in_its_place_are_told_apart_in_one_batch(
+    db: Database,
+) -> None:
+    (claim,), (ended,) = await claimed(db, 1)
+    (again,) = await _claimed_again(db, claim.subscription_id)
+    failed = msgspec.structs.replace(ended, claim=again, outcome=Outcome.TIMEOUT)
+
+    await record(db, [ended, failed])
+
+    assert await _log(db) == [
+        (claim.delivery_id, "delivered", False, True, None, None, None, "event"),
+        (again.delivery_id, "timeout", False, False, None, None, None, "event"),
+    ]
+    assert await db.fetchval("SELECT attempt FROM delivery_queue") == 2
+    counted = await db.fetchrow("SELECT delivered, failed FROM subscription_hour")
+    assert tuple(counted or ()) == (0, 1)
+
+
+async def test_what_is_recorded_twice_since_the_first_answer_was_lost_is_not_late(
+    db: Database,
+) -> None:
+    _, ended = await claimed(db, 2)
+    await record(db, ended)
+    before = await _log(db)
+
+    await record(db, ended)
+
+    assert [row[1:4] for row in before] == [("delivered", True, False)] * 2
+    assert await _log(db) == before
+
+
+async def test_a_late_attempt_that_nobody_logged_is_added(db: Database) -> None:
+    (claim,), (ended,) = await claimed(db, 1)
+    await db.execute("DELETE FROM delivery_queue")
+    of_a_job = msgspec.structs.replace(claim, job_id=ids.new())
+
+    await record(db, [msgspec.structs.replace(ended, claim=of_a_job)])
+
+    assert await _log(db) == [
+        (claim.delivery_id, "delivered", False, True, None, None, None, "recover")
+    ]
+
+
+async def test_what_was_not_sent_for_want_of_a_descriptor_is_no_attempt(db: Database) -> None:
+    """It is given back, for a moment later; the others of its batch are recorded."""
+    claims, ended = await claimed(db, 3)
+    attempts = list(ended)
+    attempts[1] = msgspec.structs.replace(
+        ended[1], outcome=Outcome.CONNECT_FAILED, problem=descriptors.NONE_LEFT
+    )
+
+    await record(db, attempts)
+
+    assert await logged(db) == {claims[0].delivery_id, claims[2].delivery_id}
+    (left,) = await db.fetch(
+        "SELECT id, attempt, lost, delivery_id, due_at <= tradewind_now() AS is_due,"
+        " lease_until - tradewind_now() AS rest FROM delivery_queue"
+    )
+    assert tuple(left)[:5] == (claims[1].id, 1, 0, None, True)
+    assert timedelta(0) < left["rest"] <= timedelta(seconds=1)
+    counted = await db.fetchrow("SELECT delivered, failed FROM subscription_hour")
+    assert tuple(counted or ()) == (2, 0)
 
 
 async def test_it_is_behind_when_what_is_over_waits_too_long(

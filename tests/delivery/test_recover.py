@@ -1,6 +1,6 @@
 """Recovery: what was missed is delivered at a measured pace, counted, and can be cancelled."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -196,6 +196,36 @@ def test_a_subscription_that_is_off_can_only_be_counted(post: Post, receiver: Re
     assert recover(post, hook, dry_run=True)["count"] == 2
     wish = {"since": since(post)}
     post.refused("POST", f"{hook.path}/recover", 409, "subscription_inactive", json=wish)
+
+
+def test_one_recovery_at_a_time(post: Post, receiver: Receiver) -> None:
+    post.emit(400)
+    hook = post.hook(receiver.url())
+    begun = recover(post, hook)
+
+    wish = {"since": since(post)}
+    post.refused("POST", f"{hook.path}/recover", 409, "recovery_running", json=wish)
+
+    assert recover(post, hook, dry_run=True)["id"] is None
+    rows = post.api.fetch("SELECT id FROM recover_job WHERE subscription_id = $1", hook.uuid)
+    assert [ids.JOB.show(row["id"]) for row in rows] == [begun["id"]]
+    post.ok("DELETE", f"{hook.path}/recover/{begun['id']}")
+    later = recover(post, hook)
+    post.ok("DELETE", f"{hook.path}/recover/{later['id']}")
+
+
+@pytest.mark.parametrize(("include", "days"), [("undelivered", 30), ("all", 60)])
+def test_what_is_undelivered_is_known_for_as_long_as_the_log_is_kept(
+    post: Post, receiver: Receiver, include: str, days: int
+) -> None:
+    hook = post.hook(receiver.url())
+    asked = post.now()
+
+    wish = {"since": clock.show(asked - timedelta(days=60)), "include": include}
+    begun = recover(post, hook, **wish)
+
+    told = datetime.fromisoformat(job(post, hook, begun["id"])["since"])
+    assert abs(told - (asked - timedelta(days=days))) < timedelta(minutes=1)
 
 
 def test_a_receiver_that_is_back_catches_up_by_itself(post: Post, receiver: Receiver) -> None:

@@ -13,7 +13,7 @@ from kit.store import Store
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.background.errands import Errands
-from tradewind.orders import decide
+from tradewind.orders import decide, sql
 from tradewind.orders.errors import RefundRefused, RefundTooLarge
 from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who
 from tradewind.payments import refund
@@ -143,6 +143,44 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
     with pytest.raises(Replay) as caught:
         await _ask(db, fake, order, once, errands)
     assert caught.value.answer.encoded() == first
+
+
+async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_owner_hears(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else holds the order meanwhile. Told 201, the owner would look for it in vain."""
+    monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.2)
+    order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
+    once = Once(order.account_id, "POST /v1/orders/{order_id}/refunds", "key", b"print")
+    fake = Fake(order.parts, {"A": REFUSAL})
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        async with transaction(db) as tx:
+            await sql.lock_order(tx, None, order.id)
+            held.set()
+            await go_on.wait()
+
+    holding: list[asyncio.Task[None]] = []
+
+    async def meanwhile() -> None:
+        holding.append(asyncio.create_task(hold()))
+        await held.wait()
+
+    fake.meanwhile = meanwhile
+    errands = Errands()
+
+    asking = asyncio.create_task(_ask(db, fake, order, once, errands))
+    early, _ = await asyncio.wait({asking}, timeout=1)
+    go_on.set()
+    await asyncio.gather(*holding)
+
+    assert not early
+    with pytest.raises(RefundRefused):
+        await asking
+    assert (await current(db, order)).refunds == []
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)  # its key is free
 
 
 async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:

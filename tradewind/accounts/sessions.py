@@ -57,7 +57,8 @@ async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tupl
     if not granted:
         raise RateLimited(budget, "A session is refreshed 30 times a minute at most: slow down.")
     async with transaction(db) as tx:
-        session = await sql.lock_live_session(tx, claim.session_id)
+        await sql.lock_session(tx, claim.session_id)
+        session = await sql.find_live_session(tx, claim.session_id)
         if session is None:
             raise NotSignedIn
         if session["locked_at"] is not None:

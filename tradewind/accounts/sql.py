@@ -204,8 +204,16 @@ async def insert_session(
     return opened
 
 
-async def lock_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
-    """A session that neither ended nor expired, held, with the state of its account."""
+async def lock_session(tx: Tx, session_id: UUID) -> None:
+    """Hold a session, if there is such; what is read of it and its account after that is true.
+
+    A statement that waits for a lock sees other tables as they were before the wait.
+    """
+    await tx.execute("SELECT 1 FROM session WHERE id = $1 FOR NO KEY UPDATE", session_id)
+
+
+async def find_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
+    """A session that neither ended nor expired, with the state of its account."""
     return await tx.fetchrow(
         """
         SELECT s.id, s.account_id, s.generation, a.locked_at, a.email,
@@ -217,7 +225,6 @@ async def lock_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
            AND s.expires_at > tradewind_now()
            AND (s.ended_at IS NULL
                 OR (s.end_reason = 'account_locked' AND a.locked_at IS NOT NULL))
-           FOR NO KEY UPDATE OF s
         """,
         session_id,
     )

@@ -179,15 +179,19 @@ class Engine:
             await self._claimed.wait()
             self._claimed.clear()
             try:
-                await self._send_some()
+                if await self._send_some():
+                    self._claimed.set()
                 await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.not_sent", error, _FIRST_PAUSE)
                 await asyncio.sleep(_FIRST_PAUSE)
                 self._claimed.set()
 
-    async def _send_some(self) -> None:
-        """Begin to send, by what the subscriptions are right before it."""
+    async def _send_some(self) -> bool:
+        """Begin to send, by what the subscriptions are right before it.
+
+        Whether none of those whose turn it was is under way: then no end of one calls the next.
+        """
         if self._under_way > _FEW:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
         now = self._moment()
@@ -195,14 +199,15 @@ class Engine:
         if self._hand.rests(now):
             asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
         if not held:
-            return
+            return False
         jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
         try:
             ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
             destinations = await self._load({one.claim.subscription_id for one in held})
         except BaseException:
-            await self._give_back([one.claim for one in held])
+            self._hand.put_back(held)
             raise
+        before = self._under_way
         latest = self._moment() - _LATE_SECONDS
         unsent = []
         for claim, clock, since in held:
@@ -211,7 +216,9 @@ class Engine:
             else:
                 destination = destinations.get(claim.subscription_id)
                 self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
+        nobody = before == self._under_way
         await self._give_back(unsent)
+        return nobody
 
     async def _give_back(self, claims: Sequence[Claim]) -> None:
         if claims:
@@ -273,9 +280,10 @@ class Engine:
         one = attempt.claim.subscription_id
         lane = self._lanes[one]
         self._leave(one, lane)
-        now = self._moment()
-        took = (now - attempt.began) * 1000
-        lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
+        if not ended.is_ours:
+            now = self._moment()
+            took = (now - attempt.began) * 1000
+            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
         self._recorder.add(ended, attempt.destination)
 
     def _leave(self, one: UUID, lane: Lane) -> None:

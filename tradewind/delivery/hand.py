@@ -58,6 +58,12 @@ class Hand:
             self._let_go(one, share)
         return taken
 
+    def put_back(self, held: Sequence[Held]) -> None:
+        """Let these wait again, in front of the others."""
+        for one in reversed(held):
+            self._waiting.setdefault(one.claim.subscription_id, deque()).appendleft(one)
+            self._lanes[one.claim.subscription_id].held += 1
+
     def take_older(self, than: float) -> list[Claim]:
         """Those that have waited since before a moment."""
         taken = []

@@ -14,6 +14,7 @@ _FAST_MS = 1000
 _SLOW_MS = 3000
 # A receiver that answers so soon is claimed for ahead of time.
 _AT_ONCE_MS = 100
+_TIMES_AHEAD = 2
 _FEW_AHEAD = 8
 # A receiver that only fails, and fails at once, would otherwise keep us busy with its failures.
 REST_SECONDS = 0.02
@@ -65,7 +66,7 @@ class Lane:
         """How much is claimed beyond what may be under way, so that no turn waits for a claim."""
         if not self._answers_at_once:
             return 0
-        return _FEW_AHEAD if self.failing else self.width
+        return _FEW_AHEAD if self.failing else _TIMES_AHEAD * self.width
 
     @property
     def wanted(self) -> int:
@@ -111,7 +112,10 @@ class Bounds:
     @property
     def claimed(self) -> "Bounds":
         """What it has claimed at the most, under way or not."""
-        return Bounds(2 * self.together, 2 * self.host, 2 * self.account, 2 * self.failing)
+        times = 1 + _TIMES_AHEAD
+        return Bounds(
+            times * self.together, times * self.host, times * self.account, times * self.failing
+        )
 
 
 def share_out(

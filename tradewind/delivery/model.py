@@ -10,6 +10,7 @@ from tradewind.egress.result import Outcome as Sent
 from tradewind.egress.result import Problem
 
 MOST_ATTEMPTS = 3
+_KEPT_HEAD = 4096
 
 
 class Outcome(StrEnum):
@@ -121,6 +122,16 @@ class Ended(msgspec.Struct, frozen=True):
             or self.outcome is Outcome.CANCELLED
             or self.claim.attempt >= MOST_ATTEMPTS
         )
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether nothing was sent, for want of something here: it is no attempt of anybody's."""
+        return self.problem is not None and self.problem.is_ours
+
+    @property
+    def kept_head(self) -> bytes | None:
+        """As much of the answer's headers as is kept."""
+        return self.head and self.head[:_KEPT_HEAD]
 
     @property
     def error_code(self) -> str | None:

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from time import perf_counter
 from uuid import UUID
 
-from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs
+from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs, sql_lost
 from tradewind.delivery.lanes import Lane
 from tradewind.delivery.model import Destination, Ended, Outcome
 from tradewind.errors import TradewindError
@@ -21,6 +22,8 @@ _BUCKETS = 15
 # Longer than this without a record, and leases might end before what they hold is recorded.
 _BEHIND_SECONDS = 3.0
 _LAST_TRIES = 5
+# What we had no file descriptor for is left alone so long, until others are closed.
+_STARVED_REST = timedelta(seconds=1)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 
@@ -113,7 +116,7 @@ class Recorder:
         and it is delivered again, by itself.
         """
         try:
-            await self._write(batch)
+            told = await self._write(batch)
         except TradewindError as error:
             log.warning("delivery.not_recorded", count=len(batch), error=str(error))
             return False
@@ -123,7 +126,7 @@ class Recorder:
                 return True
             half = len(batch) // 2
             return await self._recorded(batch[:half]) and await self._recorded(batch[half:])
-        await self._follow_up(batch)
+        await self._follow_up(told)
         return True
 
     async def _wait(self) -> None:
@@ -138,18 +141,30 @@ class Recorder:
         if len(self._buffer) < _MOST and not self._closing:
             await asyncio.sleep(_SECONDS)
 
-    async def _write(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
+    async def _write(
+        self, batch: Sequence[tuple[Ended, Destination | None]]
+    ) -> Sequence[tuple[Ended, Destination | None]]:
+        """Write a batch; what of it counts. Who came too late is logged, and counts nowhere.
+
+        What was not sent for want of something of ours is given back, and is not even logged.
+        """
+        starved = [one.claim for one, _ in batch if one.is_ours]
+        if starved:
+            await sql.give_back(self._hurried, starved, rest=_STARVED_REST)
+            log.error("delivery.out_of_descriptors", count=len(starved))
+            batch = [pair for pair in batch if not pair[0].is_ours]
         began = self._moment()
-        ended = [one for one, _ in batch]
-        kept = await sql.record(self._hurried, ended, judge.DELAYS)
+        late = await sql.record(self._hurried, [one for one, _ in batch], judge.DELAYS)
         figures.FLUSH_SECONDS.observe(self._moment() - began)
-        figures.attempted(ended)
-        for one in ended:
+        told = [pair for pair in batch if pair[0] not in late] if late else batch
+        figures.attempted([one for one, _ in told])
+        for one, _ in told:
             if one.outcome is not Outcome.CANCELLED:
                 self._tallies.setdefault(one.claim.subscription_id, Tally()).add(one)
-        if kept < len(ended):
-            figures.LEASES_LOST.inc(len(ended) - kept)
-            log.warning("delivery.leases_lost", count=len(ended) - kept)
+        if late and (count := await sql_lost.log_late(self._db, late)):
+            figures.LEASES_LOST.inc(count)
+            log.warning("delivery.leases_lost", count=count)
+        return told
 
     async def _follow_up(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
         """What else follows from attempts; they are recorded, whatever becomes of this."""

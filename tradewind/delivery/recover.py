@@ -50,15 +50,15 @@ async def begin(
 ) -> tuple[UUID, int] | None:
     """Begin a job: its id, and how many events it will deliver. None: one does that already.
 
-    One that begins by itself is not counted: whoever begins it has other things to do.
+    One that begins by itself is not counted: whoever begins it has other things to do. While one
+    that was asked for runs, it waits for its end.
     """
     counted = trigger == "request"
     total = await count(db, account_id, subscription_id, span) if counted else 0
-    job_id = ids.new()
     async with transaction(db) as tx:
-        made = await sql_jobs.insert_job(
+        job_id = await sql_jobs.insert_job(
             tx,
-            job_id,
+            ids.new(),
             account_id,
             subscription_id,
             trigger=trigger,
@@ -68,8 +68,10 @@ async def begin(
             everything=span.everything,
             total=total,
         )
+    if job_id is None:
+        return None
     log.info("recover.begun", job=ids.JOB.show(job_id), total=total, trigger=trigger)
-    return (job_id, total) if made else None
+    return job_id, total
 
 
 async def feed_jobs(db: Database) -> bool:

@@ -1,7 +1,6 @@
 """Deliveries over HTTP: the log, what is pending, again, recovery, health, why, and a test."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -145,31 +144,10 @@ async def redeliver(
         queued = await sql_jobs.queue_one(
             tx, caller.account_id, subscription_id, attempt["event_id"]
         )
-        if not queued:
+        if queued is None:
             raise NoSuch(ids.EVENT)
         tx.wake(DELIVERIES)
-    rows = await sql_log.list_pending(
-        db,
-        caller.account_id,
-        subscription_id,
-        event_id=attempt["event_id"],
-        above=None,
-        limit=1,
-    )
-    if rows:
-        return Answer(PendingOut.of(rows[0]))
-    return Answer(PendingOut.of(_just_queued(attempt)))
-
-
-def _just_queued(attempt: asyncpg.Record) -> dict[str, Any]:
-    """What was queued a moment ago and is delivered already."""
-    return {
-        **{name: attempt[name] for name in ("event_id", "event", "purchase_order_id")},
-        "attempt": 1,
-        "trigger": "redeliver",
-        "due_at": datetime.now(UTC),
-        "under_way": True,
-    }
+    return Answer(PendingOut.of(queued))
 
 
 @routes.get("/{subscription_id}/pending", errors=(NoSuch,))

@@ -9,26 +9,68 @@ import asyncpg
 from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
-_KEPT_HEAD = 4096
+_AT_ONCE = timedelta(0)
+# So many subscriptions are looked at one by one, whether anything of theirs is due or not.
+_FEW = 500
+# So many rows that are due are read to find whose they are.
+_SOONEST = 2000
 
 
 async def due_subscriptions(db: Database) -> Sequence[Due]:
     """Subscriptions with something due that nobody holds, those first that have waited longest.
 
-    A loose index scan: its cost grows with the subscriptions, not with the backlog.
+    A loose index scan, whose cost grows with the subscriptions and not with the backlog. Where
+    more than a few of them have something queued, most may only wait for a retry: then the rows
+    that are due are read, and only if they are too many, the scan goes on to the end.
     """
+    # Written out, so that the planner knows how little is read.
     rows = await db.fetch(
-        """
-        WITH RECURSIVE waiting AS (
-            (SELECT subscription_id FROM delivery_queue ORDER BY subscription_id LIMIT 1)
+        f"""
+        WITH RECURSIVE few AS (
+            (SELECT subscription_id, 1 AS place
+               FROM delivery_queue ORDER BY subscription_id LIMIT 1)
             UNION ALL
             SELECT (SELECT q.subscription_id
                       FROM delivery_queue AS q
-                     WHERE q.subscription_id > waiting.subscription_id
+                     WHERE q.subscription_id > few.subscription_id
+                     ORDER BY q.subscription_id
+                     LIMIT 1), few.place + 1
+              FROM few
+             WHERE few.subscription_id IS NOT NULL AND few.place < {_FEW}
+        ),
+        soonest AS MATERIALIZED (
+            SELECT subscription_id
+              FROM delivery_queue
+             WHERE due_at <= tradewind_now()
+               AND (SELECT count(subscription_id) = {_FEW} FROM few)
+             ORDER BY due_at
+             LIMIT {_SOONEST}
+        ),
+        rest AS (
+            SELECT few.subscription_id
+              FROM few
+             WHERE few.place = {_FEW} AND (SELECT count(*) = {_SOONEST} FROM soonest)
+            UNION ALL
+            SELECT (SELECT q.subscription_id
+                      FROM delivery_queue AS q
+                     WHERE q.subscription_id > rest.subscription_id
                      ORDER BY q.subscription_id
                      LIMIT 1)
-              FROM waiting
-             WHERE waiting.subscription_id IS NOT NULL
+              FROM rest
+             WHERE rest.subscription_id IS NOT NULL
+        ),
+        waiting AS (
+            SELECT subscription_id
+              FROM few
+             WHERE place < {_FEW}
+               AND ((SELECT count(subscription_id) < {_FEW} FROM few)
+                    OR (SELECT count(*) = {_SOONEST} FROM soonest))
+            UNION ALL
+            SELECT subscription_id FROM rest
+            UNION ALL
+            SELECT DISTINCT subscription_id
+              FROM soonest
+             WHERE (SELECT count(*) < {_SOONEST} FROM soonest)
         )
         SELECT waiting.subscription_id, s.account_id, coalesce(s.url, '') AS url,
                h.failing_since IS NOT NULL AS failing
@@ -45,7 +87,7 @@ async def due_subscriptions(db: Database) -> Sequence[Due]:
                 LIMIT 1) AS first
          WHERE waiting.subscription_id IS NOT NULL
          ORDER BY first.due_at
-        """
+        """  # noqa: S608 - our own constants
     )
     return [Due(*row) for row in rows]
 
@@ -155,14 +197,18 @@ async def load_destinations(db: Database, ids: Sequence[UUID]) -> Sequence[async
     )
 
 
-async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]) -> int:
-    """Log attempts, delete what is over and put off the rest; how many claims were still ours.
+async def record(
+    db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]
+) -> Sequence[Ended]:
+    """Log attempts, delete what is over and put off the rest; those whose claim was lost.
 
-    Every change is fenced by the claim: who lost a lease changes no delivery. All in one
-    statement, rows in the order of their ids. What only the queue knows is copied from there.
+    Every change is fenced by the claim: who lost a lease changes no delivery. What is put off is
+    fenced by the attempt too: when the answer to this was lost, it comes once more, and must not
+    use up the next attempt. All in one statement, rows in the order of their ids. What only the
+    queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
-    kept: int = await db.fetchval(
+    lost = await db.fetch(
         """
         WITH given AS MATERIALIZED (
             SELECT *
@@ -177,8 +223,9 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
             DELETE FROM delivery_queue AS q
              USING given
              WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
-            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
+            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, q.attempt, q.trigger,
+                      NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -187,11 +234,13 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                                                              ELSE $16::interval END,
                    lease_until = 'epoch',
                    delivery_id = NULL,
-                   lost = 0
+                   lost = 0,
+                   parked = 0
               FROM given
              WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
-            RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+               AND q.delivery_id = given.delivery_id
+            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
         told AS (
             SELECT * FROM deleted
@@ -211,10 +260,10 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
                    given.url, given.sent_at, given.signature, given.response_head,
                    given.response_body
               FROM told
-              JOIN given ON given.queue_id = told.id
-            RETURNING 1
+              JOIN given ON given.queue_id = told.id AND given.number = told.claim
+            RETURNING id
         )
-        SELECT count(*) FROM logged
+        SELECT delivery_id FROM given WHERE delivery_id NOT IN (SELECT id FROM logged)
         """,
         [one.claim.id for one in ended],
         [one.claim.number for one in ended],
@@ -228,40 +277,28 @@ async def record(db: Database, ended: Sequence[Ended], delays: Sequence[timedelt
         [one.url for one in ended],
         [one.sent_at for one in ended],
         [one.signature for one in ended],
-        [one.head and one.head[:_KEPT_HEAD] for one in ended],
+        [one.kept_head for one in ended],
         [one.body for one in ended],
         *delays,
         [one.claim.delivery_id for one in ended],
     )
-    return kept
+    late = {row["delivery_id"] for row in lost}
+    return [one for one in ended if one.claim.delivery_id in late] if late else []
 
 
-async def give_back(db: Database, claims: Sequence[Claim]) -> None:
-    """Return what was claimed and not sent: it is due at once, for whoever comes."""
+async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = _AT_ONCE) -> None:
+    """Return what was claimed and not sent: for whoever comes, at once or after a rest."""
     await db.execute(
         """
         UPDATE delivery_queue AS q
-           SET lease_until = 'epoch',
+           SET lease_until = CASE WHEN $3::interval > '0' THEN tradewind_now() + $3::interval
+                                  ELSE 'epoch' END,
                delivery_id = NULL
           FROM unnest($1::uuid[], $2::integer[]) AS given (id, claim)
          WHERE q.id = given.id AND q.claim = given.claim
         """,
         [claim.id for claim in claims],
         [claim.number for claim in claims],
-    )
-
-
-async def park(db: Database, *, lost: int, rest: timedelta) -> Sequence[asyncpg.Record]:
-    """Put aside deliveries that nobody who claimed them ever came back from; which they are."""
-    return await db.fetch(
-        """
-        UPDATE delivery_queue
-           SET due_at = tradewind_now() + $2::interval,
-               lost = 0
-         WHERE lost >= $1 AND lease_until <= tradewind_now()
-        RETURNING id, subscription_id, event_id
-        """,
-        lost,
         rest,
     )
 
@@ -276,7 +313,7 @@ async def save_health(
     widths: Sequence[int],
     buckets: Sequence[str],
 ) -> None:
-    """Add what a flush saw of each receiver."""
+    """Add what a flush saw of each receiver; one that was deleted meanwhile has no health."""
     await db.execute(
         """
         WITH given AS (
@@ -284,6 +321,7 @@ async def save_health(
               FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::boolean[],
                           $6::integer[], $7::text[])
                    AS given (subscription_id, delivered, failed, final, ends_well, width, buckets)
+             WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = given.subscription_id)
              ORDER BY subscription_id
         ),
         counted AS (

@@ -71,21 +71,39 @@ async def insert_job(
     order_id: UUID | None,
     everything: bool,
     total: int,
-) -> bool:
-    """Begin a job; False when the subscription is catching up already, or did so since then."""
-    made = await tx.fetchval(
+) -> UUID | None:
+    """Begin a job, or extend the one at hand: its id.
+
+    None for one that is asked for while another runs, and for one that would begin by itself for
+    failures that were made good, or are being. A job that began by itself and is not over is
+    extended instead of begun again: it goes back to where the new failures begin, since what it
+    passed over as pending may have failed for good after that.
+    """
+    found: UUID | None = await tx.fetchval(
         """
-        INSERT INTO recover_job (id, account_id, subscription_id, status, trigger, since, until,
-                                 purchase_order_id, everything, total, next_at, created_at)
+        INSERT INTO recover_job AS job (id, account_id, subscription_id, status, trigger, since,
+                                        until, latest_since, purchase_order_id, everything, total,
+                                        next_at, created_at)
         SELECT $1::uuid, $2::uuid, $3::uuid, 'running', $4::text, $5::timestamptz,
-               $6::timestamptz, $7::uuid, $8::boolean, $9::bigint, tradewind_now(),
-               tradewind_now()
-         WHERE $4 <> 'catch_up'
-            OR NOT EXISTS (SELECT 1
+               $6::timestamptz, CASE WHEN $4 = 'catch_up' THEN $5::timestamptz END, $7::uuid,
+               $8::boolean, $9::bigint, tradewind_now(), tradewind_now()
+         WHERE NOT EXISTS (SELECT 1
                              FROM recover_job
-                            WHERE subscription_id = $3 AND trigger = 'catch_up' AND since = $5)
-        ON CONFLICT DO NOTHING
-        RETURNING true
+                            WHERE subscription_id = $3
+                              AND CASE $4 WHEN 'catch_up' THEN latest_since >= $5
+                                          ELSE status = 'running' END)
+        ON CONFLICT (subscription_id, trigger) WHERE status = 'running' DO UPDATE
+           SET since = least(job.since, excluded.since),
+               until = greatest(job.until, excluded.until),
+               latest_since = excluded.since,
+               at_event = CASE WHEN job.at_time > excluded.since
+                               THEN '00000000-0000-0000-0000-000000000000'::uuid
+                               ELSE job.at_event END,
+               at_time = least(job.at_time, excluded.since),
+               next_at = tradewind_now(),
+               lease_until = 'epoch'
+         WHERE job.trigger = 'catch_up' AND job.latest_since < excluded.since
+        RETURNING id
         """,
         job_id,
         account_id,
@@ -97,7 +115,7 @@ async def insert_job(
         everything,
         total,
     )
-    return made is not None
+    return found
 
 
 async def find_job(
@@ -162,17 +180,23 @@ async def cancelled(db: Database, job_ids: Collection[UUID]) -> frozenset[UUID]:
 
 
 async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
-    """A running job that is due and that nobody else feeds now."""
+    """A running job that is due and that nobody else feeds now; those that were asked for first."""
     return await db.fetchrow(
         f"""
         UPDATE recover_job
            SET lease_until = tradewind_now() + $1::interval
-         WHERE id = (SELECT id
-                       FROM recover_job
-                      WHERE status = 'running'
-                        AND next_at <= tradewind_now()
-                        AND lease_until <= tradewind_now()
-                      ORDER BY next_at
+         WHERE id = (SELECT job.id
+                       FROM recover_job AS job
+                      WHERE job.status = 'running'
+                        AND job.next_at <= tradewind_now()
+                        AND job.lease_until <= tradewind_now()
+                        AND (job.trigger = 'request'
+                             OR NOT EXISTS (SELECT 1
+                                              FROM recover_job AS other
+                                             WHERE other.subscription_id = job.subscription_id
+                                               AND other.trigger = 'request'
+                                               AND other.status = 'running'))
+                      ORDER BY job.next_at
                       LIMIT 1
                         FOR UPDATE SKIP LOCKED)
         RETURNING {_JOB}, (SELECT s.is_active
@@ -198,6 +222,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
     """Queue the next events of a job, spaced out in time; how many, and whether that was all.
 
     A job is fed and cancelled in turns: what is queued is there to be taken back, or never is.
+    Whoever slept while others fed it, or extended it, finds it elsewhere, and queues nothing.
     """
     rows = await tx.fetch(
         f"""
@@ -225,7 +250,10 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         WITH job AS MATERIALIZED (
             SELECT id, account_id, subscription_id
               FROM recover_job
-             WHERE id = $1 AND status = 'running'
+             WHERE id = $1
+               AND status = 'running'
+               AND at_event IS NOT DISTINCT FROM $10
+               AND until = $11
                FOR UPDATE
         ),
         given AS (
@@ -252,7 +280,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
                    lease_until = 'epoch',
                    status = CASE WHEN $7 THEN 'done' ELSE status END,
                    ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
-             WHERE id = $1 AND status = 'running'
+             WHERE id IN (SELECT id FROM job)
         )
         SELECT count(*) FROM queued
         """,
@@ -265,6 +293,8 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         over,
         [row["type"] for row in rows],
         [row["purchase_order_id"] for row in rows],
+        job["at_event"],
+        job["until"],
     )
     return queued, over
 
@@ -303,9 +333,11 @@ async def count_results(db: Database, ended: Sequence[Ended]) -> None:
     )
 
 
-async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID) -> bool:
-    """Queue an event of the account once more, for one subscription; whether there is such."""
-    found = await tx.fetchval(
+async def queue_one(
+    tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID
+) -> asyncpg.Record | None:
+    """Queue an event of the account once more, for one subscription: the row, if there is such."""
+    return await tx.fetchrow(
         """
         INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
                                     event, purchase_order_id, due_at, trigger)
@@ -314,10 +346,9 @@ async def queue_one(tx: Tx, account_id: UUID, subscription_id: UUID, event_id: U
           FROM event AS e
           JOIN webhook_subscription AS s ON s.account_id = e.account_id
          WHERE e.account_id = $1 AND s.id = $2 AND e.id = $3
-        RETURNING true
+        RETURNING event_id, event, purchase_order_id, attempt, trigger, due_at, false AS under_way
         """,
         account_id,
         subscription_id,
         event_id,
     )
-    return found is not None

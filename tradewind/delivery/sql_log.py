@@ -10,7 +10,7 @@ import asyncpg
 from tradewind.storage.pool import Database
 
 _SHORT = """
-    id, event_id, event, purchase_order_id, attempt, trigger, outcome, final, status_code,
+    id, event_id, event, purchase_order_id, attempt, trigger, outcome, final, late, status_code,
     error_code, error_message, started_at, duration_ms, next_attempt_at
 """
 
@@ -47,9 +47,9 @@ async def list_attempts(
            AND account_id = $2
            AND ($3::text[] IS NULL OR outcome = ANY ($3))
            AND ($4::text[] IS NULL OR
-                CASE WHEN outcome = 'delivered' THEN 'delivered'
-                     WHEN outcome = 'cancelled' THEN 'cancelled'
-                     WHEN final THEN 'failed' END = ANY ($4))
+                CASE WHEN NOT final THEN NULL
+                     WHEN outcome IN ('delivered', 'cancelled') THEN outcome
+                     ELSE 'failed' END = ANY ($4))
            AND ($5::text[] IS NULL OR event = ANY ($5))
            AND ($6::uuid IS NULL OR purchase_order_id = $6)
            AND ($7::uuid IS NULL OR event_id = $7)

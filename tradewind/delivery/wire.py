@@ -55,6 +55,9 @@ class DeliveryOut(Output):
     trigger: Trigger
     outcome: Outcome
     final: Annotated[bool, Meta(description="Whether the delivery ended with this attempt.")]
+    late: Annotated[
+        bool, Meta(description="Whether it was told of after another had been begun in its place.")
+    ]
     status_code: Annotated[int | None, Meta(examples=[200])]
     error: ErrorOut | None
     started_at: _Time
@@ -78,6 +81,7 @@ def _attempt(row: Any) -> dict[str, Any]:
         "trigger": Trigger(row["trigger"]),
         "outcome": Outcome(row["outcome"]),
         "final": row["final"],
+        "late": row["late"],
         "status_code": row["status_code"],
         "error": ErrorOut.of(row),
         "started_at": clock.show(row["started_at"]),

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
+from math import ceil
 from typing import Any, Final
 
 import pycurl
 
+from tradewind.egress import descriptors
 from tradewind.egress.addresses import Address
 from tradewind.egress.failures import Facts
 from tradewind.egress.grammar import Target
@@ -19,6 +21,7 @@ LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
 _WEIGHT_OF_A_LINE: Final = 64  # what a header costs beside its letters; limits their number
 _IDLE_SECONDS: Final = 60
+_NO_AUTHORITIES: Final = 77  # the file of those whom we trust cannot be opened
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
@@ -27,7 +30,8 @@ class _Lent(socket.socket):
     """A socket of which libcurl makes a duplicate; ours closes when nobody holds it any more."""
 
     def __del__(self) -> None:
-        self.close()
+        if self.fileno() >= 0:  # it may never have been opened
+            self.close()
 
 
 def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
@@ -56,6 +60,7 @@ class Exchange:
         self._opener = opener
         self._address: Address | None = None
         self._url = self._pin = ""
+        self._limits = (0, 0)
         self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
@@ -102,8 +107,11 @@ class Exchange:
             self._pin = pin
         curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.HTTPHEADER, headers)
-        curl.setopt(pycurl.TIMEOUT_MS, max(1, int(seconds * 1000)))
-        curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(connect_seconds * 1000)))
+        limits = max(1, ceil(seconds * 1000)), max(1, ceil(connect_seconds * 1000))
+        if limits != self._limits:
+            curl.setopt(pycurl.TIMEOUT_MS, limits[0])
+            curl.setopt(pycurl.CONNECTTIMEOUT_MS, limits[1])
+            self._limits = limits
 
     @property
     def head(self) -> bytes:
@@ -146,6 +154,7 @@ class Exchange:
             sent=sent,
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
+            starved=self._starved or (code == _NO_AUTHORITIES and not descriptors.are_left()),
         )
 
     def certificate_ends(self) -> datetime | None:
@@ -165,17 +174,19 @@ class Exchange:
         self._preliminary = False
         self._room = _LARGEST_HEAD
         self._body = bytearray()
-        self._blocked = False
+        self._blocked = self._starved = False
 
     def _open(self, _purpose: int, about: Any) -> socket.socket | int:
         try:
             address = ip_address(about.addr[0])
             if address == self._address and self._allows(address):
                 opened = self._opener(about.family, about.socktype, about.protocol, address)
-                return pycurl.SOCKET_BAD if opened is None else opened
+                # libcurl works on a duplicate.
+                self._starved = not descriptors.are_left()
+                return pycurl.SOCKET_BAD if opened is None or self._starved else opened
             self._blocked = True
-        except OSError:  # out of file descriptors, or of the address family
-            pass
+        except OSError as error:  # out of file descriptors, or of the address family
+            self._starved = descriptors.says_so(error)
         except Exception:  # noqa: BLE001 - whatever it is, nothing is opened
             self._blocked = True
         return int(pycurl.SOCKET_BAD)
@@ -191,17 +202,17 @@ class Exchange:
             return 0
         if self.complete:
             return None
-        if not self._lines or self._preliminary:
-            self._lines = [line]
-            self._preliminary = False
-        elif line in {b"\r\n", b"\n"}:
+        if line != b"\r\n" and line != b"\n":  # noqa: PLR1714 - a set would hash every line
+            if self._preliminary:
+                self._lines = []
+                self._preliminary = False
+            self._lines.append(line)
+        elif self._lines and not self._preliminary:
             status = self._lines[0].partition(b" ")[2][:3]
             self._preliminary = status.startswith(b"1") and status != b"101"
             self.complete = not self._preliminary
             if status == b"101":  # to another protocol, which nobody asked for
                 return 0
-        else:
-            self._lines.append(line)
         return None
 
     def _take_body(self, chunk: bytes) -> int | None:

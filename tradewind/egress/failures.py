@@ -5,6 +5,7 @@ from typing import Final
 
 import pycurl
 
+from tradewind.egress import descriptors
 from tradewind.egress.result import Outcome, Problem
 
 _HTTP_2_STREAM: Final = 92
@@ -62,11 +63,12 @@ class Facts:
     sent: bool  # at least a part of the request
     flooded: bool  # more headers came than we take
     verdict: int  # OpenSSL's, on the certificate
+    starved: bool = False  # there was no file descriptor for a socket
 
 
 def may_try_next(facts: Facts) -> bool:
     """Whether nothing was sent, so that another address may have the request."""
-    if facts.blocked or facts.sent:
+    if facts.blocked or facts.starved or facts.sent:
         return False
     return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
 
@@ -75,6 +77,8 @@ def explain(facts: Facts) -> tuple[Outcome, Problem]:
     """What a tenant is told."""
     if facts.blocked:
         return Outcome.BLOCKED_ADDRESS, BLOCKED
+    if facts.starved and not facts.sent:
+        return Outcome.CONNECT_FAILED, descriptors.NONE_LEFT
     if facts.code == pycurl.E_OPERATION_TIMEDOUT:
         return Outcome.TIMEOUT, _late(facts)
     if facts.code in _NOT_CONNECTED or not facts.connected:

@@ -87,7 +87,6 @@ def _allowed(found: tuple[Address, ...], policy: Policy) -> bool:
     return bool(found) and all(policy.allows(address) for address in found)
 
 
-@lru_cache(maxsize=4096)
 def read(url: str, policy: Policy) -> tuple[Target, tuple[Address, ...] | None]:
     """A URL that may be called, and its addresses if no name server need be asked for them."""
     target = policy.read(url)

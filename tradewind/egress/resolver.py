@@ -9,7 +9,7 @@ import aiodns
 import aiodns.error
 import pycares
 
-from tradewind.egress import addresses
+from tradewind.egress import addresses, descriptors
 from tradewind.egress.addresses import Address
 from tradewind.errors import TradewindError
 
@@ -24,6 +24,7 @@ _SENTENCES: Final = {
     "too_many_addresses": "The name {name} has more addresses than we take.",
     "dns_timeout": "No name server answered for {name} in time.",
     "dns_failed": "The name servers could not answer for {name}.",
+    descriptors.NONE_LEFT.code: descriptors.NONE_LEFT.message,
 }
 
 
@@ -76,7 +77,8 @@ class Resolver:
         # One who stops waiting must not take the answer from the others.
         found = await asyncio.shield(task)
         if isinstance(found, str):
-            raise LookupFailed(found, name)
+            starved = found == "dns_failed" and not descriptors.are_left()
+            raise LookupFailed(descriptors.NONE_LEFT.code if starved else found, name)
         return found
 
     async def close(self) -> None:

@@ -18,10 +18,14 @@ class Outcome(StrEnum):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Why a call did not deliver: a code for programs, a sentence for people."""
+    """Why a call did not deliver: a code for programs, a sentence for people.
+
+    `is_ours`: for want of something here. Nothing was sent, and the receiver is not to blame.
+    """
 
     code: str
     message: str
+    is_ours: bool = False
 
 
 class Timings(msgspec.Struct, frozen=True):

@@ -3,13 +3,14 @@
 import asyncio
 import ssl
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Final
 
 import certifi
 import msgspec
 
-from tradewind.egress import failures, guard
+from tradewind.egress import descriptors, failures, guard
 from tradewind.egress.addresses import Address
 from tradewind.egress.exchange import Exchange, OpenSocket, open_socket
 from tradewind.egress.grammar import Target, UrlRefused
@@ -171,6 +172,7 @@ class Sender:
         `opener` makes the sockets, for an address that passed the guard; tests watch it.
         """
         self._policy = policy
+        self._read = lru_cache(maxsize=4096)(partial(guard.read, policy=policy))
         self._lookup = lookup
         self._user_agent = user_agent
         self._authorities = authorities or _authorities()
@@ -207,7 +209,7 @@ class Sender:
             diagnosis=diagnosis,
         )
         try:
-            call.target, found = guard.read(url, self._policy)
+            call.target, found = self._read(url)
         except (UrlRefused, AddressRefused) as error:
             call.refuse(error)
             return call
@@ -296,7 +298,8 @@ def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> 
         return Result(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
     if isinstance(error, AddressRefused):
         return Result(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
-    problem = Problem(error.reason, str(error))
+    ours = error.reason == descriptors.NONE_LEFT.code
+    problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))
     return Result(Outcome.DNS_ERROR, problem=problem, timings=timings)
 
 

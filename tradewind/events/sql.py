@@ -101,6 +101,27 @@ async def horizon(db: Database, *, kept: timedelta) -> asyncpg.Record:
     return row
 
 
+async def is_ahead_of_server(db: Database) -> bool:
+    """Whether the journal has events of transactions that this server has not had yet.
+
+    It looks at the last event of each account, by the index, and never at the whole journal.
+    """
+    ahead: bool = await db.fetchval(
+        """
+        SELECT EXISTS (
+            SELECT 1
+              FROM account AS a
+             CROSS JOIN LATERAL (SELECT e.xid
+                                   FROM event AS e
+                                  WHERE e.account_id = a.id
+                                  ORDER BY e.xid DESC
+                                  LIMIT 1) AS last
+             WHERE last.xid >= pg_snapshot_xmax(pg_current_snapshot()))
+        """
+    )
+    return ahead
+
+
 async def find_event(db: Database, account_id: UUID, event_id: UUID) -> bytes | None:
     body: bytes | None = await db.fetchval(
         "SELECT body FROM event WHERE account_id = $1 AND id = $2", account_id, event_id

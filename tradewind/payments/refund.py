@@ -1,6 +1,7 @@
 """Asks the seller for money back."""
 
 import asyncio
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from tradewind import ids
@@ -68,21 +69,38 @@ async def ask_refund(
         )
         first = Answer(RefundOut.of(refund), 201)
         await idempotency.keep(tx, once, first, pending=PENDING)
-    refused: list[PlatformFailure] = []
-    answered = asyncio.Event()
-    sending = _send(db, connector, order, refund, asked, once, refused, answered)
+    course = _Course()
+    sending = _send(db, connector, order, refund, asked, once, course)
     if not await errands.within(_PATIENCE_SECONDS, sending):
-        answered.set()
-    if refused:
-        failure = refused[0]
+        if course.refusal is None:
+            course.is_told = True
+        else:
+            await course.settled.wait()
+    latest = await _latest(db, by, order_id, refund)
+    if latest is None and course.refusal is not None:
+        failure = course.refusal
         raise RefundRefused(failure) if isinstance(failure, Never) else refusal(failure)
-    return await idempotency.replace(db, once, await _told(db, by, order_id, refund))
+    answer = Answer(RefundOut.of(latest or refund), 201)
+    return await idempotency.replace(db, once, answer)
 
 
-async def _told(db: Database, by: Who, order_id: UUID, refund: OrderRefund) -> Answer:
+@dataclass(slots=True)
+class _Course:
+    """What whoever answers the owner and whoever asks the platform know of each other.
+
+    Each decides and says so without a pause in between: either the owner is told that the refund
+    is requested, and it stays, or a refusal takes it back, and the owner hears of nothing else.
+    """
+
+    is_told: bool = False
+    refusal: PlatformFailure | None = None
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+async def _latest(db: Database, by: Who, order_id: UUID, refund: OrderRefund) -> OrderRefund | None:
+    """The refund as it is now; None: it was taken back."""
     order = await sql_lists.find_order(db, by.id, order_id)
-    latest = [one for one in order.refunds if one.id == refund.id] if order else []
-    return Answer(RefundOut.of(latest[0] if latest else refund), 201)
+    return next((one for one in order.refunds if one.id == refund.id), None) if order else None
 
 
 async def _send(
@@ -92,8 +110,7 @@ async def _send(
     refund: OrderRefund,
     asked: RefundIn,
     once: Once,
-    refused: list[PlatformFailure],
-    answered: asyncio.Event,
+    course: _Course,
 ) -> None:
     """Ask the platform. What it refuses was never asked for, unless its owner was told so."""
     request = RefundRequest(
@@ -112,24 +129,40 @@ async def _send(
         db.wakeups.announce(FOLLOW)
         return
     except PlatformFailure as failure:
-        async with transaction(db) as tx:
-            locked = await sql.lock_order(tx, None, order.id)
-            if locked is not None and answered.is_set():
-                why = Failure(failure.code, failure.message)
-                step = decide.refund_failed(locked, refund.id, why, locked.now)
-                await advance.to(tx, locked, step, Cause("refund_refused"))
-                return
-            if locked is not None:
-                step = decide.refund_dropped(locked, refund.id)
-                await advance.to(tx, locked, step, Cause("refund_refused"))
-            await idempotency.release(tx, once)
-        refused.append(failure)
+        if not course.is_told:
+            course.refusal = failure
+        try:
+            await _refused(db, order, refund, once, failure, is_told=course.is_told)
+        finally:
+            course.settled.set()
         return
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
         if locked is not None:
             step = decide.refund_named(locked, refund.id, platform_id, locked.now)
             await advance.to(tx, locked, step, Cause("refund_accepted"))
+
+
+async def _refused(
+    db: Database,
+    order: Order,
+    refund: OrderRefund,
+    once: Once,
+    failure: PlatformFailure,
+    *,
+    is_told: bool,
+) -> None:
+    async with transaction(db) as tx:
+        locked = await sql.lock_order(tx, None, order.id)
+        if locked is not None and is_told:
+            why = Failure(failure.code, failure.message)
+            step = decide.refund_failed(locked, refund.id, why, locked.now)
+            await advance.to(tx, locked, step, Cause("refund_refused"))
+        elif locked is not None:
+            step = decide.refund_dropped(locked, refund.id)
+            await advance.to(tx, locked, step, Cause("refund_refused"))
+        if not is_told:
+            await idempotency.release(tx, once)
 
 
 def _new(order: Order, asked: RefundIn) -> OrderRefund:

@@ -31,14 +31,19 @@ ALTER TABLE delivery_queue
     ADD COLUMN purchase_order_id uuid NOT NULL,
     -- How often it was claimed by somebody who never told what became of it.
     ADD COLUMN lost smallint NOT NULL DEFAULT 0,
+    -- How often it was put aside for that.
+    ADD COLUMN parked smallint NOT NULL DEFAULT 0,
     ALTER COLUMN id SET DEFAULT tradewind_uuid7(),
     SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
          autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1);
+-- Who has something due, where most only wait for a retry. A claim does not touch it.
+CREATE INDEX delivery_queue_soonest ON delivery_queue (due_at);
 CREATE INDEX delivery_queue_lost ON delivery_queue (lost) WHERE lost >= 5;
 CREATE INDEX delivery_queue_job ON delivery_queue (job_id) WHERE job_id IS NOT NULL;
 
--- Every attempt, appended only. Its id is the X-Service-Delivery that the receiver saw; it tells
--- the time, so that an attempt is found by id within its day.
+-- Every attempt, appended only, but for what was unknown and is told of late. Its id is the
+-- X-Service-Delivery that the receiver saw; it tells the time, so that an attempt is found by id
+-- within its day.
 CREATE TABLE delivery_attempt (
     id               uuid NOT NULL,
     account_id       uuid NOT NULL,
@@ -54,6 +59,8 @@ CREATE TABLE delivery_attempt (
                           'tls_error', 'blocked_address', 'invalid_response', 'unknown',
                           'cancelled')),
     final            boolean NOT NULL,
+    -- Its claim was lost, and it was told of all the same: it decided nothing.
+    late             boolean NOT NULL DEFAULT false,
     status_code      smallint,
     error_code       text,
     error_message    text,
@@ -105,6 +112,9 @@ CREATE TABLE recover_job (
     trigger         text NOT NULL CHECK (trigger IN ('request', 'catch_up')),
     since           timestamptz NOT NULL,
     until           timestamptz NOT NULL,
+    -- Of one that began by itself: where the latest failures begin that it makes good. It is
+    -- extended when a receiver fails and answers again before it is over.
+    latest_since    timestamptz,
     purchase_order_id uuid,
     everything      boolean NOT NULL,
     total           bigint NOT NULL,
@@ -121,5 +131,7 @@ CREATE TABLE recover_job (
 );
 CREATE INDEX recover_job_subscription ON recover_job (subscription_id, id);
 CREATE INDEX recover_job_running ON recover_job (next_at) WHERE status = 'running';
-CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id) WHERE status = 'running';
+-- One that was asked for, and one that began by itself and waits for the other's end.
+CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id, trigger)
+    WHERE status = 'running';
 CREATE INDEX event_by_time ON event (account_id, created_at, id);

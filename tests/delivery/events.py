@@ -1,0 +1,34 @@
+"""Events in the journal, and the subscription that wants them, without an API."""
+
+from datetime import datetime
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.events import journal
+from tradewind.events.catalogue import Event
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+
+async def journalled(db: Database, account: UUID, hook: UUID, count: int = 1) -> datetime:
+    """Events of an account that one subscription wants, both made if need be; when they were."""
+    await db.execute(
+        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
+        " VALUES ($1, $1::uuid::text || '@test.example', '{buyer}', 'pro', tradewind_now(),"
+        " tradewind_now()) ON CONFLICT DO NOTHING",
+        account,
+    )
+    await db.execute(
+        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
+        " created_at, updated_at) VALUES ($1, $2, 'http://127.0.0.1:9/', '{order.updated}', true,"
+        " '', tradewind_now(), tradewind_now()) ON CONFLICT DO NOTHING",
+        hook,
+        account,
+    )
+    async with transaction(db) as tx:
+        now: datetime = await tx.fetchval("SELECT tradewind_now()")
+        events = [
+            Event(ids.new(), account, ids.new(), "order.updated", now, b"{}") for _ in range(count)
+        ]
+        await journal.append(tx, events)
+    return now

@@ -1,0 +1,110 @@
+"""Catching up by itself misses nothing: behind another recovery it waits, and it is extended."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+import pytest
+from delivery.events import journalled
+
+from tradewind import ids
+from tradewind.delivery import recover, sql_jobs
+from tradewind.delivery.recover import Span, feed_jobs
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+_HOUR = timedelta(hours=1)
+_LEASE = timedelta(seconds=30)
+_NOTHING = timedelta(0)
+
+
+class Missed:
+    """A subscription that has missed events, of an account of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.account, self.hook = ids.new(), ids.new()
+
+    async def events(self, count: int) -> datetime:
+        """So many events that were not delivered, and what time it is after them."""
+        now = await journalled(self.db, self.account, self.hook, count)
+        await self.db.execute("DELETE FROM delivery_queue")
+        return now + timedelta(milliseconds=1)
+
+    async def begin(self, since: datetime, until: datetime, trigger: str) -> UUID | None:
+        span = Span(since, until)
+        begun = await recover.begin(self.db, self.account, self.hook, span, trigger=trigger)
+        return begun and begun[0]
+
+    async def job(self, job_id: UUID | None) -> asyncpg.Record:
+        assert job_id is not None
+        found = await sql_jobs.find_job(self.db, self.account, self.hook, job_id)
+        assert found is not None
+        return found
+
+    async def feed_all(self) -> None:
+        """Feed until no job has anything left, whatever time that takes."""
+        while await feed_jobs(self.db):
+            await self.db.execute("DELETE FROM delivery_queue")
+            await self.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
+
+
+@pytest.fixture
+def missed(db: Database) -> Missed:
+    return Missed(db)
+
+
+async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Missed) -> None:
+    now = await missed.events(3)
+    asked = await missed.begin(now - _HOUR, now - _HOUR / 2, "request")
+    by_itself = await missed.begin(now - _HOUR, now, "catch_up")
+
+    first = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    assert first is not None
+    assert first["id"] == asked
+    assert await sql_jobs.take_job(missed.db, lease=_LEASE) is None
+    async with transaction(missed.db) as tx:
+        assert await sql_jobs.feed(tx, first, limit=10, spacing=_NOTHING) == (0, True)
+    await missed.feed_all()
+
+    found = await missed.job(by_itself)
+    assert (found["status"], found["queued"], found["total"]) == ("done", 3, 3)
+
+
+async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) -> None:
+    """The first two events were pending when it passed them, and have failed for good since."""
+    await missed.events(1)
+    await missed.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
+    middle = await missed.events(1)
+    job_id = await missed.begin(middle - _HOUR, middle, "catch_up")
+    taken = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    assert taken is not None
+    async with transaction(missed.db) as tx:
+        assert await sql_jobs.feed(tx, taken, limit=2, spacing=_NOTHING) == (2, False)
+    await missed.db.execute("UPDATE test_clock SET shift = shift + interval '2 seconds'")
+    slept = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    end = await missed.events(3)
+
+    again = await missed.begin(middle - _HOUR / 2, end, "catch_up")
+    assert await missed.begin(middle - _HOUR / 2, end + _HOUR, "catch_up") is None, "heard twice"
+    assert slept is not None
+    async with transaction(missed.db) as tx:
+        assert (await sql_jobs.feed(tx, slept, limit=10, spacing=_NOTHING))[0] == 0
+
+    assert again == job_id
+    assert (await missed.job(job_id))["until"] == end
+    assert (await missed.job(job_id))["status"] == "running"
+    await missed.feed_all()
+    found = await missed.job(job_id)
+    assert (found["status"], found["queued"]) == ("done", 2 + 2 + 3)
+
+
+async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> None:
+    now = await missed.events(1)
+    job_id = await missed.begin(now - _HOUR, now, "catch_up")
+
+    assert await missed.begin(now - _HOUR, now, "request") is None
+    await missed.feed_all()
+
+    assert (await missed.job(job_id))["status"] == "done"
+    assert await missed.begin(now - _HOUR, now, "request") is not None

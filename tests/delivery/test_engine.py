@@ -1,0 +1,107 @@
+"""What the engine claimed and does not send, it gives back: nothing is used up or unknown."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import pytest
+from delivery.events import journalled
+from kit.egress import sending
+from kit.hooks import Receiver
+
+from tradewind import ids
+from tradewind.delivery import engine
+from tradewind.delivery.engine import Engine
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.webhooks import secret
+
+_PATIENCE_SECONDS = 10.0
+_EVENTS = 3
+
+
+@asynccontextmanager
+async def running(db: Database, keyring: Keyring) -> AsyncIterator[None]:
+    """An engine that delivers to loopback, until it is told to stop."""
+    stop = asyncio.Event()
+    async with sending() as sender:
+        task = asyncio.create_task(Engine(db, keyring, sender).run(stop, asyncio.Event()))
+        try:
+            yield
+        finally:
+            stop.set()
+            await asyncio.wait_for(task, 20)
+
+
+async def queued_for(db: Database, keyring: Keyring, url: str) -> UUID:
+    """A subscription for which something is due."""
+    hook = ids.new()
+    await journalled(db, ids.new(), hook, _EVENTS)
+    await db.execute(
+        "UPDATE webhook_subscription SET url = $2, secret = $3 WHERE id = $1",
+        hook,
+        url,
+        secret.sealed(keyring, hook, secret.make()),
+    )
+    return hook
+
+
+async def until(good: Callable[[], Awaitable[bool]]) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not await good():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+async def assert_given_back(db: Database) -> None:
+    """Everything was claimed, more than once, and is as if it had not been."""
+
+    async def claimed() -> bool:
+        return bool(await db.fetchval("SELECT min(claim) >= 2 FROM delivery_queue"))
+
+    await until(claimed)
+    rows = await db.fetch("SELECT DISTINCT attempt, lost FROM delivery_queue")
+    assert [tuple(row) for row in rows] == [(1, 0)]
+    assert await db.fetchval("SELECT count(*) FROM delivery_attempt") == 0
+
+
+async def assert_delivered_once(db: Database, receiver: Receiver) -> None:
+    async def empty() -> bool:
+        return not await db.fetchval("SELECT count(*) FROM delivery_queue")
+
+    await until(empty)
+    rows = await db.fetch("SELECT attempt, outcome FROM delivery_attempt")
+    assert [tuple(row) for row in rows] == [(1, "delivered")] * _EVENTS
+    assert len(receiver.received) == _EVENTS
+
+
+async def test_claims_are_given_back_when_nobody_can_say_whom_they_go_to(
+    db: Database, keyring: Keyring, receiver: Receiver
+) -> None:
+    await queued_for(db, keyring, receiver.url())
+    hide = "ALTER TABLE webhook_subscription RENAME COLUMN {} TO {}"
+    await db.execute(hide.format("catch_up", "hidden"))
+
+    async with running(db, keyring):
+        await assert_given_back(db)
+        assert receiver.received == []
+        await db.execute(hide.format("hidden", "catch_up"))
+        await assert_delivered_once(db, receiver)
+
+
+async def test_what_was_claimed_too_long_ago_is_given_back_unsent(
+    db: Database, keyring: Keyring, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease might end before a whole attempt does: somebody else would send it as well."""
+    await queued_for(db, keyring, receiver.url())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "_LATE_SECONDS", -1.0)
+        async with running(db, keyring):
+            await assert_given_back(db)
+    assert receiver.received == []
+
+    async with running(db, keyring):
+        await assert_delivered_once(db, receiver)

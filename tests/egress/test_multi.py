@@ -1,0 +1,96 @@
+"""Many calls on one selector: each is called back once, and nobody's mistake reaches another."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pycurl
+from egress.receivers import OK, answering, hanging_after, receiving
+from structlog.testing import capture_logs
+
+from tradewind.egress.multi import Multi
+
+
+@asynccontextmanager
+async def multi() -> AsyncIterator[Multi]:
+    made = Multi(idle_connections=10)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def call(url: str, *, milliseconds: int = 5000) -> pycurl.Curl:
+    curl = pycurl.Curl()
+    curl.setopt(pycurl.URL, url)
+    curl.setopt(pycurl.POSTFIELDS, b"{}")
+    curl.setopt(pycurl.PROXY, "")
+    curl.setopt(pycurl.WRITEFUNCTION, lambda _: None)
+    curl.setopt(pycurl.TIMEOUT_MS, milliseconds)
+    return curl
+
+
+async def until(codes: list[int], number: int) -> None:
+    async with asyncio.timeout(10):
+        while len(codes) < number:  # noqa: ASYNC110 - the callbacks are what is tested
+            await asyncio.sleep(0.005)
+
+
+async def test_every_call_is_called_back_once_with_its_code() -> None:
+    codes: list[int] = []
+    async with receiving(answering(OK)) as receiver, multi() as many:
+        for _ in range(50):
+            many.perform(call(receiver.url("127.0.0.1")), codes.append)
+        assert codes == []
+        await until(codes, 50)
+
+    assert codes == [pycurl.E_OK] * 50
+
+
+async def test_times_are_kept_though_a_shorter_one_comes_later() -> None:
+    ended: list[int] = []
+    async with receiving(hanging_after(b"")) as receiver, multi() as many:
+        url = receiver.url("127.0.0.1")
+        many.perform(call(url, milliseconds=400), lambda _: ended.append(400))
+        many.perform(call(url, milliseconds=100), lambda _: ended.append(100))
+        await until(ended, 2)
+
+    assert ended == [100, 400]
+
+
+async def test_a_callback_that_fails_takes_nobody_with_it() -> None:
+    codes: list[int] = []
+
+    def fail(_code: int) -> None:
+        raise RuntimeError("mine")
+
+    async with receiving(answering(OK)) as receiver, multi() as many:
+        with capture_logs() as lines:
+            for done in (fail, codes.append, fail, codes.append):
+                many.perform(call(receiver.url("127.0.0.1")), done)
+            await until(codes, 2)
+
+    assert [line["event"] for line in lines] == ["egress.callback_failed"] * len(lines) != []
+
+
+async def test_what_is_forgotten_is_not_called_back() -> None:
+    codes: list[int] = []
+    async with receiving(answering(OK)) as receiver, multi() as many:
+        dropped = call(receiver.url("127.0.0.1"))
+        many.perform(dropped, lambda _: codes.append(-1))
+        many.perform(call(receiver.url("127.0.0.1")), codes.append)
+        many.forget(dropped)
+        many.forget(dropped)
+        await until(codes, 1)
+
+    assert codes == [pycurl.E_OK]
+
+
+async def test_closing_calls_nobody_back() -> None:
+    codes: list[int] = []
+    async with receiving(hanging_after(b"")) as receiver, multi() as many:
+        many.perform(call(receiver.url("127.0.0.1")), codes.append)
+        await asyncio.sleep(0.05)
+
+    await asyncio.sleep(0.05)
+    assert codes == []

@@ -1,0 +1,310 @@
+"""What must be true of deliveries when a story in virtual time is over, whatever happened in it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from kit.virtual_story import Happened, Story
+from kit.virtual_world import Hook, Sent, Trouble
+from tradewind.webhooks.signing import sign
+
+_DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
+_LATE = 2.0
+_LEASE = 20.0
+_STOPPING = 15.0
+# How old what is known of a subscription may be at the send: in fair weather, and in a storm.
+_FRESH, _STALE = 0.2, 5.2
+_TICK = timedelta(milliseconds=2)
+_ATTEMPTS = """
+    SELECT id, subscription_id, event_id, attempt, trigger, outcome, final, error_code, started_at,
+           duration_ms, next_attempt_at, status_code
+      FROM delivery_attempt WHERE subscription_id = ANY ($1) ORDER BY started_at, id
+"""
+_HEALTH = """
+    SELECT s.id, (SELECT sum(delivered) FROM subscription_hour WHERE subscription_id = s.id)
+                 AS delivered,
+           (SELECT sum(failed) FROM subscription_hour WHERE subscription_id = s.id) AS failed,
+           (SELECT sum(n) FROM subscription_hour, unnest(buckets) AS n
+             WHERE subscription_id = s.id) AS buckets,
+           h.failing_since, h.updated_at
+      FROM unnest($1::uuid[]) AS s (id)
+      LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
+"""
+_JOBS = "SELECT * FROM recover_job WHERE subscription_id = ANY ($1)"
+
+Key = tuple[int, UUID, str]
+
+
+class Truth:
+    """One story against what the log, the health and the receivers say."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.world = story.world
+        hooks = [hook.id for hook in self.world.hooks]
+        numbers = {hook.id: hook.number for hook in self.world.hooks}
+        do = self.world.server.do
+        self.rows: dict[Key, list[asyncpg.Record]] = defaultdict(list)
+        self.by_id: dict[UUID, list[asyncpg.Record]] = defaultdict(list)
+        for row in do("fetch", _ATTEMPTS, hooks):
+            self.rows[numbers[row["subscription_id"]], row["event_id"], row["trigger"]].append(row)
+            self.by_id[row["id"]].append(row)
+        self.health = do("fetch", _HEALTH, hooks)
+        self.jobs = do("fetch", _JOBS, hooks)
+        self.sent = {one.delivery_id: one for one in self.world.sent}
+        self.events = {one.event.id: one for one in story.events}
+
+    def lies(self) -> Iterator[str]:
+        """Everything that is not as it must be."""
+        if not self.story.drained:
+            yield "something is never delivered"
+            return
+        yield from (f"crashed: {crash}" for crash in self.world.loop.crashes)
+        if self.story.most_stopping > _STOPPING:
+            yield f"stopping took {self.story.most_stopping} seconds"
+        yield from self.each_ends_once()
+        for key, rows in self.rows.items():
+            yield from self.attempts_in_turn(key, rows)
+        for sent in self.world.sent:
+            yield from self.logged_as_it_was(sent)
+            yield from self.sent_as_it_should_be(sent)
+        yield from self.within_bounds()
+        yield from self.figures_add_up()
+
+    def each_ends_once(self) -> Iterator[str]:
+        """One delivery for each event and subscription that wanted it, and it is over, once."""
+        wanted: Counter[Key] = Counter()
+        for one in self.story.events:
+            wanted.update((number, one.event.id, "event") for number in one.queued)
+        for hook, event_id, _, _ in self.story.redelivered:
+            wanted[hook.number, event_id, "redeliver"] += 1
+        ended = Counter(key for key, rows in self.rows.items() for row in rows if row["final"])
+        recovered: Counter[int] = Counter()
+        for (number, event_id, trigger), count in ended.items():
+            if trigger == "recover":
+                recovered[number] += count
+            elif wanted[number, event_id, trigger] != count:
+                yield f"{(number, event_id, trigger)} ended {count} times"
+        yield from (f"{key} never ended" for key in wanted if key not in ended)
+        for hook in self.world.hooks:
+            fed = sum(job["queued"] for job in self.jobs if job["subscription_id"] == hook.id)
+            if recovered[hook.number] != fed:
+                yield f"of {fed} recovered for hook {hook.number} {recovered[hook.number]} ended"
+
+    def attempts_in_turn(  # noqa: C901 - a list of what must be, one after the other
+        self, key: Key, rows: Sequence[asyncpg.Record]
+    ) -> Iterator[str]:
+        """Three attempts at the most for each time it was queued, each in its turn and time."""
+        times = sum(row["final"] for row in rows)
+        told = [row for row in rows if row["outcome"] not in ("unknown", "cancelled")]
+        for attempt, count in Counter(row["attempt"] for row in told).items():
+            if count > times:
+                yield f"{key} was attempted {count} times for the {attempt}. time"
+        for row in rows:
+            over = row["outcome"] in ("delivered", "cancelled") or row["attempt"] == 3
+            if row["final"] != (over and row["outcome"] != "unknown"):
+                yield f"{key} is final or not: {dict(row)}"
+            if row["outcome"] == "unknown" and not self._explained_unknown(row):
+                yield f"{key} was lost, and nothing happened: {dict(row)}"
+            if row["outcome"] == "cancelled":
+                yield from self._cancelled_rightly(key, row)
+        if times != 1:
+            return
+        for first, then in pairwise(sorted(told, key=lambda row: int(row["attempt"]))):
+            if then["attempt"] != first["attempt"] + 1 or first["id"] not in self.sent:
+                yield f"{key} jumped from {dict(first)} to {dict(then)}"
+                continue
+            ended = self.sent[first["id"]].ended_moment
+            for row in rows:
+                sent = self.sent.get(row["id"])
+                due = ended and ended + _DELAYS[first["attempt"]] - _TICK
+                if sent and due and row["attempt"] == then["attempt"] and sent.moment < due:
+                    yield f"{key} was retried early, after {sent.moment - ended}"
+            yield from self._in_time(key, rows, then, first["next_attempt_at"])
+        at_first = [row for row in told if row["attempt"] == 1]
+        happened = self.events.get(key[1])
+        if key[2] == "event" and at_first and happened:
+            yield from self._in_time(key, rows, at_first[0], happened.event.at)
+
+    def _in_time(
+        self, key: Key, rows: Sequence[asyncpg.Record], row: asyncpg.Record, due: Any
+    ) -> Iterator[str]:
+        """What nothing stood in the way of was sent when it was due."""
+        sent = self.sent.get(row["id"])
+        lost = any(one["outcome"] == "unknown" and one["attempt"] == row["attempt"] for one in rows)
+        if sent is None or lost:
+            return
+        late = (sent.moment - due).total_seconds()
+        since = sent.at - late
+        if late <= _LATE or self._troubles(since - _LEASE - 10, sent.at):
+            return
+        small = self.story.bounds.together < 100
+        busy = any(
+            other is not sent
+            and (small or other.hook is sent.hook)
+            and other.at < sent.at
+            and other.ended > since - 1
+            for other in self.world.sent
+        )
+        if not busy:
+            yield f"{key} was sent {late} seconds late: {dict(row)}"
+
+    def logged_as_it_was(self, sent: Sent) -> Iterator[str]:
+        """Every POST is in the log once, as the receiver knows it, or as nobody knows."""
+        rows = self.by_id[sent.delivery_id]
+        if len(rows) != 1:
+            if rows or not self._may_be_forgotten(sent):
+                yield f"{_told(sent)} is in the log {len(rows)} times"
+            return
+        outcome = rows[0]["outcome"]
+        if outcome == "unknown":
+            return
+        if sent.result is None or sent.result.outcome.value != outcome:
+            yield f"{_told(sent)} is in the log as {outcome}"
+        elif outcome == "delivered" and not sent.arrived:
+            yield f"{_told(sent)} never arrived"
+
+    def _may_be_forgotten(self, sent: Sent) -> bool:
+        """Whether it was of a recovery that was cancelled after its lease had ended."""
+        return any(
+            job["subscription_id"] == sent.hook.id and job["status"] == "cancelled"
+            for job in self.jobs
+        )
+
+    def _explained_unknown(self, row: asyncpg.Record) -> bool:
+        sent = self.sent.get(row["id"])
+        if sent is None:
+            return bool(self.world.troubles)
+        near = self._troubles(sent.at - 6, max(sent.ended, sent.at + _LEASE) + _LEASE)
+        return any(one.process in (None, sent.process) for one in near)
+
+    def _cancelled_rightly(self, key: Key, row: asyncpg.Record) -> Iterator[str]:
+        hook, happened = self.world.hooks[key[0]], self.events[key[1]]
+        reason = row["error_code"]
+        queued = happened.queued.get(key[0], 0) if key[2] == "event" else 0
+        right = {
+            "subscription_deleted": hook.now.is_deleted,
+            "subscription_inactive": any(
+                not look.is_active or look.generation != queued for look in hook.looks
+            ),
+            "event_no_longer_wanted": any(
+                happened.event.kind not in look.events for look in hook.looks
+            ),
+            "recover_cancelled": key[2] == "recover",
+        }
+        if not right.get(reason):
+            yield f"{key} was cancelled for {reason}"
+
+    def sent_as_it_should_be(self, sent: Sent) -> Iterator[str]:
+        """It was sent as the subscription wanted it at that moment, and signed for it."""
+        happened = self.events[sent.event_id]
+        stormy = any(one.process is None for one in self._troubles(sent.at - 15, sent.at))
+        since = sent.at - (_STALE if stormy else _FRESH)
+        for trouble in self.world.troubles:
+            mine = trouble.process is sent.process and trouble.kind == "frozen"
+            if mine and trouble.since <= sent.at and trouble.until >= since:
+                since = min(since, trouble.since - _STALE)
+        wanted = [
+            look
+            for look in sent.hook.between(since, sent.at)
+            if look.is_active and not look.is_deleted and look.url == sent.url
+            if happened.event.kind in look.events
+            if sign(look.secret, int(sent.signed[0]), sent.body) == sent.signed[1]
+        ]
+        generations = self._generations(sent, happened)
+        if generations is not None:
+            wanted = [look for look in wanted if look.generation in generations]
+        if not wanted:
+            yield f"{_told(sent)} was not wanted so"
+        if sent.body != happened.event.body:
+            yield f"{_told(sent)} is not what happened"
+
+    def _generations(self, sent: Sent, happened: Happened) -> set[int] | None:
+        """Under which generations it was queued; None: that is not known."""
+        rows = self.by_id[sent.delivery_id]
+        if not rows or rows[0]["trigger"] == "recover":
+            return None
+        if rows[0]["trigger"] == "event":
+            return {happened.queued.get(sent.hook.number, 0)}
+        return {
+            generation
+            for hook, event_id, generation, _ in self.story.redelivered
+            if hook is sent.hook and event_id == sent.event_id
+        }
+
+    def within_bounds(self) -> Iterator[str]:
+        """No worker has more under way than it may: together, to one host, of one account."""
+        bounds = self.story.bounds
+        moved = {look.url.split("/")[2] for hook in self.world.hooks for look in hook.looks[1:]}
+        moved |= {
+            hook.looks[0].url.split("/")[2]
+            for hook in self.world.hooks
+            if len({look.url for look in hook.looks}) > 1
+        }
+        changes: dict[Any, list[tuple[float, int]]] = defaultdict(list)
+        most: dict[Any, int] = {}
+        for one in self.world.sent:
+            names: list[tuple[str, Any, int]] = [
+                ("together", "", bounds.together),
+                ("account", one.hook.account_id, bounds.account),
+            ]
+            if one.host not in moved:
+                names.append(("host", one.host, bounds.host))
+            for name, which, bound in names:
+                place = (one.process.name, name, which)
+                changes[place] += [(one.at, 1), (one.ended, -1)]
+                most[place] = bound
+        for place, steps in changes.items():
+            under_way = 0
+            for _, step in sorted(steps):
+                under_way += step
+                if under_way > most[place]:
+                    yield f"{place} has {under_way} under way"
+                    break
+
+    def figures_add_up(self) -> Iterator[str]:
+        """Health counts what was sent; a job counts what it queued. In calm, exactly."""
+        for row in self.health:
+            hook = next(hook for hook in self.world.hooks if hook.id == row["id"])
+            yield from self._health_is_right(hook, row)
+        for job in self.jobs:
+            over = job["delivered"] + job["failed"]
+            calm = self.story.calm and job["status"] == "done"
+            # What was called off after all of it was queued is not counted as either.
+            calm = calm and job["id"] not in self.story.called_off
+            if over > job["queued"] or (calm and over < job["queued"]):
+                yield f"a job counts {over} of {job['queued']}: {dict(job)}"
+
+    def _health_is_right(self, hook: Hook, row: asyncpg.Record) -> Iterator[str]:
+        mine = [one for one in self.world.sent if one.hook is hook and one.result is not None]
+        good = sum(one.result is not None and one.result.delivered for one in mine)
+        bad = len(mine) - good
+        counted = (row["delivered"] or 0, row["failed"] or 0)
+        if hook.now.is_deleted:
+            if row["updated_at"] is not None:
+                yield f"hook {hook.number} is gone, and its health is there: {dict(row)}"
+            return
+        if counted[0] > good or counted[1] > bad or sum(counted) != (row["buckets"] or 0):
+            yield f"hook {hook.number} counts {dict(row)} of {good} and {bad}"
+        if self.story.calm and counted != (good, bad):
+            yield f"hook {hook.number} counts {counted} where {(good, bad)} were sent"
+        switched = len({look.is_active for look in hook.looks}) > 1
+        if self.story.calm and len(self.world.everyone) == 1 and mine and not switched:
+            last = max(mine, key=lambda one: one.ended).result
+            if (row["failing_since"] is None) != (last is not None and last.delivered):
+                yield f"hook {hook.number} fails or not: {dict(row)}, {last}"
+
+    def _troubles(self, since: float, until: float) -> list[Trouble]:
+        return [one for one in self.world.troubles if one.since <= until and one.until >= since]
+
+
+def _told(sent: Sent) -> str:
+    status = sent.result.outcome if sent.result else "no answer"
+    return (
+        f"{sent.at:.3f}-{sent.ended:.3f} {sent.process.name} {sent.url} {sent.delivery_id} {status}"
+    )
