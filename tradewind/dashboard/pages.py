@@ -2,7 +2,19 @@
 
 from collections.abc import Sequence
 
-from tradewind.dashboard import live_routes, overview_routes, sign_in_routes, static_routes
+from tradewind.dashboard import (
+    accounts_routes,
+    admin_orders_routes,
+    approvals_routes,
+    audit_routes,
+    endpoints_routes,
+    live_routes,
+    overview_routes,
+    platforms_routes,
+    search_routes,
+    sign_in_routes,
+    static_routes,
+)
 from tradewind.web.endpoint import Routes
 
 ROUTES: Sequence[Routes] = (
@@ -10,4 +22,11 @@ ROUTES: Sequence[Routes] = (
     live_routes.routes,
     sign_in_routes.routes,
     overview_routes.routes,
+    search_routes.routes,
+    approvals_routes.routes,
+    accounts_routes.routes,
+    admin_orders_routes.routes,
+    endpoints_routes.routes,
+    platforms_routes.routes,
+    audit_routes.routes,
 )
