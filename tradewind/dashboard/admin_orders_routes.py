@@ -6,6 +6,7 @@ from tradewind import ids
 from tradewind.accounts.model import Operator
 from tradewind.dashboard import sql_desk
 from tradewind.dashboard.listing import choices, chosen, first_page, next_page
+from tradewind.dashboard.order_changes import told
 from tradewind.dashboard.render import Renderer
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
@@ -78,7 +79,7 @@ async def show_any_order(
         order=OrderOut.of(order),
         account=await _owner(db, order.account_id),
         payments=payments,
-        changes=[ChangeOut.of(row) for row in rows],
+        changes=[(ChangeOut.of(row), told([row])) for row in rows],
     )
 
 

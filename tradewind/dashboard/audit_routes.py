@@ -54,12 +54,16 @@ async def show_audit(
         limit=query.limit + 1,
     )
     found = page("audit", rows, query.limit, key=lambda row: row["id"], show=AuditOut.of)
+    names = await sql_desk.names(
+        db, [row["account_id"] for row in rows if row["account_id"] is not None]
+    )
     return renderer.page(
         "audit.html",
         request,
         caller,
         query=query,
         entries=found.items,
+        names={ids.ACCOUNT.show(id_): row["email"] for id_, row in names.items()},
         actions=[(one, one) for one in await sql_desk.actions(db)],
         errors=errors,
         filtered=chosen(request),

@@ -26,13 +26,17 @@ from tradewind.webhooks.model import Health, Subscription
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 
 _MOST = 200
-_TROUBLED = [Health.FAILING, Health.DISABLED]
+_MEANT: Mapping[str, Sequence[str]] = {
+    "trouble": [Health.FAILING, Health.DISABLED],
+    "all": list(Health),
+}
+_KINDS = [("trouble", "failing or disabled"), *choices(Health), ("all", "all")]
 
 
 class EndpointsQuery(PageQuery):
     """Which receivers to list; without a choice, those in trouble."""
 
-    health: list[Health] | None = None
+    health: Literal["trouble", "ok", "failing", "disabled", "all"] = "trouble"
     webhook: Annotated[str, Meta(pattern=ids.SUBSCRIPTION.pattern)] | None = None
 
 
@@ -48,15 +52,13 @@ async def show_endpoints(
     request: Request, caller: Operator, query: EndpointsQuery, db: Database, renderer: Renderer
 ) -> Answer:
     """Receivers of all accounts: whose they are, since when they fail, and with what."""
-    health = query.health or _TROUBLED
-    found, cursor = await _found(db, query, health)
+    found, cursor = await _found(db, query)
     return renderer.page(
         "endpoints.html",
         request,
         caller,
         query=query,
-        health=health,
-        kinds=choices(Health),
+        kinds=_KINDS,
         endpoints=found,
         owners=await sql_desk.names(db, [one.account_id for one in found]),
         states=await sql_desk.receivers(db, [one.id for one in found]),
@@ -65,16 +67,14 @@ async def show_endpoints(
     )
 
 
-async def _found(
-    db: Database, query: EndpointsQuery, health: Sequence[Health]
-) -> tuple[Sequence[Subscription], str | None]:
+async def _found(db: Database, query: EndpointsQuery) -> tuple[Sequence[Subscription], str | None]:
     if query.webhook is not None:
         named = ids.SUBSCRIPTION.read(query.webhook)
         one = named and await webhooks.find_subscription(db, None, named)
         return ([one] if one else []), None
     rows = await webhooks.list_all(
         db,
-        health=health,
+        health=_MEANT.get(query.health, [query.health]),
         below=read_cursor("all webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )

@@ -46,6 +46,8 @@ def _line(field: str, before: Any, after: Any) -> str:
     name = _NAMES.get(field, field.replace("_", " "))
     if field.endswith("_cny"):
         return f"{name} {_yuan(before)} → {_yuan(after)}"
+    if after is not None and before is None and not isinstance(after, list | dict | bool):
+        return f"{name} {word(after) if field == 'status' else after}"
     if isinstance(after, bool):
         return name if after else f"{name}: no longer"
     if field in {"status", "close_reason"}:

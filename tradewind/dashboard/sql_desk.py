@@ -71,7 +71,7 @@ async def what_account_has(db: Database, account_id: UUID) -> asyncpg.Record | N
                (SELECT max(last_used_at) FROM session WHERE account_id = $1) AS session_used_at,
                (SELECT count(*) FROM webhook_subscription WHERE account_id = $1) AS webhooks,
                (SELECT count(*) FROM (SELECT 1 FROM purchase_order
-                                       WHERE account_id = $1 LIMIT 10001) AS some) AS orders,
+                                       WHERE account_id = $1 LIMIT 10001) AS counted) AS orders,
                (SELECT password_hash IS NOT NULL FROM account WHERE id = $1) AS has_password
         """,
         account_id,
@@ -150,7 +150,7 @@ async def queue_now(db: Database) -> asyncpg.Record | None:
                (SELECT count(*) FROM recover_job WHERE status = 'running') AS recoveries,
                tradewind_now() AS now
           FROM (SELECT due_at, lease_until, attempt, lost, tradewind_now() AS moment
-                  FROM delivery_queue LIMIT 100001) AS some
+                  FROM delivery_queue LIMIT 100001) AS some_of_it
         """
     )
 

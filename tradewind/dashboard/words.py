@@ -61,6 +61,7 @@ _WAITING = frozenset(
         "partially_refunded",
         "unknown",
         "retrying",
+        "expiring",
     }
 )
 
@@ -92,8 +93,16 @@ _WORDS: Mapping[str, str] = {
     "event_expired": "event no longer kept",
     "recover_cancelled": "recovery was cancelled",
     # How a payment is made.
+    "superseded": "overtaken",
+    "amount_changed": "the amount changed",
+    "paid_outside": "paid on the platform itself",
+    "order_closed": "the order was closed",
     "auto": "debited by us",
     "link": "paid by a person",
+    # What a marketplace can.
+    "detail": "look at products",
+    "pay_auto": "pay by debit",
+    "pay_link": "pay by link",
 }
 
 _EXPLAINED: Mapping[str, str] = {
