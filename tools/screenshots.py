@@ -29,6 +29,20 @@ SETTLE_SECONDS = 45
 SHOTS = (
     ("sign-in", "/sign-in", None),
     ("overview", "/", "buyer"),
+    ("approvals", "/approvals", "operator"),
+    ("approval", "/approvals*", "operator"),
+    ("approvals-decided", "/approvals?show=decided", "operator"),
+    ("accounts", "/accounts", "operator"),
+    ("account", "/accounts*", "operator"),
+    ("account-new", "/accounts/new", "operator"),
+    ("all-orders", "/admin/orders", "operator"),
+    ("any-order", "/admin/orders*", "operator"),
+    ("endpoints", "/endpoints?health=all", "operator"),
+    ("queue", "/queue", "operator"),
+    ("platforms", "/platforms", "operator"),
+    ("platform", "/platforms*", "operator"),
+    ("audit", "/audit", "operator"),
+    ("search", "/search?q=demo", "operator"),
 )
 
 
