@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
+
+from asyncpg import Record
 
 from tradewind import ids, money
 from tradewind.accounts.model import Approver
@@ -65,9 +67,9 @@ class Asked:
 
     request: PaymentRequest
     order: Order
-    account: Mapping[str, Any] | None
+    account: Record | None
     changed: Sequence[str]
-    earlier: Mapping[str, Any] | None
+    earlier: Record | None
 
     @property
     def seconds_left(self) -> float | None:

@@ -178,7 +178,7 @@ class _Look:
             return f"/admin/orders/{ids.ORDER.show(order_id)}"
         if self._approves:
             payment = await sql_search.payment_of_order(self._db, order_id)
-            return payment and f"/approvals/{ids.PAYMENT.show(payment)}"
+            return None if payment is None else f"/approvals/{ids.PAYMENT.show(payment)}"
         return None
 
 

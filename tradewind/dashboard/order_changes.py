@@ -22,7 +22,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def told(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def told(rows: Iterable[Any]) -> list[str]:
     """One short line for each field that is not as it was; of several changes, first and last."""
     first: dict[str, Any] = {}
     last: dict[str, Any] = {}

@@ -3,6 +3,7 @@
 An account of None is an operator's look at all of them.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -108,7 +109,7 @@ async def webhook_of_job(db: Database, account_id: UUID | None, job_id: UUID) ->
 
 async def orders_named(
     db: Database, account_id: UUID | None, text: str, *, limit: int
-) -> list[asyncpg.Record]:
+) -> Sequence[asyncpg.Record]:
     """Orders by what others call them: the platform's id, one's own id, a tracking number."""
     return await db.fetch(
         """
