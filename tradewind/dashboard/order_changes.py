@@ -14,6 +14,8 @@ _SAID_ELSEWHERE = frozenset(
 _NAMES: Mapping[str, str] = {
     "total_amount_cny": "total",
     "goods_amount_cny": "goods",
+    "paid_amount_cny": "paid",
+    "refunded_amount_cny": "refunded",
     "freight_cny": "freight",
     "discount_cny": "discount",
     "cancel_requested": "cancellation asked for",
@@ -46,7 +48,7 @@ def _line(field: str, before: Any, after: Any) -> str:
     name = _NAMES.get(field, field.replace("_", " "))
     if field.endswith("_cny"):
         return f"{name} {_yuan(before)} → {_yuan(after)}"
-    if after is not None and before is None and not isinstance(after, list | dict | bool):
+    if field in {"status", "order_id"} and before is None:
         return f"{name} {word(after) if field == 'status' else after}"
     if isinstance(after, bool):
         return name if after else f"{name}: no longer"
