@@ -31,6 +31,20 @@ SHOTS = (
     ("overview", "/", "buyer"),
     ("webhooks", "/webhooks", "buyer"),
     ("webhook-new", "/webhooks/new", "buyer"),
+    ("approvals", "/approvals", "operator"),
+    ("approval", "/approvals*", "operator"),
+    ("approvals-decided", "/approvals?show=decided", "operator"),
+    ("accounts", "/accounts", "operator"),
+    ("account", "/accounts*", "operator"),
+    ("account-new", "/accounts/new", "operator"),
+    ("all-orders", "/admin/orders", "operator"),
+    ("any-order", "/admin/orders*", "operator"),
+    ("endpoints", "/endpoints?health=all", "operator"),
+    ("queue", "/queue", "operator"),
+    ("platforms", "/platforms", "operator"),
+    ("platform", "/platforms*", "operator"),
+    ("audit", "/audit", "operator"),
+    ("search", "/search?q=demo", "operator"),
 )
 
 

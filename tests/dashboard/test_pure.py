@@ -116,7 +116,14 @@ def test_the_sidebar_has_what_one_may_open() -> None:
     assert hrefs(Role.BUYER) == ["/", "/orders", "/products", "/webhooks", "/keys"]
     assert "/approvals" in hrefs(Role.APPROVER)
     assert "/accounts" not in hrefs(Role.APPROVER)
-    assert hrefs(Role.OPERATOR)[3:] == ["/accounts", "/endpoints", "/queue", "/platforms", "/audit"]
+    assert hrefs(Role.OPERATOR)[3:] == [
+        "/accounts",
+        "/admin/orders",
+        "/endpoints",
+        "/queue",
+        "/platforms",
+        "/audit",
+    ]
     here = [p.href for s in sidebar(frozenset(Role), "/orders/1") for p in s.places if p.is_here]
     assert here == ["/orders"]
 

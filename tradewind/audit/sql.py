@@ -48,8 +48,12 @@ async def list_entries(
     before: datetime | None,
     below: UUID | None,
     limit: int,
+    about: str | None = None,
 ) -> Sequence[asyncpg.Record]:
-    """Entries newest first, below the id that the last page ended with."""
+    """Entries newest first, below the id that the last page ended with.
+
+    `about` is an id: of what something was done to, of the credential or of the request.
+    """
     return await db.fetch(
         """
         SELECT id, at, action, actor_id, actor, credential, address, request_id, account_id,
@@ -60,6 +64,7 @@ async def list_entries(
            AND ($3::timestamptz IS NULL OR at >= $3)
            AND ($4::timestamptz IS NULL OR at < $4)
            AND ($5::uuid IS NULL OR id < $5)
+           AND ($7::text IS NULL OR $7 IN (subject, credential, request_id))
          ORDER BY id DESC
          LIMIT $6
         """,
@@ -69,4 +74,5 @@ async def list_entries(
         before,
         below,
         limit,
+        about,
     )

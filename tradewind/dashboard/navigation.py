@@ -40,6 +40,7 @@ _SECTIONS = (
         "Operate",
         (
             Place("Accounts", "/accounts", Role.OPERATOR),
+            Place("All orders", "/admin/orders", Role.OPERATOR),
             Place("Endpoints", "/endpoints", Role.OPERATOR),
             Place("Queue", "/queue", Role.OPERATOR),
             Place("Platforms", "/platforms", Role.OPERATOR),

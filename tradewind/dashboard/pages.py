@@ -12,6 +12,13 @@ from tradewind.dashboard import (
     static_routes,
     try_out_routes,
     webhooks_routes,
+    accounts_routes,
+    admin_orders_routes,
+    approvals_routes,
+    audit_routes,
+    endpoints_routes,
+    platforms_routes,
+    search_routes,
 )
 from tradewind.web.endpoint import Routes
 
@@ -25,4 +32,11 @@ ROUTES: Sequence[Routes] = (
     recovery_routes.routes,
     try_out_routes.routes,
     explain_routes.routes,
+    search_routes.routes,
+    approvals_routes.routes,
+    accounts_routes.routes,
+    admin_orders_routes.routes,
+    endpoints_routes.routes,
+    platforms_routes.routes,
+    audit_routes.routes,
 )

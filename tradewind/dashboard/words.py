@@ -61,6 +61,7 @@ _WAITING = frozenset(
         "partially_refunded",
         "unknown",
         "retrying",
+        "expiring",
     }
 )
 
@@ -101,8 +102,16 @@ _WORDS: Mapping[str, str] = {
     "catch_up": "by itself",
     "request": "asked for",
     # How a payment is made.
+    "superseded": "overtaken",
+    "amount_changed": "the amount changed",
+    "paid_outside": "paid on the platform itself",
+    "order_closed": "the order was closed",
     "auto": "debited by us",
     "link": "paid by a person",
+    # What a marketplace can.
+    "detail": "look at products",
+    "pay_auto": "pay by debit",
+    "pay_link": "pay by link",
 }
 
 _EXPLAINED: Mapping[str, str] = {

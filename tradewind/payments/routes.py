@@ -170,7 +170,7 @@ async def list_payments(
             after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
             limit=query.limit + 1,
         )
-        return page("payment queue", waiting, query.limit, key=_time_left, show=_shown)
+        return page("payment queue", waiting, query.limit, key=time_left, show=_shown)
     found = await sql_lists.list_payments(
         db,
         query.status,
@@ -180,7 +180,7 @@ async def list_payments(
     return page("payments", found, query.limit, key=lambda pair: pair[0].id, show=_shown)
 
 
-def _time_left(pair: tuple[PaymentRequest, Order]) -> tuple[datetime, UUID]:
+def time_left(pair: tuple[PaymentRequest, Order]) -> tuple[datetime, UUID]:
     payment, order = pair
     return order.pay_before or _NEVER, payment.id
 

@@ -1,0 +1,294 @@
+"""Approvals and the search box, as approvers and buyers click them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from browser.conftest import Visit
+from kit.pages import Pages
+from kit.server import Person
+from kit.store import Store
+from playwright.sync_api import expect
+
+from tradewind import ids
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+Enter = Callable[[Person], Pages]
+NASTY = "<img src=x onerror=alert(1)> too dear"
+
+
+@pytest.fixture
+def enter(store: Store) -> Iterator[Enter]:
+    """Signs people in at the whole system, without a browser."""
+    made: list[Pages] = []
+
+    def sign_in(person: Person) -> Pages:
+        made.append(Pages(store.api, person))
+        return made[-1]
+
+    yield sign_in
+    for one in made:
+        one.client.close()
+
+
+def asked(store: Store, **more: Any) -> tuple[str, str]:
+    """An order whose payment waits for a decision: the ids of both."""
+    order = store.order(**more)
+    return order["id"], store.request_payment(order["id"])["id"]
+
+
+def state(store: Store, payment_id: str) -> str:
+    status: str = store.ok("GET", f"/v1/payments/{payment_id}", by=store.approver)["status"]
+    return status
+
+
+def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, store: Store) -> None:
+    order_id, payment_id = asked(store, quantity=2, remark="<b>bold</b>")
+    desk.sign_in(store.approver, then="/approvals?limit=100")
+    row = desk.page.locator("tr", has_text=store.buyer.email)
+    expect(row).to_contain_text("¥25.00")
+    expect(row).to_contain_text("900000000001")
+    assert desk.serious() == []
+
+    row.get_by_role("link", name="Decide").click()
+    expect(desk.page.get_by_text("Nothing: the order is as it was.")).to_be_visible()
+    expect(desk.page.get_by_text("<b>bold</b>")).to_be_visible()
+    assert desk.path == f"/approvals/{payment_id}"
+    assert desk.serious() == []
+    desk.page.get_by_role("button", name="Approve ¥25.00").click()
+
+    expect(desk.page.get_by_role("status")).to_contain_text("Approved: ¥25.00")
+    store.until(order_id, lambda one: one["payment_status"] == "paid")
+    desk.page.get_by_role("link", name="Decided", exact=True).click()
+    decided = desk.page.locator("tr", has_text=store.buyer.email)
+    expect(decided).to_contain_text(store.approver.email)
+    assert desk.serious() == []
+
+
+def test_the_queue_fills_by_itself(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.approver, then="/approvals?limit=100")
+    desk.page.wait_for_timeout(2500)  # until the page listens
+    asked(store)
+
+    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_be_visible(timeout=15_000)
+
+
+def test_a_rejection_needs_a_reason_and_shows_it_as_text(desk: Visit, store: Store) -> None:
+    _, payment_id = asked(store)
+    desk.sign_in(store.approver, then=f"/approvals/{payment_id}")
+
+    desk.page.get_by_role("button", name="Reject").click()
+    expect(desk.page.get_by_text("Say why: whoever asked reads it.")).to_be_visible()
+    assert state(store, payment_id) == "pending_approval"
+    assert desk.serious() == []
+    desk.page.get_by_label("Why not").fill(NASTY)
+    desk.page.get_by_role("button", name="Reject").click()
+
+    expect(desk.page.get_by_role("status")).to_contain_text("Rejected.")
+    assert state(store, payment_id) == "rejected"
+    desk.open("/approvals?show=decided&status=rejected")
+    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_contain_text(NASTY)
+    desk.open(f"/approvals/{payment_id}")
+    expect(desk.page.get_by_text(NASTY)).to_be_visible()
+    expect(desk.page.get_by_role("button", name="Reject")).to_have_count(0)
+
+
+def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
+    desk: Visit, store: Store, open_desk: Callable[..., Visit]
+) -> None:
+    order_id, payment_id = asked(store)
+    still = open_desk(java_script_enabled=False)
+    still.sign_in(store.approver, then=f"/approvals/{payment_id}")
+    store.advance(order_id, "price_changed", total_cny=77.5)
+    store.until(order_id, lambda one: one["total_amount_cny"] == 77.5)
+
+    still.page.get_by_role("button", name="Approve ¥15.00").click()
+
+    expect(still.page.get_by_role("alert")).to_contain_text(
+        "The amount has changed: the order costs ¥77.50 now, and ¥15.00 was asked for."
+    )
+    assert state(store, payment_id) == "superseded"
+    assert store.look(order_id)["payment_status"] == "unpaid"
+    again = store.request_payment(order_id)["id"]
+    desk.sign_in(store.approver, then="/approvals?limit=100")
+    row = desk.page.locator("tr", has_text=store.buyer.email)
+    expect(row).to_contain_text("asked before: ¥15.00")
+    row.get_by_role("link", name="Decide").click()
+    assert desk.path == f"/approvals/{again}"
+    expect(desk.page.get_by_text("the amount changed").first).to_be_visible()
+
+
+def test_another_amount_than_the_request_is_refused(store: Store, enter: Enter) -> None:
+    _, payment_id = asked(store)
+    pages = enter(store.approver)
+
+    answer = pages.post(f"/approvals/{payment_id}/approve", amount_cny="1.00")
+    unseen = pages.post(f"/approvals/{payment_id}/approve")
+
+    assert answer.status_code == 409
+    assert "The amount is 15.0 CNY, not 1.0." in answer.text
+    assert unseen.status_code == 422
+    assert state(store, payment_id) == "pending_approval"
+
+
+def test_an_order_that_changed_since_says_so(desk: Visit, store: Store) -> None:
+    order_id, payment_id = asked(store)
+    store.call("POST", f"/v1/orders/{order_id}/cancel")
+    store.force(order_id, pay_before=None)
+
+    desk.sign_in(store.approver, then=f"/approvals/{payment_id}")
+
+    # Whether the platform was quicker or not: it is no longer as it was.
+    expect(desk.page.get_by_text("Nothing: the order is as it was.")).to_have_count(0)
+
+
+def leave(store: Store, order_id: str, pay_before: str) -> None:
+    """Say until when an order can be paid, and have nobody ask its platform about that."""
+    statement = f"""
+        UPDATE purchase_order
+           SET pay_before = {pay_before}, next_sync_at = tradewind_now() + interval '1 day',
+               lease_until = tradewind_now() + interval '1 day'
+         WHERE id = $1
+        """  # noqa: S608 - the test's own words
+    store.api.fetch(statement, ids.ORDER.read(order_id))
+
+
+def test_the_most_urgent_is_first_and_overdue_is_said(desk: Visit, store: Store) -> None:
+    first, _ = asked(store)
+    second, _ = asked(store)
+    desk.sign_in(store.approver, then="/approvals?limit=100")
+    leave(store, first, "NULL")
+    leave(store, second, "tradewind_now() - interval '1 hour'")
+
+    desk.page.reload()
+
+    expect(desk.page.locator("tbody tr").first).to_contain_text("overdue")
+    mine = desk.page.locator("tr", has_text=store.buyer.email)
+    expect(mine).to_have_count(2)
+    expect(mine.first).to_contain_text("overdue")
+    expect(mine.last).to_contain_text("no limit")
+
+
+def test_nobody_decides_about_their_own_request(desk: Visit, store: Store, enter: Enter) -> None:
+    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
+    mine = Store(store.api, store.market, both, store.approver, store.skus)
+    _, payment_id = asked(mine)
+
+    desk.sign_in(both, then=f"/approvals/{payment_id}")
+    expect(desk.page.get_by_text("somebody else has to decide")).to_be_visible()
+    expect(desk.page.get_by_role("button", name="Approve")).to_have_count(0)
+    pages = enter(both)
+    for path, form in (("approve", {"amount_cny": "15"}), ("reject", {"reason": "no"})):
+        answer = pages.post(f"/approvals/{payment_id}/{path}", **form)
+        assert (answer.status_code, "somebody else has to decide" in answer.text) == (409, True)
+    assert state(store, payment_id) == "pending_approval"
+
+
+def test_only_approvers_decide_and_only_with_their_own_form(store: Store, enter: Enter) -> None:
+    _, payment_id = asked(store)
+    buyer, approver = enter(store.buyer), enter(store.approver)
+
+    assert buyer.get("/approvals").status_code == 403
+    assert buyer.get(f"/approvals/{payment_id}").status_code == 403
+    refused = buyer.post(f"/approvals/{payment_id}/approve", amount_cny="15")
+    assert refused.status_code == 403
+    forged = approver.client.post(f"/approvals/{payment_id}/approve", data={"amount_cny": "15"})
+    assert forged.status_code == 403
+    nothing = approver.get(f"/approvals/{ids.PAYMENT.show(ids.new())}")
+    assert (nothing.status_code, nothing.headers["content-type"]) == (
+        404,
+        "text/html; charset=utf-8",
+    )
+    assert state(store, payment_id) == "pending_approval"
+
+
+def where(pages: Pages, text: str) -> str | None:
+    """Where the search box leads; None: it finds nothing."""
+    answer = pages.get("/search", params={"q": text})
+    if answer.status_code == 303:
+        return answer.headers["location"]
+    assert answer.status_code == 200
+    return None if "Nothing that you can see" in answer.text else "list"
+
+
+def test_the_search_box_takes_any_id(store: Store, enter: Enter) -> None:
+    order = store.paid(external_id=f"PO-{ids.ORDER.show(ids.new())}")
+    store.advance(order["id"], "shipped")
+    order = store.until(order["id"], lambda one: bool(one["shipments"]))
+    refund = store.refund(order["id"], amount_cny=1.0)
+    payment = store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"][0]
+    event = store.events(order["id"])[0]
+    hook = store.ok(
+        "POST", "/v1/webhooks", json={"url": "http://127.0.0.1:9/", "events": ["order.updated"]}
+    )
+    key = store.ok("GET", "/v1/api-keys")["items"][0]
+    operator, stranger = store.api.operator(), store.api.person()
+    own = f"/orders/{order['id']}"
+    any_ = f"/admin/orders/{order['id']}"
+    parcel = order["shipments"][0]["tracking_number"]
+    for text, buyer, approver, operator_ in (
+        (order["id"], own, f"/approvals/{payment['id']}", any_),
+        (order["order_id"], own, None, any_),
+        (order["external_id"], own, None, any_),
+        (parcel, own, None, any_),
+        (event["id"], own, None, any_),
+        (payment["id"], own, f"/approvals/{payment['id']}", any_),
+        (refund.json()["id"], own, None, any_),
+        (hook["id"], f"/webhooks/{hook['id']}", None, f"/endpoints?webhook={hook['id']}"),
+        (key["id"], "/keys", None, f"/accounts/{store.buyer.id}"),
+        (store.buyer.id, "/account", None, f"/accounts/{store.buyer.id}"),
+        (store.buyer.email, None, None, f"/accounts/{store.buyer.id}"),
+    ):
+        found = [
+            where(enter(one), text) for one in (store.buyer, store.approver, operator, stranger)
+        ]
+        assert found == [buyer, approver, operator_, None], text
+
+
+def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter: Enter) -> None:
+    hook = store.ok(
+        "POST", "/v1/webhooks", json={"url": "http://127.0.0.1:9/", "events": ["order.updated"]}
+    )
+    tried = store.ok("POST", f"/v1/webhooks/{hook['id']}/test")
+    log = store.ok("GET", f"/v1/webhooks/{hook['id']}/deliveries")["items"]
+    operator = store.api.operator()
+    locked = store.api.person()
+    answer = store.api.call(
+        "POST", f"/v1/admin/accounts/{locked.id}/lock", by=operator, json={"reason": "test"}
+    )
+
+    assert tried["steps"]
+    delivery = log[0]["id"]
+    assert where(enter(store.buyer), delivery) == f"/webhooks/{hook['id']}/deliveries/{delivery}"
+    assert where(enter(operator), delivery) is None
+    number = answer.headers["x-request-id"]
+    assert where(enter(operator), number) == f"/audit?about={number}"
+    assert where(enter(store.buyer), number) is None
+
+
+def test_a_search_that_finds_nothing_says_what_it_takes(
+    desk: Visit, store: Store, enter: Enter
+) -> None:
+    desk.sign_in(store.buyer)
+
+    desk.page.get_by_label("Search any id").fill("<script>alert(1)</script>")
+    desk.page.keyboard.press("Enter")
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Search")
+    expect(desk.page.get_by_text("Nothing that you can see is called")).to_contain_text(
+        "<script>alert(1)</script>"
+    )
+    expect(desk.page.get_by_text("its tracking number")).to_be_visible()
+    assert desk.serious() == []
+    pages = enter(store.buyer)
+    for nothing in (
+        "",
+        "evt_",
+        "ORD" + "7" + "Z" * 25,
+        "dlv_" + "7" + "Z" * 25,
+        "%",
+        "\u00e9" * 50,
+    ):
+        assert pages.get("/search", params={"q": nothing}).status_code == 200

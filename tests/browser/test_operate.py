@@ -1,0 +1,301 @@
+"""The pages of operators, as they click them: accounts, orders, receivers, platforms, audit."""
+
+from collections.abc import Callable, Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from browser.conftest import Visit
+from kit.pages import Pages
+from kit.server import Person
+from kit.store import Store
+from playwright.sync_api import expect
+
+from tradewind import ids
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+Enter = Callable[[Person], Pages]
+NASTY = "<img src=x onerror=alert(1)>"
+PAGES = (
+    "/accounts",
+    "/accounts/new",
+    "/admin/orders",
+    "/endpoints",
+    "/queue",
+    "/platforms",
+    "/platforms/sandbox",
+    "/audit",
+)
+
+
+@pytest.fixture
+def enter(store: Store) -> Iterator[Enter]:
+    """Signs people in at the whole system, without a browser."""
+    made: list[Pages] = []
+
+    def sign_in(person: Person) -> Pages:
+        made.append(Pages(store.api, person))
+        return made[-1]
+
+    yield sign_in
+    for one in made:
+        one.client.close()
+
+
+def fresh_email() -> str:
+    return f"{ids.new().hex}@new.example"
+
+
+def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
+    desk: Visit, store: Store, open_desk: Callable[..., Visit]
+) -> None:
+    email = fresh_email()
+    desk.sign_in(store.api.operator(), then="/accounts")
+    assert desk.serious() == []
+    desk.page.get_by_role("link", name="New account").click()
+    assert desk.serious() == []
+    desk.page.get_by_label("E-mail").fill("nobody at all")
+    desk.page.get_by_label("Name").fill(NASTY)
+    desk.page.get_by_role("button", name="Make the account").click()
+    expect(desk.page.get_by_text("This is not an e-mail address")).to_be_visible()
+    expect(desk.page.get_by_label("Name")).to_have_value(NASTY)
+    assert desk.serious() == []
+
+    desk.page.get_by_label("E-mail").fill(store.buyer.email)
+    desk.page.get_by_role("button", name="Make the account").click()
+    expect(desk.page.locator("#error-email")).to_contain_text("There is already an account")
+    desk.page.get_by_label("E-mail").fill(email)
+    desk.page.get_by_label("approver").check()
+    desk.page.get_by_label("Plan").select_option("enterprise")
+    desk.page.get_by_role("button", name="Make the account").click()
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(email)
+    link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
+    store.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+    assert "token" not in desk.path
+    assert desk.serious() == []
+    desk.page.reload()
+    expect(desk.page.get_by_role("region", name="Shown once")).to_have_count(0)
+    expect(desk.page.get_by_text("not chosen yet")).to_be_visible()
+    expect(desk.page.get_by_text(NASTY).first).to_be_visible()
+    owner = open_desk()
+    at = urlsplit(link)
+    owner.open(f"{at.path}?{at.query}")
+    owner.page.get_by_label("New password").fill("a longer, better one")
+    owner.page.get_by_label("The same again").fill("a longer, better one")
+    owner.page.get_by_role("button", name="Set password").click()
+    expect(owner.page.get_by_role("heading")).to_have_text("Your password is set")
+    made = store.ok("GET", f"/v1/admin/accounts?email={email}", by=store.api.operator())["items"]
+    assert (made[0]["roles"], made[0]["plan"]) == (["approver", "buyer"], "enterprise")
+
+
+def test_an_account_is_locked_and_let_in_again(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.api.operator(), then=f"/accounts?q={store.buyer.email[:10].upper()}")
+    desk.page.get_by_role("link", name=store.buyer.email).click()
+
+    desk.page.get_by_role("button", name="Lock the account").click()
+    expect(desk.page.locator("#error-reason")).to_be_visible()
+    assert store.call("GET", "/v1/me").status_code == 200
+    desk.page.get_by_label("Why it is locked").fill(NASTY)
+    desk.page.get_by_role("button", name="Lock the account").click()
+    expect(desk.page.locator(".notice-bad")).to_contain_text(NASTY)
+    assert desk.serious() == []
+    store.refused("GET", "/v1/me", 403, "account_locked")
+    desk.open("/accounts?locked=true")
+    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_contain_text(NASTY)
+
+    desk.page.get_by_role("link", name=store.buyer.email).click()
+    desk.page.get_by_role("button", name="Unlock").click()
+    expect(desk.page.get_by_role("status")).to_contain_text("The account is open")
+    assert store.call("GET", "/v1/me").status_code == 200
+
+
+def test_roles_and_plan_are_changed_by_a_form(desk: Visit, store: Store) -> None:
+    operator = store.api.operator()
+    desk.sign_in(operator, then=f"/accounts/{store.buyer.id}")
+
+    desk.page.get_by_label("buyer").uncheck()
+    desk.page.get_by_role("button", name="Change roles").click()
+    expect(desk.page.locator("#error-roles")).to_have_text("Choose at least one role.")
+    desk.page.get_by_label("buyer").check()
+    desk.page.get_by_label("approver").check()
+    desk.page.get_by_role("button", name="Change roles").click()
+    expect(desk.page.get_by_role("status")).to_have_text("Its roles are now: approver, buyer.")
+    desk.page.get_by_label("Plan").select_option("free")
+    desk.page.get_by_role("button", name="Change plan").click()
+    expect(desk.page.get_by_role("status")).to_have_text("It is on the plan free now.")
+    me = store.ok("GET", "/v1/me")
+    assert (me["roles"], me["plan"]) == (["approver", "buyer"], "free")
+    desk.page.get_by_role("button", name="Make a password link").click()
+    link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
+    store.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+
+    desk.open(f"/accounts/{operator.id}")
+    expect(desk.page.get_by_role("button", name="Lock the account")).to_have_count(0)
+    desk.page.get_by_label("buyer").check()
+    desk.page.get_by_label("operator").uncheck()
+    desk.page.get_by_role("button", name="Change roles").click()
+    expect(desk.page.locator("#error-roles")).to_contain_text("your own account")
+
+
+def test_the_audit_log_tells_who_did_what_and_is_filtered(desk: Visit, store: Store) -> None:
+    operator = store.api.operator()
+    store.ok(
+        "POST", f"/v1/admin/accounts/{store.buyer.id}/lock", by=operator, json={"reason": NASTY}
+    )
+    desk.sign_in(operator, then="/audit")
+    assert desk.serious() == []
+
+    desk.page.get_by_label("Account (id or e-mail)").fill(store.buyer.email)
+    desk.page.get_by_label("Action").select_option("account.locked")
+    desk.page.get_by_role("button", name="Filter").click()
+
+    rows = desk.page.locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(operator.email)
+    expect(rows).to_contain_text(NASTY)
+    expect(rows).to_contain_text("127.0.0.1")
+    rows.get_by_text("By what").click()
+    rows.get_by_role("link", name="req_").click()
+    expect(rows).to_have_count(1)
+    desk.open("/audit?account=nobody@nowhere.example")
+    expect(desk.page.get_by_text("There is no account with this id")).to_be_visible()
+    desk.open("/audit?since=2020-01-01&until=2020-01-02")
+    expect(desk.page.get_by_role("heading", name="No entry fits")).to_be_visible()
+    desk.open("/audit?limit=1")
+    desk.page.get_by_role("link", name="Next page").click()
+    expect(desk.page.get_by_role("link", name="First page")).to_be_visible()
+
+
+def test_failing_receivers_and_the_queue_are_seen_across_accounts(
+    desk: Visit, store: Store
+) -> None:
+    hook = store.ok(
+        "POST",
+        "/v1/webhooks",
+        json={"url": "http://127.0.0.1:9/%3Cb%3E", "events": ["order.updated"]},
+    )
+    store.order()
+    statement = "SELECT failing_since FROM subscription_health WHERE subscription_id = $1"
+    uuid = ids.SUBSCRIPTION.read(hook["id"])
+    desk.sign_in(store.api.operator(), then="/endpoints")
+    for _ in range(100):
+        if store.api.fetch(statement, uuid):
+            break
+        desk.page.wait_for_timeout(100)
+
+    desk.page.reload()
+    row = desk.page.locator("tr", has_text=hook["id"])
+    expect(row).to_contain_text(store.buyer.email)
+    expect(row).to_contain_text("no connection")
+    assert desk.serious() == []
+    desk.open("/queue")
+    expect(desk.page.locator("tr", has_text=hook["id"])).to_contain_text(store.buyer.email)
+    assert desk.serious() == []
+    desk.page.get_by_role("link", name="By account").click()
+    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_be_visible()
+    assert desk.serious() == []
+    desk.open("/queue?only=failing")
+    desk.page.locator("tr", has_text=hook["id"]).get_by_role("link", name=hook["id"]).click()
+    expect(desk.page.locator("tbody tr")).to_have_count(1)
+
+
+def test_operators_look_at_every_order(desk: Visit, store: Store) -> None:
+    order = store.order(external_id=NASTY, remark=NASTY)
+    desk.sign_in(store.api.operator(), then=f"/admin/orders?account={store.buyer.id}")
+    assert desk.serious() == []
+
+    desk.page.get_by_role("link", name=order["id"]).click()
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(f"Order {order['id']}")
+    expect(desk.page.get_by_text(NASTY)).to_have_count(2)
+    expect(desk.page.get_by_role("cell", name="accepted")).to_be_visible()
+    assert desk.serious() == []
+    desk.open("/admin/orders?status=completed&platform=taobao")
+    expect(desk.page.get_by_role("heading", name="No order fits")).to_be_visible()
+
+
+def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.api.operator(), then="/platforms")
+    assert desk.serious() == []
+    desk.page.get_by_role("link", name="1688.com", exact=True).click()
+    before = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
+    assert desk.serious() == []
+    desk.page.get_by_label("Code", exact=True).fill("not-a-code")
+    desk.page.get_by_role("button", name="Authorise").click()
+    expect(desk.page.locator("#error-code")).to_contain_text("does not take this code")
+    expect(desk.page.get_by_label("Code", exact=True)).to_have_value("")
+    assert desk.serious() == []
+
+    there = desk.page.get_by_role("link", name="Open it in a new tab").get_attribute("href")
+    back = httpx.get(str(there)).headers["location"]
+    code = parse_qs(urlsplit(back).query)["code"][0]
+    store.api.workshop.secrets.add(code)
+    desk.page.get_by_label("Code", exact=True).fill(code)
+    desk.page.get_by_role("button", name="Authorise").click()
+
+    expect(desk.page.get_by_role("status").first).to_contain_text("is connected")
+    after = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
+    assert after == before + 1
+
+
+def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) -> None:
+    operator = enter(store.api.operator())
+    page = operator.get("/platforms/taobao").text
+    secret = f"wrong-{ids.new().hex}"
+    store.api.workshop.secrets.add(secret)
+
+    nothing = operator.post("/platforms/taobao")
+    too_long = operator.post("/platforms/taobao", app_key="x" * 300, app_secret=secret)
+    unknown = operator.get("/platforms/nowhere")
+
+    assert "kept, never shown" in page
+    assert (nothing.status_code, "Nothing was given to set." in nothing.text) == (422, True)
+    assert (too_long.status_code, 'id="error-app_key"' in too_long.text) == (422, True)
+    assert secret not in too_long.text
+    assert unknown.status_code == 404
+    shown = store.ok("GET", "/v1/admin/platforms/taobao", by=store.api.operator())
+    assert shown["app_key"] != "x" * 300
+
+
+def test_nobody_else_reaches_these_pages(store: Store, enter: Enter) -> None:
+    for person in (store.buyer, store.api.person(roles=(Role.APPROVER,))):
+        pages = enter(person)
+        for path in (*PAGES, f"/accounts/{person.id}"):
+            answer = pages.get(path)
+            assert answer.status_code == 403, path
+            assert answer.headers["content-type"].startswith("text/html")
+        for path, form in (
+            (f"/accounts/{person.id}/roles", {"roles": "operator"}),
+            (f"/accounts/{person.id}/plan", {"plan": "enterprise"}),
+            ("/accounts/new", {"email": fresh_email(), "roles": "operator"}),
+            (f"/accounts/{store.approver.id}/lock", {"reason": "because"}),
+            (f"/accounts/{store.approver.id}/password-link", {}),
+            ("/platforms/sandbox", {"app_key": "1", "app_secret": "2"}),
+            ("/platforms/sandbox/disconnect", {}),
+        ):
+            assert pages.post(path, **form).status_code == 403, path
+    assert store.ok("GET", "/v1/me")["roles"] == ["buyer"]
+    assert store.call("GET", "/v1/me", by=store.approver).status_code == 200
+
+
+def test_a_form_without_its_token_changes_nothing_and_a_missing_id_is_missing(
+    store: Store, enter: Enter
+) -> None:
+    operator = enter(store.api.operator())
+    for path, form in (
+        (f"/accounts/{store.buyer.id}/lock", {"reason": "because"}),
+        (f"/accounts/{store.buyer.id}/roles", {"roles": "operator"}),
+        ("/platforms/sandbox/disconnect", {"csrf": ""}),
+    ):
+        assert operator.client.post(path, data=form).status_code == 403
+    nobody = ids.ACCOUNT.show(ids.new())
+    assert operator.get(f"/accounts/{nobody}").status_code == 404
+    assert operator.post(f"/accounts/{nobody}/lock", reason="x").status_code == 404
+    assert operator.get(f"/admin/orders/{ids.ORDER.show(ids.new())}").status_code == 404
+    assert operator.get("/accounts/acc_nonsense").status_code == 404
+    assert store.ok("GET", "/v1/me")["roles"] == ["buyer"]
+    listed = store.ok("GET", "/v1/platforms")["items"]
+    assert [one["configured"] for one in listed if one["platform"] == "sandbox"] == [True]
