@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from tradewind.dashboard import live_routes, overview_routes, sign_in_routes, static_routes
+from tradewind.dashboard import (
+    live_routes,
+    order_actions_routes,
+    orders_routes,
+    overview_routes,
+    products_routes,
+    sign_in_routes,
+    static_routes,
+)
 from tradewind.web.endpoint import Routes
 
 ROUTES: Sequence[Routes] = (
@@ -10,4 +18,7 @@ ROUTES: Sequence[Routes] = (
     live_routes.routes,
     sign_in_routes.routes,
     overview_routes.routes,
+    orders_routes.routes,
+    order_actions_routes.routes,
+    products_routes.routes,
 )
