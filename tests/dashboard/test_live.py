@@ -21,7 +21,7 @@ def listening(pages: Pages) -> Iterator[Iterator[str]]:
         assert answer.headers["content-type"] == "text/event-stream"
         lines = answer.iter_lines()
         assert next(lines) == "retry: 1000"
-        while next(lines) != ": watching from here on":
+        while next(lines) != "data: from here on":
             pass
         yield (line for line in lines if line.startswith("data: "))
 
@@ -72,6 +72,6 @@ def test_the_oldest_stream_makes_room(workshop: Workshop) -> None:
         request = pages.client.build_request("GET", "/live")
         streams = [pages.client.send(request, stream=True) for _ in range(8)]
         assert [one.status_code for one in streams] == [200] * 8
-        assert not [line for line in lines if line.startswith("event:")], "it ends, in time"
+        assert not [line for line in lines if line == "event: change"], "it ends, in time"
         for one in streams:
             one.close()

@@ -95,7 +95,8 @@ class Live:
                         yield f"event: change\ndata: {topics}\n\n".encode()
                     if stream.known is not None and not watching:
                         watching = True
-                        yield b": watching from here on\n\n"
+                        # What changed since the page was made, nobody watched: it looks once.
+                        yield b"event: watching\ndata: from here on\n\n"
                     if stream.ended:
                         return
                 else:

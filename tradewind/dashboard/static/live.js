@@ -1,5 +1,6 @@
 // Live: when something changed, looks at the page again and swaps what is marked `data-live`.
 import { dress } from "./dress.js";
+import { showTimes } from "./times.js";
 
 let looking = false;
 let again = false;
@@ -28,6 +29,7 @@ function focusWithin(element) {
 function swap(old, fresh) {
   const shown = document.importNode(fresh, true);
   dress(shown);
+  showTimes(old); // that time went by is no change
   if (shown.innerHTML === old.innerHTML || isInUse(old)) return;
   const open = openOnes(old);
   const refocus = focusWithin(old);
@@ -65,6 +67,7 @@ export function listen() {
     if (source || document.hidden) return;
     source = new EventSource("/live");
     source.addEventListener("change", look);
+    source.addEventListener("watching", look);
     source.addEventListener("error", () => {
       if (source?.readyState === EventSource.CLOSED) { source = null; look(); }
     });
