@@ -29,6 +29,10 @@ SETTLE_SECONDS = 45
 SHOTS = (
     ("sign-in", "/sign-in", None),
     ("overview", "/", "buyer"),
+    ("orders", "/orders", "buyer"),
+    ("order", "/orders*", "buyer"),
+    ("products", "/products?q=dress", "buyer"),
+    ("product", "/products/sandbox/900000000001", "buyer"),
 )
 
 

@@ -59,6 +59,7 @@ class Line:
     after: str = ""
     text: str = ""
     code: str = ""
+    moment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,14 @@ def entry(change: ChangeOut, told: Sequence[Told]) -> Entry:
         title=_title(change),
         tone=_tone(change),
         by=change.by.email if change.by else "",
-        lines=list(_lines(change.changes)),
+        lines=list(_lines(change.changes)) or _details(change),
         told=told,
     )
+
+
+def _details(change: ChangeOut) -> Sequence[Line]:
+    """For a change that no line is about: what it was in."""
+    return [Line(text="Details of it changed at the marketplace.")] if change.changes else []
 
 
 def _title(change: ChangeOut) -> str:
@@ -140,9 +146,11 @@ def _lines(changes: Mapping[str, Any]) -> Iterator[Line]:
             yield Line(text=after["message"] if after else "The failure was taken back.")
         elif name in _YES:
             yield Line(text=_YES[name][0 if after else 1])
-        elif name not in _UNSAID:
+        elif name not in _UNSAID and not (name == "pay_before" and after is None):
             code = str(after) if name in _STATES else ""
-            yield Line(_label(name), _shown(name, before), _shown(name, after), code=code)
+            moment = str(after) if name == "pay_before" and after else ""
+            was = "—" if moment else _shown(name, before)
+            yield Line(_label(name), was, _shown(name, after), code=code, moment=moment)
 
 
 def _label(name: str) -> str:
@@ -175,6 +183,8 @@ def _refunds(before: Sequence[Any], after: Sequence[Any]) -> Iterator[Line]:
             yield Line(text=f"{amount}: {words.word(one['status'])}")
         elif was["status"] != one["status"]:
             yield Line(amount, words.word(was["status"]), words.word(one["status"]))
+        elif was.get("platform_refund_id") != one.get("platform_refund_id"):
+            yield Line(text=f"{amount}: it is {one['platform_refund_id']} there")
     for one in old.values():
         yield Line(text=f"Refund of ¥{one['amount_cny'] + one['freight_cny']:,.2f}: not taken")
 

@@ -29,12 +29,12 @@ _WAITS: Mapping[str, str] = {
     "receipt": "The parcel, to be received.",
 }
 _SHORT: Mapping[str, str] = {
-    "platform_create": "marketplace",
-    "approval": "approval",
-    "payment_result": "result of the payment",
+    "platform_create": "the marketplace",
+    "approval": "an approval",
+    "payment_result": "the result of the payment",
     "payment": "payment",
-    "seller_shipment": "seller to ship",
-    "receipt": "receipt",
+    "seller_shipment": "the seller to ship",
+    "receipt": "its receipt",
     "none": "—",
 }
 _MOVES: Mapping[Status, Sequence[tuple[str, str]]] = {

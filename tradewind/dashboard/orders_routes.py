@@ -34,6 +34,7 @@ routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
 _ROWS = 25
 _PAYMENTS = 50
+_FIRST_SORT = "created_at"
 _TEXTS = ("external_id", "order_id", "tracking_number")
 _TIMES = ("created_after", "created_before", "updated_after", "updated_before")
 
@@ -68,7 +69,10 @@ class OrdersPageQuery(Input):
     def given(self) -> dict[str, Any]:
         """What was filtered by, but for the page: what the next page's address repeats."""
         names = ("q", "status", "payment_status", "platform", *_TEXTS, *_TIMES, "sort")
-        return {name: value for name in names if (value := getattr(self, name))}
+        found = {name: value for name in names if (value := getattr(self, name))}
+        if found.get("sort") == _FIRST_SORT:
+            del found["sort"]
+        return found
 
     def wanted(self) -> OrdersQuery:
         """The same in the API's terms, or the field that is wrong."""

@@ -1,5 +1,6 @@
 """Products, in a browser: search with pictures, and one product with the lines that order it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -29,6 +30,7 @@ from tradewind.web.urls import PublicUrl
 routes = Routes("/products", tag="Dashboard", hidden=True, pages=True)
 
 _SIZE = 24
+_HUMP = re.compile(r"[A-Z]")
 _MOST = 1_000_000
 _SORTS = (
     (Sort.RELEVANCE.value, "Best match"),
@@ -146,6 +148,7 @@ async def show_product(
         pictures=list(dict.fromkeys(url for url in shown if url)),
         picture=lambda url: picture(url, origins),
         description=as_text(product.description),
+        shipping=[(label_of(name), value) for name, value in product.shipping.items()],
         link=web_link(product.url),
         sku=sku,
         quantity=quantity,
@@ -194,6 +197,11 @@ def address(given: Mapping[str, str], page: int) -> str:
 
 def product_path(platform: str, product_id: str) -> str:
     return f"/products/{quote(platform, safe='')}/{quote(product_id, safe='')}"
+
+
+def label_of(name: str) -> str:
+    """A marketplace's name of a field, `sendGoodsAddress`, as people write it."""
+    return _HUMP.sub(lambda found: f" {found[0].lower()}", name).strip().capitalize()
 
 
 def sku_name(attributes: Mapping[str, str]) -> str:
