@@ -45,6 +45,10 @@ SHOTS = (
     ("platform", "/platforms*", "operator"),
     ("audit", "/audit", "operator"),
     ("search", "/search?q=demo", "operator"),
+    ("orders", "/orders", "buyer"),
+    ("order", "/orders*", "buyer"),
+    ("products", "/products?q=dress", "buyer"),
+    ("product", "/products/sandbox/900000000001", "buyer"),
 )
 
 

@@ -3,22 +3,25 @@
 from collections.abc import Sequence
 
 from tradewind.dashboard import (
-    deliveries_routes,
-    explain_routes,
-    live_routes,
-    overview_routes,
-    recovery_routes,
-    sign_in_routes,
-    static_routes,
-    try_out_routes,
-    webhooks_routes,
     accounts_routes,
     admin_orders_routes,
     approvals_routes,
     audit_routes,
+    deliveries_routes,
     endpoints_routes,
+    explain_routes,
+    live_routes,
+    order_actions_routes,
+    orders_routes,
+    overview_routes,
     platforms_routes,
+    products_routes,
+    recovery_routes,
     search_routes,
+    sign_in_routes,
+    static_routes,
+    try_out_routes,
+    webhooks_routes,
 )
 from tradewind.web.endpoint import Routes
 
@@ -39,4 +42,7 @@ ROUTES: Sequence[Routes] = (
     endpoints_routes.routes,
     platforms_routes.routes,
     audit_routes.routes,
+    orders_routes.routes,
+    order_actions_routes.routes,
+    products_routes.routes,
 )

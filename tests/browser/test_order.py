@@ -1,0 +1,307 @@
+"""One order in a real browser: its story, and everything that can be done with it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from browser.conftest import Visit
+from kit.hooks import receiving
+from kit.pages import Pages
+from kit.store import Store
+from playwright.sync_api import Page, expect
+
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
+_PATIENCE = 10_000
+
+
+def told(page: Page, text: str) -> None:
+    """The notice on the page says so."""
+    expect(page.locator("main .notice").first).to_contain_text(text, timeout=_PATIENCE)
+
+
+def once(page: Page, action: str) -> dict[str, str]:
+    """The hidden fields of a form, as the page has them."""
+    found: dict[str, str] = page.locator(f'form[action$="{action}"]').first.evaluate(
+        "form => Object.fromEntries(new FormData(form))"
+    )
+    return found
+
+
+def payments(store: Store, order_id: str) -> list[Any]:
+    found: list[Any] = store.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+    return found
+
+
+def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> None:
+    order = store.order(quantity=3, external_id=f"story-{store.buyer.id}")
+    page = desk.page
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    state = page.locator("#state")
+    expect(state).to_contain_text("Payment: nobody has asked for it yet")
+    expect(page.get_by_role("button", name="Ask for the refund")).to_have_count(0)
+    assert desk.serious() == []
+
+    page.get_by_role("button", name="Request payment of").click()
+    told(page, "The payment was requested")
+    expect(state).to_contain_text("Somebody else, to approve the payment.")
+    expect(page.get_by_role("button", name="Request payment of")).to_have_count(0)
+
+    page.get_by_text("Withdraw payment request").click()
+    page.get_by_role("button", name="Withdraw", exact=True).click()
+    told(page, "withdrawn")
+    page.get_by_role("button", name="Request payment of").click()
+    told(page, "The payment was requested")
+    asked = payments(store, order["id"])
+    assert [one["status"] for one in asked] == ["pending_approval", "withdrawn"]
+
+    store.approve(asked[0]["id"])
+    expect(state).to_contain_text("The seller, to ship.", timeout=_PATIENCE)
+    assert page.locator("#actions").get_by_text("Cancel order").count() == 0
+    page.get_by_role("button", name="A part is shipped").click()
+    told(page, "It happened")
+    page.get_by_role("button", name="The rest is shipped").click()
+    expect(page.locator("#facts li .ident")).to_have_count(2)
+    page.get_by_role("button", name="It is received").click()
+    expect(state).to_contain_text("it was received")
+
+    page.get_by_text("Ask for a refund").click()
+    page.get_by_label("For the goods (CNY)").fill("5")
+    page.get_by_label("Reason").fill(HOSTILE)
+    page.get_by_role("button", name="Ask for the refund").click()
+    told(page, "The refund was asked for")
+    expect(page.locator("#facts")).to_contain_text(HOSTILE)
+    page.get_by_role("button", name="The seller agrees to the refund").click()
+    expect(state).to_contain_text("partly refunded", timeout=_PATIENCE)
+    expect(page.locator(".sums")).to_contain_text("Paid in the end")
+    assert desk.serious() == []
+
+    page.get_by_role("button", name="It is completed").click()
+    expect(state).to_contain_text("it is completed")
+    story = page.locator("#story")
+    for text in (
+        "Order accepted",
+        "Payment requested",
+        "Payment request withdrawn",
+        "Payment approved",
+        "Partly shipped",
+        "Refund asked for",
+    ):
+        expect(story.get_by_text(text, exact=True).first).to_be_visible()
+    assert "owned" not in page.title()
+    done = store.look(order["id"])
+    amounts = ("goods_amount_cny", "freight_cny", "discount_cny", "total_amount_cny")
+    for name in amounts:
+        expect(page.locator(".sums")).to_contain_text(f"¥{done[name]:,.2f}")
+
+
+def test_a_refund_is_refused_beside_its_field(desk: Visit, store: Store) -> None:
+    order = store.paid()
+    page = desk.page
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+
+    for amount, said in (("a lot", "such as 12.50"), ("1.234", "such as 12.50"), ("99999", "left")):
+        if not page.get_by_label("Reason").is_visible():
+            page.get_by_text("Ask for a refund").click()
+        page.get_by_label("For the goods (CNY)").fill(amount)
+        page.get_by_label("Reason").fill("broken")
+        page.get_by_role("button", name="Ask for the refund").click()
+        expect(page.locator("#error-amount_cny")).to_contain_text(said)
+        expect(page.get_by_label("For the goods (CNY)")).to_have_value(amount)
+        expect(page.get_by_label("Reason")).to_have_value("broken")
+    assert desk.serious() == []
+    page.get_by_label("For the goods (CNY)").fill("")
+    page.get_by_label("Reason").fill("   ")
+    page.get_by_role("button", name="Ask for the refund").click()
+    expect(page.locator("#error-reason")).to_have_text("Say why, in a few words.")
+    assert store.look(order["id"])["refunds"] == []
+
+
+def test_the_same_page_asks_once(store: Store, desk: Visit) -> None:
+    order = store.paid(quantity=2)
+    for step in ("shipped", "received"):
+        store.advance(order["id"], step)
+    where = f"/orders/{order['id']}"
+    pages = Pages(store.api, store.buyer)
+    desk.sign_in(store.buyer, then=where)
+    form = once(desk.page, "/refunds") | {"reason": "damaged", "amount_cny": "3"}
+
+    first = pages.client.post(f"{where}/refunds", data=form | {"csrf": pages.token})
+    again = pages.client.post(f"{where}/refunds", data=form | {"csrf": pages.token})
+    other = pages.client.post(
+        f"{where}/refunds", data=form | {"csrf": pages.token, "amount_cny": "4"}
+    )
+
+    assert [one.status_code for one in (first, again, other)] == [303, 303, 303]
+    assert "had asked for something else already" in pages.get(where).text
+    assert [one["amount_cny"] for one in store.look(order["id"])["refunds"]] == [3.0]
+    pages.client.close()
+
+
+def test_two_presses_of_a_button_request_one_payment(desk: Visit, store: Store) -> None:
+    order = store.order()
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+
+    desk.page.get_by_role("button", name="Request payment of").dblclick()
+
+    told(desk.page, "The payment was requested")
+    assert len(payments(store, order["id"])) == 1
+
+
+def test_an_order_is_cancelled_after_a_question(desk: Visit, store: Store) -> None:
+    order = store.order()
+    page = desk.page
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+
+    page.get_by_text("Cancel order", exact=True).click()
+    assert store.stored(order["id"])["cancel_requested"] is False
+    page.get_by_role("button", name="Cancel this order").click()
+
+    # A marketplace may take its time: until it says so, the order waits for that.
+    expect(page.locator("main .notice").first).to_contain_text("cancel")
+    expect(page.get_by_text("Cancel order", exact=True)).to_have_count(0)
+    store.until(order["id"], lambda one: one["status"] == "cancelled")
+    expect(page.locator("#state")).to_contain_text("Nothing: it is cancelled", timeout=_PATIENCE)
+    expect(page.locator("#actions").get_by_role("button")).to_have_count(0, timeout=_PATIENCE)
+
+
+def test_who_comes_too_late_is_told_in_plain_words(
+    open_desk: Callable[..., Visit], store: Store
+) -> None:
+    order = store.order()
+    desk = open_desk(java_script_enabled=False)
+    page = desk.page
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+
+    store.advance(order["id"], "price_changed", total_cny=77.7)
+    page.get_by_role("button", name="Request payment of").click()
+    told(page, "it is ¥77.70 now")
+    assert payments(store, order["id"]) == []
+
+    page.get_by_text("Cancel order", exact=True).click()
+    store.advance(order["id"], "paid")
+    page.get_by_role("button", name="Cancel this order").click()
+    told(page, "not possible any more: it is “paid” by now")
+    expect(page.locator("#state")).to_contain_text("without an approval here")
+    assert store.look(order["id"])["status"] == "paid"
+
+
+def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: Store) -> None:
+    order = quiet.order()
+    page = desk.page
+    quiet.market.advance(order["order_id"], "pay")
+    desk.sign_in(quiet.buyer, then=f"/orders/{order['id']}")
+    expect(page.locator("#state")).to_contain_text("waits for payment")
+    expect(page.locator(".age")).to_contain_text("as sandbox showed it")
+
+    page.get_by_role("button", name="Refresh").click()
+    told(page, "The marketplace was asked")
+    expect(page.locator("#state")).to_contain_text("The seller, to ship.")
+
+    quiet.market.fault("*", "http500")
+    page.get_by_role("button", name="Refresh").click()
+    told(page, "could not be asked in time")
+
+
+def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> None:
+    with receiving() as receiver:
+        good = store.ok(
+            "POST",
+            "/v1/webhooks",
+            json={"url": receiver.url("/good"), "events": ["order.updated"]},
+        )
+        receiver.answer = lambda one: 500 if one.path == "/bad" else 200
+        bad = store.ok(
+            "POST",
+            "/v1/webhooks",
+            json={"url": receiver.url("/bad"), "events": ["order.updated"]},
+        )
+        order = store.order()
+        receiver.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
+        delivery = receiver.at("/good")[0].delivery
+        desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+        told_ = desk.page.locator(".told").first
+
+        expect(told_).to_contain_text("waiting for attempt 2", timeout=_PATIENCE)
+        expect(told_).to_contain_text("delivered", timeout=_PATIENCE)
+        link = told_.get_by_role("link", name=good["url"])
+        assert link.get_attribute("href") == f"/webhooks/{good['id']}/deliveries/{delivery}"
+        failed = told_.get_by_role("link", name=bad["url"]).get_attribute("href") or ""
+        assert failed.startswith(f"/webhooks/{bad['id']}/deliveries/dlv_")
+        assert desk.serious() == []
+
+
+def test_a_split_order_and_a_failed_one(desk: Visit, store: Store) -> None:
+    split = store.paid(product="900000000007", quantity=2)
+    failing = store.order(product="900000000004")
+    store.approve(store.request_payment(failing["id"])["id"])
+    store.until(failing["id"], lambda one: one["payment_status"] == "failed")
+    page = desk.page
+    desk.sign_in(store.buyer, then=f"/orders/{split['id']}")
+
+    for part in split["platform_orders"]:
+        expect(page.locator("#facts")).to_contain_text(part["order_id"])
+    page.get_by_text("Ask for a refund").click()
+    page.get_by_label("Reason").fill("broken")
+    page.get_by_role("button", name="Ask for the refund").click()
+    expect(page.locator("#error-order_id")).to_contain_text("Name one")
+    page.get_by_label("Which order there").select_option(split["platform_orders"][1]["order_id"])
+    page.get_by_role("button", name="Ask for the refund").click()
+    told(page, "The refund was asked for")
+
+    desk.open(f"/orders/{failing['id']}")
+    expect(page.locator("#facts .bad")).to_be_visible()
+    expect(page.get_by_role("button", name="Request payment of")).to_be_visible()
+    assert desk.serious() == []
+
+
+def test_strangers_and_forged_forms_change_nothing(store: Store) -> None:
+    order = store.order()
+    where = f"/orders/{order['id']}"
+    before = store.facts(order["id"])
+    stranger = Pages(store.api, store.api.person())
+    mine = Pages(store.api, store.buyer)
+    steps = ("refresh", "cancel", "payment", "payment/withdraw", "refunds", "advance")
+    form = {"once": "k", "reason": "r", "to": "paid"}
+    fields = {
+        "refresh": (),
+        "cancel": ("once",),
+        "payment": ("once",),
+        "payment/withdraw": ("once",),
+        "refunds": ("once", "reason"),
+        "advance": ("to",),
+    }
+
+    assert stranger.get(where).status_code == 404
+    assert stranger.get("/orders", params={"q": order["id"]}).text.count(order["id"]) == 1
+    for step in steps:
+        sent = {name: form[name] for name in fields[step]}
+        assert stranger.post(f"{where}/{step}", **sent).status_code == 404, step
+        assert mine.client.post(f"{where}/{step}", data={"csrf": "", **sent}).status_code == 403, (
+            step
+        )
+    assert mine.post(f"{where}/cancel").status_code == 400  # no page of ours has no key
+    assert mine.get("/orders/ORDnone").status_code == 404
+    nobody = Pages(store.api, store.api.person(roles=(Role.APPROVER,)))
+    assert nobody.get("/orders").status_code == 403
+    assert nobody.get(where).status_code == 403
+    assert nobody.post(f"{where}/refresh").status_code == 403
+    assert store.facts(order["id"]) == before
+    for one in (stranger, mine, nobody):
+        one.client.close()
+
+
+def test_a_long_story_has_pages(desk: Visit, store: Store) -> None:
+    order = store.order()
+    for _ in range(18):
+        store.request_payment(order["id"])
+        store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    entries = desk.page.locator(".story > li")
+    expect(entries).to_have_count(30)
+
+    desk.page.get_by_role("link", name="Next page").click()
+    expect(desk.page.get_by_text("Order accepted", exact=True)).to_be_visible()

@@ -1,0 +1,142 @@
+"""Products in a real browser: searched with pictures, and a line that really orders one."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+
+import pytest
+from browser.conftest import Visit
+from kit.pages import Pages
+from kit.store import PLAIN, Store
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+_BASH = shutil.which("bash") or "/bin/bash"
+
+
+@pytest.fixture
+def shop(open_desk: Callable[..., Visit], store: Store) -> Iterator[Visit]:
+    """A browser that may also load the pictures of the simulated marketplace, and nothing else."""
+    visit = open_desk()
+    yield visit
+    pictures = f"asked for {store.market.url}/images/"
+    assert all(one.startswith(pictures) for one in visit.complaints), visit.complaints
+    visit.complaints.clear()
+
+
+def test_products_are_searched_with_pictures_and_prices(shop: Visit, store: Store) -> None:
+    page = shop.page
+    shop.sign_in(store.buyer, then="/products")
+    assert shop.serious() == []
+    page.get_by_label("Search for").fill("dress")
+    page.get_by_label("Sort by").select_option("price_asc")
+    page.get_by_role("button", name="Search").click()
+
+    offers = page.locator(".offers li")
+    expect(offers).to_have_count(24)
+    picture = offers.first.locator("img")
+    assert picture.get_attribute("referrerpolicy") == "no-referrer"
+    assert picture.get_attribute("loading") == "lazy"
+    assert picture.evaluate("one => one.decode().then(() => one.naturalWidth > 0)")
+    expect(offers.first).to_contain_text("¥")
+    assert "sort=price_asc" in shop.path
+    assert shop.serious() == []
+
+    page.get_by_role("link", name="Next page").click()
+    expect(page.get_by_text("page 2 of")).to_be_visible()
+    assert "page=2" in shop.path
+    page.get_by_role("link", name="Page before").click()
+    expect(page.get_by_text("page 1 of")).to_be_visible()
+
+    page.get_by_label("From ¥").fill("a few")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#error-min_price_cny")).to_contain_text("such as 12.50")
+    expect(page.get_by_label("From ¥")).to_have_value("a few")
+    assert shop.serious() == []
+    page.get_by_label("From ¥").fill("90")
+    page.get_by_label("To ¥").fill("80")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#error-max_price_cny")).to_contain_text("below the lowest")
+
+    page.get_by_label("From ¥").fill("999998")
+    page.get_by_label("To ¥").fill("999999")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
+
+
+def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, store: Store) -> None:
+    shop.sign_in(store.buyer)
+    store.market.fault("search", "error", code="400", message="no <b>")
+
+    status = shop.open("/products?q=never-searched-before&platform=sandbox")
+
+    assert status >= 400
+    expect(shop.page.get_by_role("alert")).to_be_visible()
+    expect(shop.page.get_by_label("Search for")).to_have_value("never-searched-before")
+    assert shop.open("/products?q=x&platform=nowhere") == 422
+    assert shop.open("/products?q=x&page=0") == 422
+
+
+def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store) -> None:
+    page = shop.page
+    shop.sign_in(store.buyer, then=f"/products/sandbox/{PLAIN}")
+    rows = page.get_by_role("region", name="Variants").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    link = page.get_by_role("link", name="Open at the marketplace")
+    assert link.get_attribute("href", timeout=1000).startswith("http")  # type: ignore[union-attr]
+    assert link.get_attribute("rel") == "noreferrer noopener"
+
+    page.get_by_role("link", name=re.compile("^Choose")).first.click()
+    page.get_by_label("Quantity", exact=True).fill("3")
+    page.get_by_role("button", name="Write the lines").click()
+    chosen = page.locator("tr.chosen code").inner_text()
+    assert f"sku={chosen}" in shop.path
+    preview, order = page.locator("#order-it pre").all_inner_texts()
+    assert shop.serious() == []
+
+    env = {**os.environ, "TRADEWIND_KEY": store.buyer.key}
+    told = subprocess.run([_BASH, "-c", preview], env=env, capture_output=True, check=True)
+    assert b'"total_amount_cny"' in told.stdout
+    for _ in range(2):  # the key in the line makes it one order
+        made = subprocess.run([_BASH, "-c", order], env=env, capture_output=True, check=True)
+    assert b'"status"' in made.stdout, made
+    found = store.ok("GET", "/v1/orders")["items"]
+    assert [one["items"] for one in found] == [
+        [{"product_id": PLAIN, "sku_id": chosen, "quantity": 3}]
+    ]
+
+    assert shop.open(f"/products/sandbox/{PLAIN}?quantity=many&sku=none") == 422
+    expect(page.locator("#error-quantity")).to_contain_text("whole number")
+    expect(page.get_by_text("There is no such variant any more")).to_be_visible()
+    assert shop.serious() == []
+
+
+def test_a_product_says_what_it_asks_for(shop: Visit, store: Store) -> None:
+    page = shop.page
+    shop.sign_in(store.buyer, then="/products/alibaba/900000000016")
+    expect(page.get_by_label("Quantity", exact=True)).to_have_value("100")
+    page.get_by_label("Quantity", exact=True).fill("5")
+    page.get_by_role("button", name="Write the lines").click()
+    expect(page.get_by_text("sells from 100 pieces on")).to_be_visible()
+
+    shop.open(f"/products/taobao/{PLAIN}")
+    expect(page.locator("#order-it pre").first).to_contain_text('"platform": "taobao"')
+    assert shop.open("/products/sandbox/1") == 404
+    assert shop.open("/products/nowhere/1") == 422
+
+
+def test_pictures_are_allowed_on_product_pages_only(store: Store) -> None:
+    pages = Pages(store.api, store.buyer)
+
+    allowed = pages.get("/products", params={"q": "dress"}).headers["content-security-policy"]
+    usual = pages.get("/orders").headers["content-security-policy"]
+    quick = pages.get("/products", params={"q": "dress"}, headers={"x-tradewind-live": "1"})
+
+    assert f"img-src 'self' data: {store.market.url};" in allowed
+    assert "img-src 'self' data:;" in usual
+    assert (quick.status_code, quick.content) == (204, b"")
+    pages.client.close()
