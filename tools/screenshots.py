@@ -29,6 +29,10 @@ SETTLE_SECONDS = 45
 SHOTS = (
     ("sign-in", "/sign-in", None),
     ("overview", "/", "buyer"),
+    ("overview-week", "/?span=week", "buyer"),
+    ("overview-operator", "/", "operator"),
+    ("account", "/account", "buyer"),
+    ("keys", "/keys", "buyer"),
 )
 
 

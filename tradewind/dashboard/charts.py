@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import ceil, log10
 
 from markupsafe import Markup, escape
 
+from tradewind import clock
 from tradewind.dashboard.flash import Tone
 
 _WIDTH, _HEIGHT = 720, 180
@@ -25,9 +27,17 @@ class Series:
 
 
 def stacked_bars(
-    labels: Sequence[str], series: Sequence[Series], *, title: str, desc: str
+    labels: Sequence[str],
+    series: Sequence[Series],
+    *,
+    title: str,
+    desc: str,
+    moments: Sequence[datetime] = (),
 ) -> Markup:
-    """Bars of several series on top of each other, the first at the bottom."""
+    """Bars of several series on top of each other, the first at the bottom.
+
+    With `moments`, the labels are times in UTC that a browser says in its own zone.
+    """
     totals = [sum(one.values[at] for one in series) for at in range(len(labels))]
     top = _round_up(max(totals, default=0))
     inner, floor = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM
@@ -46,11 +56,13 @@ def stacked_bars(
                     f'<rect class="bar bar-{one.tone}" x="{x:.1f}" y="{y:.1f}" '
                     f'width="{step * (1 - _GAP):.1f}" height="{height:.1f}"/>'
                 )
-        pieces.append(f"<g><title>{escape(label)}: {escape(told)}</title>{''.join(bars)}</g>")
+        zone = " UTC" if moments else ""
+        pieces.append(f"<g><title>{escape(label)}{zone}: {escape(told)}</title>{''.join(bars)}</g>")
         if at % ceil(len(labels) / _LABELS) == 0:
+            moment = f' data-moment="{clock.show(moments[at])}"' if moments else ""
             pieces.append(
                 f'<text class="tick" x="{_LEFT + (at + 0.5) * step:.1f}" y="{_HEIGHT - 6}" '
-                f'text-anchor="middle">{escape(label)}</text>'
+                f'text-anchor="middle"{moment}>{escape(label)}</text>'
             )
     return _svg("chart", _WIDTH, _HEIGHT, title, desc, "".join(pieces))
 
@@ -65,6 +77,15 @@ def sparkline(values: Sequence[float], *, title: str, tone: Tone = "plain") -> M
     )
     line = f'<polyline class="spark spark-{tone}" points="{points}"/>'
     return _svg("sparkline", _SPARK_WIDTH, _SPARK_HEIGHT, title, "", line)
+
+
+def share_bar(value: float, whole: float, *, tone: Tone = "plain") -> Markup:
+    """A bar for a row of a table that says its number already: it is hidden from readers."""
+    width = 0 if whole <= 0 else max(1, 100 * value / whole) if value else 0
+    return Markup(  # noqa: S704 - made of numbers
+        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="bar bar-{tone}" width="{width:.1f}" height="8"/></svg>'
+    )
 
 
 def _grid(value: float, top: float, floor: int) -> str:

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from tradewind.dashboard import live_routes, overview_routes, sign_in_routes, static_routes
+from tradewind.dashboard import (
+    account_routes,
+    keys_routes,
+    live_routes,
+    overview_routes,
+    sign_in_routes,
+    static_routes,
+)
 from tradewind.web.endpoint import Routes
 
 ROUTES: Sequence[Routes] = (
@@ -10,4 +17,6 @@ ROUTES: Sequence[Routes] = (
     live_routes.routes,
     sign_in_routes.routes,
     overview_routes.routes,
+    keys_routes.routes,
+    account_routes.routes,
 )
