@@ -11,7 +11,7 @@ _BROWSERS = (
     ("Firefox", "Firefox"),
     ("FxiOS", "Firefox"),
     ("CriOS", "Chrome"),
-    ("HeadlessChrome", "Chrome without a screen"),
+    ("HeadlessChrome", "Headless Chrome"),
     ("Chrome", "Chrome"),
     ("Safari", "Safari"),
 )

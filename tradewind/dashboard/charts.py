@@ -11,9 +11,11 @@ from tradewind import clock
 from tradewind.dashboard.flash import Tone
 
 _WIDTH, _HEIGHT = 720, 180
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 4, 8, 22
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 24
 _GAP = 0.22
 _LABELS = 8
+_COARSE = (2, 4, 6, 8, 10)
+_FINE = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 28
 
 
@@ -93,7 +95,7 @@ def _grid(value: float, top: float, floor: int) -> str:
     return (
         f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-        f"{_plain(value)}</text>"
+        f"{_short(value)}</text>"
     )
 
 
@@ -107,11 +109,18 @@ def _svg(kind: str, width: int, height: int, title: str, desc: str, inside: str)
 
 
 def _round_up(value: float) -> float:
-    """The next 1, 2 or 5 with zeros behind it, so that the scale reads easily."""
-    if value <= 0:
-        return 1
+    """The next number that reads easily, and whose half does: a scale is marked with both."""
     power = 10 ** int(log10(value)) if value >= 1 else 1
-    return next(float(power * step) for step in (1, 2, 5, 10) if value <= power * step)
+    steps = _COARSE if power == 1 else _FINE
+    return next(float(power * step) for step in steps if value <= power * step)
+
+
+def _short(value: float) -> str:
+    """A mark of a scale, which has room for few letters."""
+    for size, letter in ((1_000_000, "M"), (1000, "k")):
+        if value >= size:
+            return f"{value / size:.1f}".removesuffix(".0") + letter
+    return _plain(value)
 
 
 def _plain(value: float) -> str:

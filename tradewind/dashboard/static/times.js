@@ -5,7 +5,7 @@ const exact = new Intl.DateTimeFormat(undefined, {
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 // Under the bars of a chart.
 const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayAndHour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" });
+const dayAndHour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 const OLD = 7 * 86400;
 
