@@ -56,7 +56,7 @@ def test_bars_stand_on_each_other_and_reach_what_they_count() -> None:
     svg = charts.stacked_bars(["<a>", "b"], series, title="T & t", desc="D")
 
     bars = re.findall(r'class="bar bar-(\w+)".*?y="([\d.]+)".*?height="([\d.]+)"', svg)
-    assert bars == [("good", "83.0", "75.0"), ("bad", "8.0", "75.0")]
+    assert bars == [("good", "84.0", "72.0"), ("bad", "12.0", "72.0")]
     assert "<title>&lt;a&gt;: delivered 50, failed 50</title>" in svg
     assert "T &amp; t" in svg
     assert "style" not in svg

@@ -29,7 +29,11 @@ class Span:
 
     def label_of(self, begins: datetime) -> str:
         """What stands under a bar, in UTC; a browser says it in its own zone."""
-        return f"{begins.astimezone(UTC):%H:%M}" if self.hours <= _DAY else f"{begins.astimezone(UTC):%a %H}"
+        return (
+            f"{begins.astimezone(UTC):%H:%M}"
+            if self.hours <= _DAY
+            else f"{begins.astimezone(UTC):%a %H:%M}"
+        )
 
 
 _DAY = 24

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from tradewind.dashboard import (
     account_routes,
     keys_routes,
+    link_routes,
     live_routes,
     overview_routes,
+    problem_routes,
     sign_in_routes,
     static_routes,
 )
@@ -19,4 +21,6 @@ ROUTES: Sequence[Routes] = (
     overview_routes.routes,
     keys_routes.routes,
     account_routes.routes,
+    link_routes.routes,
+    problem_routes.routes,
 )

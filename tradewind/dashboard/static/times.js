@@ -5,7 +5,7 @@ const exact = new Intl.DateTimeFormat(undefined, {
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 // Under the bars of a chart.
 const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayAndHour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 const OLD = 7 * 86400;
 
@@ -25,8 +25,9 @@ export function showTimes(root) {
     if (element.textContent !== text) element.textContent = text;
   }
   for (const label of root.querySelectorAll("text[data-moment]")) {
-    const format = label.closest("[data-span=week]") ? dayAndHour : hour;
-    label.textContent = format.format(new Date(label.dataset.moment));
+    const moment = new Date(label.dataset.moment);
+    const time = hour.format(moment);
+    label.textContent = label.closest("[data-span=week]") ? `${day.format(moment)} ${time}` : time;
   }
 }
 
