@@ -1,6 +1,6 @@
 """The figures of the overview: deliveries over time, how well they go, and first steps. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -92,7 +92,7 @@ class Deliveries:
         return found[::-1]
 
 
-def deliveries(rows: Sequence[Mapping[str, Any]], span: Span) -> Deliveries:
+def deliveries(rows: Sequence[Any], span: Span) -> Deliveries:
     """What the counts say: one row for each step, in the order of time."""
     counts = [dict(zip(COUNTED, row["outcomes"], strict=False)) for row in rows]
     totals = {outcome: sum(one.get(outcome, 0) for one in counts) for outcome in COUNTED}
@@ -143,8 +143,11 @@ class Step:
     href: str
 
 
-def first_steps(done: Mapping[str, Any]) -> Sequence[Step]:
-    """The steps of somebody new, in order; empty when all of them are done."""
+def first_steps(done: Any) -> Sequence[Step]:
+    """The steps of somebody new, in order; empty when all of them are done.
+
+    `done` is the row of `find_steps`: which of them are, by name.
+    """
     steps = (
         Step(
             done["has_key"],
