@@ -49,6 +49,10 @@ SHOTS = (
     ("order", "/orders*", "buyer"),
     ("products", "/products?q=dress", "buyer"),
     ("product", "/products/sandbox/900000000001", "buyer"),
+    ("overview-week", "/?span=week", "buyer"),
+    ("overview-operator", "/", "operator"),
+    ("account", "/account", "buyer"),
+    ("keys", "/keys", "buyer"),
 )
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from tradewind import processes, settings
-from tradewind.accounts import admin_routes, audit_routes, link_page
+from tradewind.accounts import admin_routes, audit_routes
 from tradewind.accounts import routes as account_routes
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.passwords import Passwords
@@ -79,7 +79,6 @@ ROUTES: Sequence[Routes] = (
     platform_routes.admin,
     audit_routes.routes,
     health.routes,
-    link_page.routes,
     help_routes.routes,
     reference_routes.routes,
     *dashboard_pages.ROUTES,

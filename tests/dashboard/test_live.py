@@ -72,6 +72,28 @@ def test_the_oldest_stream_makes_room(workshop: Workshop) -> None:
         request = pages.client.build_request("GET", "/live")
         streams = [pages.client.send(request, stream=True) for _ in range(8)]
         assert [one.status_code for one in streams] == [200] * 8
-        assert not [line for line in lines if line == "event: change"], "it ends, in time"
+        assert "event: change" not in list(lines), "it ends, in time"
         for one in streams:
             one.close()
+
+
+def test_a_stream_that_is_opened_anew_misses_nothing(store: Store) -> None:
+    buyer = Pages(store.api, store.buyer)
+
+    def first_words(mark: str | None) -> list[str]:
+        headers = {"last-event-id": mark} if mark else {}
+        with buyer.client.stream("GET", "/live", headers=headers, timeout=20) as answer:
+            lines = answer.iter_lines()
+            found = []
+            while (line := next(lines)) != ": watching from here on":
+                found.append(line)
+            return [line for line in found if line.startswith(("id", "event"))]
+
+    mark = first_words(None)[0].removeprefix("id: ")
+    assert first_words(None) == [f"id: {mark}", "event: watching"]
+    assert first_words(mark) == [], "nothing changed in between"
+    store.order()
+    told = first_words(mark)
+    assert told[1] == "event: watching"
+    assert told[0] != f"id: {mark}"
+    buyer.client.close()

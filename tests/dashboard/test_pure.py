@@ -10,12 +10,13 @@ from tradewind.dashboard import charts, flash, forms, words
 from tradewind.dashboard.charts import Series
 from tradewind.dashboard.flash import Flash, Shown
 from tradewind.dashboard.navigation import sidebar
-from tradewind.dashboard.session import csrf_token, is_csrf_token
+from tradewind.dashboard.session import Sessions, csrf_token, is_csrf_token
 from tradewind.dashboard.static import Static
 from tradewind.delivery.model import Outcome
 from tradewind.errors import Conflict
 from tradewind.orders.model import PaymentStatus, Status
 from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
 from tradewind.web.problems import ValidationFailed
 
 MINE, OTHER = UUID(int=1), UUID(int=2)
@@ -56,7 +57,7 @@ def test_bars_stand_on_each_other_and_reach_what_they_count() -> None:
     svg = charts.stacked_bars(["<a>", "b"], series, title="T & t", desc="D")
 
     bars = re.findall(r'class="bar bar-(\w+)".*?y="([\d.]+)".*?height="([\d.]+)"', svg)
-    assert bars == [("good", "83.0", "75.0"), ("bad", "8.0", "75.0")]
+    assert bars == [("good", "84.0", "72.0"), ("bad", "12.0", "72.0")]
     assert "<title>&lt;a&gt;: delivered 50, failed 50</title>" in svg
     assert "T &amp; t" in svg
     assert "style" not in svg
@@ -136,3 +137,21 @@ def test_static_files_have_one_version() -> None:
     assert static.find("../render.py") is None
     with pytest.raises(LookupError):
         static.url("nothing.js")
+
+
+@pytest.mark.parametrize(("secure", "flag"), [(True, "; Secure"), (False, "")])
+async def test_cookies_are_for_https_alone_where_there_is_https(
+    keyring: Keyring, secure: bool, flag: str
+) -> None:
+    sessions = Sessions(
+        Database("postgresql://nowhere", size=1, name="x"), keyring, {}, secure=secure
+    )
+
+    began, ended = sessions.begin("token"), sessions.end()
+
+    guarded = f"HttpOnly; SameSite=Lax{flag}"
+    assert began == (
+        b"set-cookie",
+        f"tradewind_session=token; Path=/; Max-Age=7776000; {guarded}".encode(),
+    )
+    assert ended == (b"set-cookie", f"tradewind_session=; Path=/; Max-Age=0; {guarded}".encode())

@@ -10,7 +10,7 @@ import pytest
 
 from tradewind import ids
 from tradewind.delivery import recorder, sql
-from tradewind.delivery.model import Claim, Ended, Outcome
+from tradewind.delivery.model import COUNTED, Claim, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
 from tradewind.egress import descriptors
 from tradewind.storage.pool import Database
@@ -184,3 +184,29 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
     monkeypatch.setattr(recorder, "_BEHIND_SECONDS", -1.0)
 
     assert made.is_behind
+
+
+async def test_attempts_are_counted_by_outcome_and_hour(db: Database) -> None:
+    _, ended = await claimed(db, 5)
+    hook = ended[0].claim.subscription_id
+    outcomes = [Outcome.DELIVERED, Outcome.TIMEOUT, Outcome.TIMEOUT, Outcome.HTTP_ERROR]
+    told = [
+        msgspec.structs.replace(one, outcome=outcome)
+        for one, outcome in zip(ended, outcomes, strict=False)
+    ]
+
+    await record(db, told)
+    # As a version that knew fewer outcomes left it.
+    await db.execute("UPDATE subscription_hour SET outcomes = outcomes[1:2]")
+    await record(db, [msgspec.structs.replace(ended[4], outcome=Outcome.TIMEOUT)])
+
+    rows = await db.fetch("SELECT * FROM subscription_hour WHERE subscription_id = $1", hook)
+    counted = [dict(zip(COUNTED, row["outcomes"], strict=True)) for row in rows]
+    assert sum(one[Outcome.DELIVERED] for one in counted) == 1
+    assert sum(one[Outcome.HTTP_ERROR] for one in counted) == 1
+    assert sum(one[Outcome.TIMEOUT] for one in counted) == 1
+    assert sum(sum(row["buckets"]) for row in rows) == 5
+
+
+def test_every_outcome_of_an_attempt_is_counted() -> None:
+    assert set(COUNTED) == set(Outcome) - {Outcome.CANCELLED}

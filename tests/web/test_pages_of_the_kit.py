@@ -127,7 +127,7 @@ class OpenSite:
         if form.csrf != "ok":
             raise ForgedForm
 
-    def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: Refusal, request: Request) -> Answer:
         assert request.id
         return Answer(f"<p>{refusal.code}".encode(), status_of(type(refusal)), content_type=HTML)
 

@@ -19,6 +19,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import limits
 from tradewind.web.limits import Rate, RateLimited
+from tradewind.web.problems import NoSuch
 
 _USER_AGENT_LENGTH = 300
 _REFRESH_RATE = Rate(30, 30)
@@ -87,6 +88,36 @@ async def log_out(db: Database, session_id: UUID | None) -> None:
         raise NoSession
     async with transaction(db) as tx:
         await sql.end_session(tx, session_id, "logout")
+
+
+async def end_one(db: Database, by: Actor, account_id: UUID, session_id: UUID) -> None:
+    """End a session of an account, on every process; ending it again changes nothing."""
+    async with transaction(db) as tx:
+        known, ended = await sql.end_own_session(tx, account_id, session_id)
+        if not known:
+            raise NoSuch(ids.SESSION)
+        if ended:
+            await _record_end(tx, by, account_id, session_id)
+
+
+async def end_others(db: Database, by: Actor, account_id: UUID, kept: UUID) -> int:
+    """End every session of an account but one; how many they were comes back."""
+    async with transaction(db) as tx:
+        ended = await sql.end_other_sessions(tx, account_id, kept=kept)
+        for session_id in ended:
+            await _record_end(tx, by, account_id, session_id)
+    return len(ended)
+
+
+async def _record_end(tx: Tx, by: Actor, account_id: UUID, session_id: UUID) -> None:
+    await record(
+        tx,
+        by,
+        "session.ended",
+        account_id=account_id,
+        subject=ids.SESSION.show(session_id),
+        reason="ended_by_owner",
+    )
 
 
 async def _end_reused(tx: Tx, session_id: UUID, account_id: UUID, by: Actor) -> None:

@@ -271,6 +271,63 @@ async def end_sessions(tx: Tx, account_id: UUID, reason: str) -> None:
     )
 
 
+async def end_own_session(tx: Tx, account_id: UUID, session_id: UUID) -> tuple[bool, bool]:
+    """Whether the account has this session, and whether it was this call that ended it."""
+    row = await tx.fetchrow(
+        """
+        WITH ended AS (
+            UPDATE session
+               SET ended_at = tradewind_now(), end_reason = 'ended_by_owner'
+             WHERE account_id = $1 AND id = $2 AND ended_at IS NULL
+            RETURNING id
+        )
+        SELECT EXISTS (SELECT FROM session WHERE account_id = $1 AND id = $2) AS known,
+               EXISTS (SELECT FROM ended) AS ended
+        """,
+        account_id,
+        session_id,
+    )
+    return (False, False) if row is None else (row["known"], row["ended"])
+
+
+async def end_other_sessions(tx: Tx, account_id: UUID, *, kept: UUID) -> Sequence[UUID]:
+    """End all sessions of an account that live, but one; which they were comes back."""
+    rows = await tx.fetch(
+        """
+        UPDATE session
+           SET ended_at = tradewind_now(), end_reason = 'ended_by_owner'
+         WHERE account_id = $1 AND id <> $2 AND ended_at IS NULL
+           AND expires_at > tradewind_now()
+        RETURNING id
+        """,
+        account_id,
+        kept,
+    )
+    return [row["id"] for row in rows]
+
+
+async def list_live_sessions(
+    db: Database, account_id: UUID, *, below: tuple[datetime, UUID] | None, limit: int
+) -> Sequence[asyncpg.Record]:
+    """Sessions of an account that neither ended nor expired, the last used first."""
+    return await db.fetch(
+        """
+        SELECT id, address, user_agent, created_at, last_used_at, expires_at
+          FROM session
+         WHERE account_id = $1
+           AND ended_at IS NULL
+           AND expires_at > tradewind_now()
+           AND ($2::timestamptz IS NULL OR (last_used_at, id) < ($2, $3::uuid))
+         ORDER BY last_used_at DESC, id DESC
+         LIMIT $4
+        """,
+        account_id,
+        None if below is None else below[0],
+        None if below is None else below[1],
+        limit,
+    )
+
+
 async def delete_dead_sessions(db: Database, *, days: int) -> None:
     await db.execute(
         """

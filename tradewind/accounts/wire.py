@@ -210,17 +210,3 @@ class AccountsQuery(PageQuery):
     role: Annotated[list[Role] | None, Meta(description="Any of these, by comma.")] = None
     plan: Annotated[list[Plan] | None, Meta(description="Any of these, by comma.")] = None
     locked: Annotated[bool | None, Meta(description="Only locked ones, or only others.")] = None
-
-
-class LinkQuery(Input):
-    """The token in a password link."""
-
-    token: Annotated[str, Meta(max_length=200)]
-
-
-class LinkForm(Input):
-    """What the page behind a password link sends."""
-
-    token: Annotated[str, Meta(max_length=200)]
-    password: Annotated[str, Meta(max_length=MAXIMUM)]
-    again: Annotated[str, Meta(max_length=MAXIMUM)]

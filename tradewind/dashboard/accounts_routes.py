@@ -314,7 +314,7 @@ async def _page(
         limit=_RECENT,
     )
     return renderer.page(
-        "account.html",
+        "accounts_one.html",
         request,
         caller,
         status=status,

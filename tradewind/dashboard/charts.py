@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import ceil, log10
 
 from markupsafe import Markup, escape
 
+from tradewind import clock
 from tradewind.dashboard.flash import Tone
 
 _WIDTH, _HEIGHT = 720, 180
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 4, 8, 22
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 24
 _GAP = 0.22
 _LABELS = 8
+_COARSE = (2, 4, 6, 8, 10)
+_FINE = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 28
 
 
@@ -25,9 +29,17 @@ class Series:
 
 
 def stacked_bars(
-    labels: Sequence[str], series: Sequence[Series], *, title: str, desc: str
+    labels: Sequence[str],
+    series: Sequence[Series],
+    *,
+    title: str,
+    desc: str,
+    moments: Sequence[datetime] = (),
 ) -> Markup:
-    """Bars of several series on top of each other, the first at the bottom."""
+    """Bars of several series on top of each other, the first at the bottom.
+
+    With `moments`, the labels are times in UTC that a browser says in its own zone.
+    """
     totals = [sum(one.values[at] for one in series) for at in range(len(labels))]
     top = _round_up(max(totals, default=0))
     inner, floor = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM
@@ -46,11 +58,13 @@ def stacked_bars(
                     f'<rect class="bar bar-{one.tone}" x="{x:.1f}" y="{y:.1f}" '
                     f'width="{step * (1 - _GAP):.1f}" height="{height:.1f}"/>'
                 )
-        pieces.append(f"<g><title>{escape(label)}: {escape(told)}</title>{''.join(bars)}</g>")
+        zone = " UTC" if moments else ""
+        pieces.append(f"<g><title>{escape(label)}{zone}: {escape(told)}</title>{''.join(bars)}</g>")
         if at % ceil(len(labels) / _LABELS) == 0:
+            moment = f' data-moment="{clock.show(moments[at])}"' if moments else ""
             pieces.append(
                 f'<text class="tick" x="{_LEFT + (at + 0.5) * step:.1f}" y="{_HEIGHT - 6}" '
-                f'text-anchor="middle">{escape(label)}</text>'
+                f'text-anchor="middle"{moment}>{escape(label)}</text>'
             )
     return _svg("chart", _WIDTH, _HEIGHT, title, desc, "".join(pieces))
 
@@ -67,12 +81,21 @@ def sparkline(values: Sequence[float], *, title: str, tone: Tone = "plain") -> M
     return _svg("sparkline", _SPARK_WIDTH, _SPARK_HEIGHT, title, "", line)
 
 
+def share_bar(value: float, whole: float, *, tone: Tone = "plain") -> Markup:
+    """A bar for a row of a table that says its number already: it is hidden from readers."""
+    width = 0 if whole <= 0 else max(1, 100 * value / whole) if value else 0
+    return Markup(  # noqa: S704 - made of numbers
+        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="bar bar-{tone}" width="{width:.1f}" height="8"/></svg>'
+    )
+
+
 def _grid(value: float, top: float, floor: int) -> str:
     y = floor - value / top * (floor - _TOP)
     return (
         f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-        f"{_plain(value)}</text>"
+        f"{_short(value)}</text>"
     )
 
 
@@ -86,11 +109,18 @@ def _svg(kind: str, width: int, height: int, title: str, desc: str, inside: str)
 
 
 def _round_up(value: float) -> float:
-    """The next 1, 2 or 5 with zeros behind it, so that the scale reads easily."""
-    if value <= 0:
-        return 1
+    """The next number that reads easily, and whose half does: a scale is marked with both."""
     power = 10 ** int(log10(value)) if value >= 1 else 1
-    return next(float(power * step) for step in (1, 2, 5, 10) if value <= power * step)
+    steps = _COARSE if power == 1 else _FINE
+    return next(float(power * step) for step in steps if value <= power * step)
+
+
+def _short(value: float) -> str:
+    """A mark of a scale, which has room for few letters."""
+    for size, letter in ((1_000_000, "M"), (1000, "k")):
+        if value >= size:
+            return f"{value / size:.1f}".removesuffix(".0") + letter
+    return _plain(value)
 
 
 def _plain(value: float) -> str:

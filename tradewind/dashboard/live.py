@@ -1,6 +1,7 @@
 """Live: tells open pages that something of theirs changed, by one look for all of them."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -60,14 +61,18 @@ class Live:
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    def events(self, caller: Caller) -> AsyncIterator[bytes]:
-        """The events for a page that this caller has open."""
+    def events(self, caller: Caller, seen: str | None = None) -> AsyncIterator[bytes]:
+        """The events for a page that this caller has open.
+
+        `seen` is the last mark that the page got: if it fits no more, or there is none, what
+        changed before this stream began would be missed, and the page is told to look.
+        """
         watched = bool(caller.roles & {Role.APPROVER, Role.OPERATOR})
         stream = _Stream(caller.account_id, caller.session_id, watched)
         own = [one for one in self._streams if one.account_id == caller.account_id]
         for oldest in own[: max(0, len(own) + 1 - _STREAMS_PER_ACCOUNT)]:
             oldest.end()
-        return self._told(stream)
+        return self._told(stream, seen)
 
     def close(self) -> None:
         """End every stream, now."""
@@ -77,7 +82,7 @@ class Live:
         if self._looking is not None:
             self._looking.cancel()
 
-    async def _told(self, stream: _Stream) -> AsyncIterator[bytes]:
+    async def _told(self, stream: _Stream, seen: str | None) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
         over = loop.time() + _STREAM_SECONDS
         self._streams.append(stream)
@@ -92,10 +97,14 @@ class Live:
                     if stream.changed:
                         topics = ",".join(sorted(stream.changed))
                         stream.changed.clear()
-                        yield f"event: change\ndata: {topics}\n\n".encode()
+                        mark = _mark(stream.known)
+                        yield f"id: {mark}\nevent: change\ndata: {topics}\n\n".encode()
                     if stream.known is not None and not watching:
                         watching = True
-                        yield b"event: watching\ndata: now\n\n: watching from here on\n\n"
+                        mark = _mark(stream.known)
+                        if mark != seen:
+                            yield f"id: {mark}\nevent: watching\ndata: {mark}\n\n".encode()
+                        yield b": watching from here on\n\n"
                     if stream.ended:
                         return
                 else:
@@ -130,6 +139,12 @@ class Live:
             if stream.sees_approvals:
                 prints["approvals"] = approvals
             stream.compare(prints)
+
+
+def _mark(prints: Prints | None) -> str:
+    """How things are, in a few letters that tell nothing else."""
+    told = "\n".join(f"{topic}={print_}" for topic, print_ in sorted((prints or {}).items()))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 async def _woken(wake: asyncio.Event, seconds: float) -> bool:

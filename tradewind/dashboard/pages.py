@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tradewind.dashboard import (
+    account_routes,
     accounts_routes,
     admin_orders_routes,
     approvals_routes,
@@ -10,11 +11,14 @@ from tradewind.dashboard import (
     deliveries_routes,
     endpoints_routes,
     explain_routes,
+    keys_routes,
+    link_routes,
     live_routes,
     order_actions_routes,
     orders_routes,
     overview_routes,
     platforms_routes,
+    problem_routes,
     products_routes,
     recovery_routes,
     search_routes,
@@ -45,4 +49,8 @@ ROUTES: Sequence[Routes] = (
     orders_routes.routes,
     order_actions_routes.routes,
     products_routes.routes,
+    keys_routes.routes,
+    account_routes.routes,
+    link_routes.routes,
+    problem_routes.routes,
 )

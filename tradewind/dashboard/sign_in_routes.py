@@ -30,6 +30,7 @@ class SignInQuery(Input):
     """Where to go afterwards."""
 
     next: str = ""
+    changed: bool = False
 
 
 class SignInForm(Form):
@@ -48,7 +49,13 @@ async def show_sign_in(
     if await sessions.find(request):
         return _on(local_path(query.next))
     return renderer.page(
-        "sign_in.html", request, None, email="", next=local_path(query.next), wrong=""
+        "sign_in.html",
+        request,
+        None,
+        email="",
+        next=local_path(query.next),
+        wrong="",
+        changed=query.changed,
     )
 
 
@@ -83,6 +90,7 @@ async def take_sign_in(
             status=problems.status_of(type(refusal)),
             email=body.email,
             next=local_path(body.next),
+            changed=False,
             wrong=_sentence(refusal.detail, refusal.facts.get("retry_after")),
         )
     answer = _on(local_path(body.next))

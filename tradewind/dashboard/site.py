@@ -50,7 +50,7 @@ class Dashboard:
         ):
             raise ForgedForm
 
-    def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: Refusal, request: Request) -> Answer:
         if isinstance(refusal, SignInNeeded):
             where = quote(self._way_back(request), safe="/")
             next_ = f"?next={where}" if where != "/" else ""
@@ -64,7 +64,7 @@ class Dashboard:
         answer = self._renderer.page(
             "refused.html",
             request,
-            request.caller,
+            request.caller or await self._sessions.glance(request),
             status=status,
             title="There is no such page" if missing else refusal.title,
             detail="Nothing is at this address. It may have been mistyped, or moved."

@@ -36,6 +36,19 @@ class Outcome(StrEnum):
 
 _SENT = {sent: Outcome(sent.value) for sent in Sent}
 
+# The order in which outcomes are counted by hour: it is stored, so new ones go to the end.
+COUNTED = (
+    Outcome.DELIVERED,
+    Outcome.HTTP_ERROR,
+    Outcome.TIMEOUT,
+    Outcome.DNS_ERROR,
+    Outcome.CONNECT_FAILED,
+    Outcome.TLS_ERROR,
+    Outcome.BLOCKED_ADDRESS,
+    Outcome.INVALID_RESPONSE,
+    Outcome.UNKNOWN,
+)
+
 
 class Trigger(StrEnum):
     """Why something is delivered."""

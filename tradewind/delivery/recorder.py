@@ -9,7 +9,7 @@ from uuid import UUID
 
 from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs, sql_lost
 from tradewind.delivery.lanes import Lane
-from tradewind.delivery.model import Destination, Ended, Outcome
+from tradewind.delivery.model import COUNTED, Destination, Ended, Outcome
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -19,6 +19,7 @@ _SECONDS = 0.02
 # Health is written less often than attempts.
 _HEALTH_SECONDS = 0.5
 _BUCKETS = 15
+_PLACES = {outcome: place for place, outcome in enumerate(COUNTED)}
 # Longer than this without a record, and leases might end before what they hold is recorded.
 _BEHIND_SECONDS = 3.0
 _LAST_TRIES = 5
@@ -36,6 +37,7 @@ class Tally:
     final: int = 0
     ends_well: bool = False
     buckets: list[int] = field(default_factory=lambda: [0] * _BUCKETS)
+    outcomes: list[int] = field(default_factory=lambda: [0] * len(COUNTED))
 
     def add(self, ended: Ended) -> None:
         self.ends_well = ended.outcome is Outcome.DELIVERED
@@ -45,6 +47,7 @@ class Tally:
             self.failed += 1
             self.final += ended.is_over
         self.buckets[bucket(ended.duration_ms or 0)] += 1
+        self.outcomes[_PLACES[ended.outcome]] += 1
 
 
 class Recorder:
@@ -195,12 +198,17 @@ class Recorder:
             [tally.final for tally in found.values()],
             [tally.ends_well for tally in found.values()],
             [self._width(subscription_id) for subscription_id in found],
-            [f"{{{','.join(map(str, tally.buckets))}}}" for tally in found.values()],
+            [_array(tally.buckets) for tally in found.values()],
+            [_array(tally.outcomes) for tally in found.values()],
         )
 
     def _width(self, subscription_id: UUID) -> int:
         lane = self._lanes.get(subscription_id)
         return lane.width if lane else 1
+
+
+def _array(counts: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, counts))}}}"
 
 
 def bucket(duration_ms: int) -> int:

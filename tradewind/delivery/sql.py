@@ -312,6 +312,7 @@ async def save_health(
     ends_well: Sequence[bool],
     widths: Sequence[int],
     buckets: Sequence[str],
+    outcomes: Sequence[str],
 ) -> None:
     """Add what a flush saw of each receiver; one that was deleted meanwhile has no health."""
     await db.execute(
@@ -319,21 +320,25 @@ async def save_health(
         WITH given AS (
             SELECT *
               FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::boolean[],
-                          $6::integer[], $7::text[])
-                   AS given (subscription_id, delivered, failed, final, ends_well, width, buckets)
+                          $6::integer[], $7::text[], $8::text[])
+                   AS given (subscription_id, delivered, failed, final, ends_well, width, buckets,
+                             outcomes)
              WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = given.subscription_id)
              ORDER BY subscription_id
         ),
         counted AS (
-            INSERT INTO subscription_hour AS h (subscription_id, hour, delivered, failed, buckets)
+            INSERT INTO subscription_hour AS h
+                   (subscription_id, hour, delivered, failed, buckets, outcomes)
             SELECT subscription_id, date_trunc('hour', tradewind_now()), delivered, failed,
-                   buckets::bigint[]
+                   buckets::bigint[], outcomes::bigint[]
               FROM given
             ON CONFLICT (subscription_id, hour) DO UPDATE
                SET delivered = h.delivered + excluded.delivered,
                    failed = h.failed + excluded.failed,
                    buckets = ARRAY(SELECT a + b
-                                     FROM unnest(h.buckets, excluded.buckets) AS pair (a, b))
+                                     FROM unnest(h.buckets, excluded.buckets) AS pair (a, b)),
+                   outcomes = ARRAY(SELECT coalesce(a, 0) + coalesce(b, 0)
+                                      FROM unnest(h.outcomes, excluded.outcomes) AS pair (a, b))
         )
         INSERT INTO subscription_health AS h
                (subscription_id, failing_since, failed, last_success_at, last_failure_at,
@@ -364,6 +369,7 @@ async def save_health(
         ends_well,
         widths,
         buckets,
+        outcomes,
     )
 
 

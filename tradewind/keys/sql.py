@@ -35,7 +35,7 @@ async def lock_owner(tx: Tx, account_id: UUID) -> bool:
     return found is not None
 
 
-async def count_live_keys(tx: Tx, account_id: UUID) -> int:
+async def count_live_keys(tx: Database | Tx, account_id: UUID) -> int:
     count: int = await tx.fetchval(
         "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL", account_id
     )
@@ -43,21 +43,28 @@ async def count_live_keys(tx: Tx, account_id: UUID) -> int:
 
 
 async def list_keys(
-    db: Database, account_id: UUID, *, below: UUID | None, limit: int
+    db: Database,
+    account_id: UUID,
+    *,
+    below: UUID | None,
+    limit: int,
+    revoked: bool | None = None,
 ) -> Sequence[asyncpg.Record]:
-    """Keys of an account, the revoked ones included, newest first."""
+    """Keys of an account, newest first; `revoked` asks for only those, or only the others."""
     return await db.fetch(
         """
         SELECT id, account_id, name, prefix, created_at, last_used_at, revoked_at
           FROM api_key
          WHERE account_id = $1
            AND ($2::uuid IS NULL OR id < $2)
+           AND ($4::boolean IS NULL OR (revoked_at IS NOT NULL) = $4)
          ORDER BY id DESC
          LIMIT $3
         """,
         account_id,
         below,
         limit,
+        revoked,
     )
 
 

@@ -140,21 +140,21 @@ class Application:
             budget = getattr(refusal, "budget", None)
             if budget is not None and not spent:
                 spent = budget.headers()
-            answer = self._refused(refusal, bound, request)
+            answer = await self._refused(refusal, bound, request)
         except Replay as replay:
             answer = replay.answer
         except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
             log.exception("request.failed", request_id=request.id, route=bound and bound.route)
-            answer = self._refused(InternalError(), bound, request)
+            answer = await self._refused(InternalError(), bound, request)
         if spent:
             answer.headers = [*answer.headers, *spent]
         return bound, answer
 
-    def _refused(self, refusal: Refusal, bound: _Bound | None, request: Request) -> Answer:
+    async def _refused(self, refusal: Refusal, bound: _Bound | None, request: Request) -> Answer:
         """A refusal as whoever asked can read it: people a page, programs a problem document."""
         is_page = bound.endpoint.page if bound else request.wants_a_page
         if self._site is not None and (is_page or request.wants_a_page):
-            return self._site.refused(refusal, request)
+            return await self._site.refused(refusal, request)
         return problems.answer(refusal, self._public_url, request.id)
 
     def _find(self, request: Request) -> tuple[dict[str, _Bound], list[str]]:

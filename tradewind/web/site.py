@@ -26,7 +26,7 @@ class Site(Protocol):
         """Refuse a form that another site sent. `caller` is None where a page asks for none."""
         ...
 
-    def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: Refusal, request: Request) -> Answer:
         """The page that tells of a refusal, or the way to one that can help."""
         ...
 

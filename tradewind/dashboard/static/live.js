@@ -65,8 +65,8 @@ export function listen() {
     if (source || document.hidden) return;
     source = new EventSource("/live");
     source.addEventListener("change", look);
-    // What changed between the page and the first look of its stream, no stream tells of.
-    source.addEventListener("watching", look);
+    // From here on nothing is missed; what changed since the page was made is looked for once.
+    source.addEventListener("watching", () => { if (document.querySelector("[data-live]")) look(); });
     source.addEventListener("error", () => {
       if (source?.readyState === EventSource.CLOSED) { source = null; look(); }
     });

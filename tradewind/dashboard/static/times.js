@@ -3,6 +3,9 @@ const exact = new Intl.DateTimeFormat(undefined, {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+// Under the bars of a chart.
+const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 const OLD = 7 * 86400;
 
@@ -20,6 +23,11 @@ export function showTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     const text = said(element, now);
     if (element.textContent !== text) element.textContent = text;
+  }
+  for (const label of root.querySelectorAll("text[data-moment]")) {
+    const moment = new Date(label.dataset.moment);
+    const time = hour.format(moment);
+    label.textContent = label.closest("[data-span=week]") ? `${day.format(moment)} ${time}` : time;
   }
 }
 

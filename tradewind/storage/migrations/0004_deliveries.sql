@@ -91,14 +91,16 @@ CREATE TABLE subscription_health (
     updated_at      timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- Attempts by hour: how many were delivered, how many failed, and how long they took. The n-th
--- bucket counts those of less than 2^n milliseconds.
+-- Attempts by hour: how many were delivered, how many failed, how long they took, and how they
+-- ended. The n-th bucket counts those of less than 2^n milliseconds; outcomes are in the order of
+-- `COUNTED` in delivery/model.py, and what was not counted yet is missing at the end.
 CREATE TABLE subscription_hour (
     subscription_id uuid NOT NULL,
     hour            timestamptz NOT NULL,
     delivered       bigint NOT NULL DEFAULT 0,
     failed          bigint NOT NULL DEFAULT 0,
     buckets         bigint[] NOT NULL,
+    outcomes        bigint[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (subscription_id, hour)
 ) WITH (fillfactor = 50);
 CREATE INDEX subscription_hour_age ON subscription_hour (hour);

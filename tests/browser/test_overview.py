@@ -1,0 +1,211 @@
+"""The overview in a real browser: what each role sees, and how it keeps itself true."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from browser.conftest import Visit
+from kit.hooks import Receiver, receiving
+from kit.pages import Pages
+from kit.post import Post
+from kit.server import Person, Server
+from kit.store import Store
+from playwright.sync_api import Locator, expect
+
+from tradewind import ids
+from tradewind.accounts.model import Role
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+SignIn = Callable[[Person], Pages]
+EVIL = "https://evil.example/<img src=x onerror=alert(1)>"
+# The stream looks every two seconds; a busy machine needs longer.
+SOON = 15_000
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as made:
+        yield made
+
+
+def step(desk: Visit, title: str) -> Locator:
+    return desk.page.locator(".steps li").filter(has_text=title)
+
+
+def test_first_steps_tick_themselves_off_and_then_go(
+    desk: Visit, store: Store, receiver: Receiver
+) -> None:
+    desk.sign_in(store.buyer)
+    expect(step(desk, "Make an API key")).to_contain_text("Done:")
+    expect(step(desk, "Use it")).to_contain_text("To do:")
+
+    post = Post(store.api, store.market, store.buyer, store.approver, store.skus)
+    post.hook(receiver.url())
+    desk.open("/")
+    expect(step(desk, "Use it")).to_contain_text("Done:")
+    expect(step(desk, "Subscribe a webhook")).to_contain_text("Done:")
+    expect(step(desk, "Receive the first event")).to_contain_text("To do:")
+    order = store.order()
+    expect(step(desk, "Place the first order")).to_contain_text("Done:", timeout=SOON)
+    expect(step(desk, "Receive the first event")).to_contain_text("Done:", timeout=SOON)
+    store.approve(store.request_payment(order["id"])["id"])
+
+    desk.open("/")
+    expect(desk.page.get_by_role("heading", name="First steps")).to_have_count(0)
+
+
+def test_first_steps_are_dismissed_for_good(open_desk: Callable[..., Visit], store: Store) -> None:
+    desk = open_desk(java_script_enabled=False)
+    desk.sign_in(store.buyer)
+
+    desk.page.get_by_role("button", name="Do not show this again").click()
+
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(desk.page.get_by_role("heading", name="First steps")).to_have_count(0)
+    other = open_desk()
+    other.sign_in(store.buyer)
+    expect(other.page.get_by_role("heading", name="First steps")).to_have_count(0)
+
+
+def test_deliveries_are_charted_by_outcome(desk: Visit, store: Store, receiver: Receiver) -> None:
+    post = Post(store.api, store.market, store.buyer, store.approver, store.skus)
+    good, bad = post.hook(receiver.url("/good")), post.hook(receiver.url("/bad"))
+    receiver.answer = lambda one: 500 if one.path == "/bad" else 200
+    post.emit(3)
+    post.tried(good, 3)
+    post.tried(bad, 3)
+    store.api.fetch("UPDATE webhook_subscription SET url = $2 WHERE id = $1", bad.uuid, EVIL)
+
+    desk.sign_in(store.buyer)
+    deliveries = desk.page.locator("#deliveries")
+    expect(deliveries.get_by_text("6 attempts", exact=True)).to_be_visible(timeout=SOON)
+    expect(deliveries).to_contain_text("50 %")
+    expect(deliveries.get_by_role("img", name="24 hours, by outcome")).to_be_visible()
+    deliveries.get_by_text("As a table").click()
+    latest = deliveries.locator("figure tbody tr").first
+    assert latest.locator("td").all_inner_texts()[1:] == ["3", "3", "0", "0", "6"]
+    expect(deliveries.get_by_text("error answer", exact=True).last).to_be_visible()
+    expect(desk.page.locator("#failing")).to_contain_text(EVIL)
+    expect(desk.page.locator("#failing")).to_contain_text("failing")
+
+    deliveries.get_by_role("link", name="7 days").click()
+    assert desk.path == "/?span=week"
+    expect(deliveries).to_contain_text("6 attempts")
+    assert desk.serious() == []
+    stranger = Pages(store.api, store.api.person())
+    assert "Nobody is told of changes yet" in stranger.get("/").text
+    stranger.client.close()
+
+
+def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, store: Store) -> None:
+    hook = ids.new()
+    store.api.fetch(
+        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
+        " created_at, updated_at) VALUES ($1, $2, 'https://a.example', '{payment.updated}', true,"
+        " '', now(), now())",
+        hook,
+        store.buyer.uuid,
+    )
+    store.api.fetch(
+        "INSERT INTO subscription_hour VALUES ($1, date_trunc('hour', tradewind_now()), 1, 0,"
+        " '{0,1}', '{1}')",
+        hook,
+    )
+    desk.sign_in(store.buyer)
+    table = desk.page.locator("#deliveries figure details")
+    table.locator("summary").click()
+    desk.page.evaluate("window.untouched = true")
+    search = desk.page.get_by_label("Search any id")
+    search.fill("half of a thou")
+
+    store.order()
+    store.api.fetch(
+        "UPDATE subscription_hour SET outcomes = '{41}' WHERE subscription_id = $1", hook
+    )
+
+    waiting = desk.page.locator("#orders").get_by_role("link", name="1 orders: waits for payment")
+    expect(waiting).to_be_visible(timeout=SOON)
+    store.order()
+    expect(desk.page.locator("#orders .num a")).to_have_text("2", timeout=SOON)
+    expect(desk.page.locator("#deliveries")).to_contain_text("41 attempts")
+    expect(table).to_have_attribute("open", "")
+    expect(search).to_have_value("half of a thou")
+    expect(search).to_be_focused()
+    assert desk.page.evaluate("window.untouched"), "the page was loaded anew"
+
+
+def test_payments_wait_for_the_buyer_and_for_the_approver(
+    open_desk: Callable[..., Visit], store: Store
+) -> None:
+    order = store.order()
+    approver = store.api.person(roles=(Role.APPROVER,))
+    desk = open_desk()
+    desk.sign_in(approver)
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(desk.page.get_by_role("heading", name="Orders by status")).to_have_count(0)
+
+    store.request_payment(order["id"])
+
+    row = desk.page.locator("#approving tr").filter(has_text=order["id"])
+    expect(row).to_contain_text(store.buyer.email, timeout=SOON)
+    assert desk.serious() == []
+    buyer = open_desk()
+    buyer.sign_in(store.buyer)
+    expect(buyer.page.locator("#payments")).to_contain_text("1 payment waits for approval")
+    expect(buyer.page.locator("#approving")).to_have_count(0)
+    store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    expect(row).to_have_count(0, timeout=SOON)
+
+
+def test_nobody_is_shown_a_payment_that_only_others_may_approve(store: Store) -> None:
+    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
+    placed = store.place(store.wish(), by=both).json()
+    own = Store(store.api, store.market, both, store.approver, store.skus)
+    own.until(placed["id"], lambda one: one["status"] != "creating")
+    own.request_payment(placed["id"])
+
+    pages = Pages(store.api, both)
+    html = pages.get("/").text
+    pages.client.close()
+
+    assert placed["id"] not in html
+    assert "payment waits</a>" in html or "1</strong> payment waits" in html
+
+
+def test_operators_see_the_whole_system(desk: Visit, store: Store) -> None:
+    desk.sign_in(store.api.operator())
+
+    expect(desk.page.get_by_role("heading", name="The whole system")).to_be_visible()
+    expect(desk.page.locator("#operating")).to_contain_text("Queued deliveries")
+    expect(desk.page.get_by_role("heading", name="First steps")).to_have_count(0)
+    assert desk.serious() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_everybody_can_use_the_overview(
+    open_desk: Callable[..., Visit], store: Store, scheme: str, width: int
+) -> None:
+    store.order()
+    desk = open_desk(color_scheme=scheme, viewport={"width": width, "height": 900})
+    desk.sign_in(store.buyer)
+
+    assert desk.serious() == []
+    wide = desk.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, "the page is wider than the screen"
+
+
+def test_what_cannot_be_asked_for_is_refused(api: Server, signed_in: SignIn) -> None:
+    buyer, approver = api.person(), api.person(roles=(Role.APPROVER,))
+    pages = signed_in(buyer)
+
+    assert pages.get("/?span=year").status_code == 422
+    assert pages.client.post("/first-steps/dismiss", data={"csrf": ""}).status_code == 403
+    assert signed_in(approver).post("/first-steps/dismiss").status_code == 403
+
+    rows = api.fetch(
+        "SELECT id FROM account WHERE steps_dismissed_at IS NOT NULL AND id = ANY ($1)",
+        [buyer.uuid, approver.uuid],
+    )
+    assert rows == []
+    assert "First steps" in pages.get("/").text
