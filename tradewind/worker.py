@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from tradewind.accounts import sql as accounts
+from tradewind.accounts import sql_sessions
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
 from tradewind.delivery import sql_log
@@ -76,7 +77,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
         Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
         Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
-        Chore("sessions", hour, lambda: accounts.delete_dead_sessions(db, days=_SESSION_DAYS)),
+        Chore("sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
         Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),

@@ -9,7 +9,7 @@ import pytest
 from kit.server import Person, Server
 
 from tradewind import ids
-from tradewind.accounts import sessions, sql
+from tradewind.accounts import sessions, sql_sessions
 from tradewind.accounts.errors import AccountLocked
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.storage.keyring import Keyring
@@ -146,7 +146,7 @@ async def test_a_refresh_that_waits_for_a_lock_of_the_account_is_told_of_it(
         tokens = await sessions.begin(tx, keyring, account_id, address="127.0.0.1", user_agent="")
 
     async with transaction(db) as tx:
-        await sql.end_sessions(tx, account_id, "account_locked")
+        await sql_sessions.end_sessions(tx, account_id, "account_locked")
         await tx.execute(
             "UPDATE account SET locked_at = tradewind_now(), lock_reason = 'fraud' WHERE id = $1",
             account_id,

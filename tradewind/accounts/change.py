@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import sql
+from tradewind.accounts import sql, sql_sessions
 from tradewind.accounts.errors import OwnAccount
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.audit.model import Actor
@@ -26,7 +26,7 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
         account = await _held(tx, account_id)
         if account.id == by.account_id:
             raise OwnAccount
-        await sql.end_sessions(tx, account_id, "account_locked")
+        await sql_sessions.end_sessions(tx, account_id, "account_locked")
         saved = await sql.save_account(
             tx,
             account_id,

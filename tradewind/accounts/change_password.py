@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import sql
+from tradewind.accounts import sql, sql_sessions
 from tradewind.accounts.errors import AccountLocked, PasswordLinkSpent, wrong_current_password
 from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
@@ -106,7 +106,7 @@ async def use_link(
 async def _set(tx: Tx, hashed: str, by: Actor, account_id: UUID) -> None:
     """Set the password; sessions and links that were made under the old one end."""
     await sql.set_password_hash(tx, account_id, hashed)
-    await sql.end_sessions(tx, account_id, "password_changed")
+    await sql_sessions.end_sessions(tx, account_id, "password_changed")
     await sql.delete_password_links(tx, account_id)
     await _record(tx, by, "account.password_changed", account_id)
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import sql
+from tradewind.accounts import sql, sql_sessions
 from tradewind.accounts.errors import AccountLocked, NoSession, NotSignedIn
 from tradewind.accounts.model import Account, Tokens
 from tradewind.accounts.tokens import (
@@ -29,7 +29,7 @@ async def begin(
     tx: Tx, keyring: Keyring, account_id: UUID, *, address: str, user_agent: str
 ) -> Tokens:
     session_id = ids.new()
-    opened = await sql.insert_session(
+    opened = await sql_sessions.insert_session(
         tx,
         session_id,
         account_id,
@@ -58,15 +58,15 @@ async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tupl
     if not granted:
         raise RateLimited(budget, "A session is refreshed 30 times a minute at most: slow down.")
     async with transaction(db) as tx:
-        await sql.lock_session(tx, claim.session_id)
-        session = await sql.find_live_session(tx, claim.session_id)
+        await sql_sessions.lock_session(tx, claim.session_id)
+        session = await sql_sessions.find_live_session(tx, claim.session_id)
         if session is None:
             raise NotSignedIn
         if session["locked_at"] is not None:
             raise AccountLocked.by_operator()
         current: int = session["generation"]
         if claim.generation == current:
-            await sql.rotate_session(
+            await sql_sessions.rotate_session(
                 tx, claim.session_id, made_with=keyring.current_id, lifetime=REFRESH_LIFETIME
             )
             current += 1
@@ -87,13 +87,13 @@ async def log_out(db: Database, session_id: UUID | None) -> None:
     if session_id is None:
         raise NoSession
     async with transaction(db) as tx:
-        await sql.end_session(tx, session_id, "logout")
+        await sql_sessions.end_session(tx, session_id, "logout")
 
 
 async def end_one(db: Database, by: Actor, account_id: UUID, session_id: UUID) -> None:
     """End a session of an account, on every process; ending it again changes nothing."""
     async with transaction(db) as tx:
-        known, ended = await sql.end_own_session(tx, account_id, session_id)
+        known, ended = await sql_sessions.end_own_session(tx, account_id, session_id)
         if not known:
             raise NoSuch(ids.SESSION)
         if ended:
@@ -103,7 +103,7 @@ async def end_one(db: Database, by: Actor, account_id: UUID, session_id: UUID) -
 async def end_others(db: Database, by: Actor, account_id: UUID, kept: UUID) -> int:
     """End every session of an account but one; how many they were comes back."""
     async with transaction(db) as tx:
-        ended = await sql.end_other_sessions(tx, account_id, kept=kept)
+        ended = await sql_sessions.end_other_sessions(tx, account_id, kept=kept)
         for session_id in ended:
             await _record_end(tx, by, account_id, session_id)
     return len(ended)
@@ -121,7 +121,7 @@ async def _record_end(tx: Tx, by: Actor, account_id: UUID, session_id: UUID) -> 
 
 
 async def _end_reused(tx: Tx, session_id: UUID, account_id: UUID, by: Actor) -> None:
-    await sql.end_session(tx, session_id, "refresh_token_reused")
+    await sql_sessions.end_session(tx, session_id, "refresh_token_reused")
     await record(
         tx,
         by,

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from tradewind.accounts import sql as accounts
+from tradewind.accounts import sql_sessions
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
 from tradewind.keys import sql as keys
@@ -42,7 +43,7 @@ def rotate(
         resealed += await reseal_webhooks(context.db, context.keyring)
         counts = {
             "API keys": await keys.count_keys_by_master(context.db),
-            "sessions": await accounts.count_sessions_by_master(context.db),
+            "sessions": await sql_sessions.count_sessions_by_master(context.db),
             "password links": await accounts.count_links_by_master(context.db),
         }
         return {

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import change_password, sessions, sql
+from tradewind.accounts import change_password, sessions, sql_sessions
 from tradewind.accounts.errors import AccountLocked, TooBusyToHash
 from tradewind.accounts.passwords import MINIMUM, Passwords
 from tradewind.accounts.wire import PasswordIn
@@ -136,7 +136,7 @@ async def _page(
     *,
     refusal: Refusal | None = None,
 ) -> Answer:
-    rows = await sql.list_live_sessions(
+    rows = await sql_sessions.list_live_sessions(
         db,
         caller.account_id,
         below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
