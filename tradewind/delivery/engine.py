@@ -115,7 +115,9 @@ class Engine:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             if not busy:
-                await _first(self._idle, stop, wake, self._room)
+                # An attempt that ended makes room; that is news only if somebody waits for it.
+                room = [self._room] if self._due else []
+                await _first(self._idle, stop, wake, *room)
 
     async def _claim(self) -> bool:
         """Claim as much as there is room for; whether there may be more."""
