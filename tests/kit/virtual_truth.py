@@ -17,12 +17,14 @@ _DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
 _LATE = 2.0
 _LEASE = 20.0
 _STOPPING = 15.0
+# So often nobody comes back from a delivery before it is given up.
+_LOST_MOST = 20
 # How old what is known of a subscription may be at the send: in fair weather, and in a storm.
 _FRESH, _STALE = 0.2, 5.2
 _TICK = timedelta(milliseconds=2)
 _ATTEMPTS = """
     SELECT id, subscription_id, event_id, attempt, trigger, outcome, final, error_code, started_at,
-           duration_ms, next_attempt_at, status_code
+           duration_ms, next_attempt_at, status_code, late
       FROM delivery_attempt WHERE subscription_id = ANY ($1) ORDER BY started_at, id
 """
 _HEALTH = """
@@ -47,7 +49,7 @@ class Truth:
         self.story = story
         self.world = story.world
         hooks = [hook.id for hook in self.world.hooks]
-        numbers = {hook.id: hook.number for hook in self.world.hooks}
+        numbers = self._numbers = {hook.id: hook.number for hook in self.world.hooks}
         do = self.world.server.do
         self.rows: dict[Key, list[asyncpg.Record]] = defaultdict(list)
         self.by_id: dict[UUID, list[asyncpg.Record]] = defaultdict(list)
@@ -101,15 +103,17 @@ class Truth:
     ) -> Iterator[str]:
         """Three attempts at the most for each time it was queued, each in its turn and time."""
         times = sum(row["final"] for row in rows)
-        told = [row for row in rows if row["outcome"] not in ("unknown", "cancelled")]
+        told = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
         for attempt, count in Counter(row["attempt"] for row in told).items():
             if count > times:
                 yield f"{key} was attempted {count} times for the {attempt}. time"
         for row in rows:
             over = row["outcome"] in ("delivered", "cancelled") or row["attempt"] == 3
-            if row["final"] != (over and row["outcome"] != "unknown"):
+            if not _is_lost(row) and row["final"] != over:
                 yield f"{key} is final or not: {dict(row)}"
-            if row["outcome"] == "unknown" and not self._explained_unknown(row):
+            if _is_lost(row) and row["final"] and not self._is_given_up(row):
+                yield f"{key} ended too soon: {dict(row)}"
+            if _is_lost(row) and not self._explained_unknown(row):
                 yield f"{key} was lost, and nothing happened: {dict(row)}"
             if row["outcome"] == "cancelled":
                 yield from self._cancelled_rightly(key, row)
@@ -136,7 +140,7 @@ class Truth:
     ) -> Iterator[str]:
         """What nothing stood in the way of was sent when it was due."""
         sent = self.sent.get(row["id"])
-        lost = any(one["outcome"] == "unknown" and one["attempt"] == row["attempt"] for one in rows)
+        lost = any(_is_lost(one) and one["attempt"] == row["attempt"] for one in rows)
         if sent is None or lost:
             return
         late = (sent.moment - due).total_seconds()
@@ -175,6 +179,12 @@ class Truth:
             job["subscription_id"] == sent.hook.id and job["status"] == "cancelled"
             for job in self.jobs
         )
+
+    def _is_given_up(self, row: asyncpg.Record) -> bool:
+        """Whether it was lost again and again; what is heard of the last one later, is not said."""
+        key = self._numbers[row["subscription_id"]], row["event_id"], row["trigger"]
+        lost = sum(_is_lost(one) and one["attempt"] == row["attempt"] for one in self.rows[key])
+        return lost > _LOST_MOST and (row["late"] or row["error_code"] == "given_up")
 
     def _explained_unknown(self, row: asyncpg.Record) -> bool:
         sent = self.sent.get(row["id"])
@@ -301,6 +311,11 @@ class Truth:
 
     def _troubles(self, since: float, until: float) -> list[Trouble]:
         return [one for one in self.world.troubles if one.since <= until and one.until >= since]
+
+
+def _is_lost(row: asyncpg.Record) -> bool:
+    """Whether nobody knew in time what became of it."""
+    return row["outcome"] == "unknown" or bool(row["late"])
 
 
 def _told(sent: Sent) -> str:
