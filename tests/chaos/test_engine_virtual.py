@@ -31,7 +31,7 @@ _SEEDS = (
         range(first, first + _CHUNK) for first in range(_FIRST, _FIRST + _CHUNKS * _CHUNK, _CHUNK)
     ]
 )
-# What an engine may call an error of its own: many workers died of it, and it is put aside, or given up.
+# What an engine may call an error: many workers died of a delivery, so it is put aside or given up.
 _EXPECTED = {"delivery.parked", "delivery.given_up"}
 
 

@@ -59,7 +59,7 @@ _NEXT = """
 """
 
 
-class _Heard(Exception):  # noqa: N818 - it is no error
+class _Heard(Exception):
     """What somebody asked."""
 
 

@@ -53,7 +53,6 @@ class Story:
     events: list[Happened] = field(default_factory=list)
     redelivered: list[tuple[Hook, UUID, int, float]] = field(default_factory=list)
     jobs: list[tuple[Hook, UUID]] = field(default_factory=list)
-    called_off: set[UUID] = field(default_factory=set)
     most_stopping: float = 0.0
     drained: bool = True
 
@@ -211,7 +210,6 @@ class Story:
             hook, job_id = self.world.chance.choice(self.jobs)
             async with transaction(self.world.api) as tx:
                 await sql_jobs.cancel_job(tx, hook.account_id, hook.id, job_id)
-            self.called_off.add(job_id)
             self.world.tell(f"cancel {job_id}")
 
     async def kill(self) -> None:

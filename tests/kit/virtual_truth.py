@@ -11,6 +11,8 @@ import asyncpg
 
 from kit.virtual_story import Happened, Story
 from kit.virtual_world import Hook, Sent, Trouble
+from tradewind.delivery.lanes import Lane
+from tradewind.delivery.model import Outcome
 from tradewind.webhooks.signing import sign
 
 _DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
@@ -71,11 +73,13 @@ class Truth:
             yield f"stopping took {self.story.most_stopping} seconds"
         yield from self.each_ends_once()
         for key, rows in self.rows.items():
+            yield from self.attempts_are_right(key, rows)
             yield from self.attempts_in_turn(key, rows)
         for sent in self.world.sent:
             yield from self.logged_as_it_was(sent)
             yield from self.sent_as_it_should_be(sent)
         yield from self.within_bounds()
+        yield from self.within_widths()
         yield from self.figures_add_up()
 
     def each_ends_once(self) -> Iterator[str]:
@@ -98,15 +102,8 @@ class Truth:
             if recovered[hook.number] != fed:
                 yield f"of {fed} recovered for hook {hook.number} {recovered[hook.number]} ended"
 
-    def attempts_in_turn(  # noqa: C901 - a list of what must be, one after the other
-        self, key: Key, rows: Sequence[asyncpg.Record]
-    ) -> Iterator[str]:
-        """Three attempts at the most for each time it was queued, each in its turn and time."""
-        times = sum(row["final"] for row in rows)
-        told = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
-        for attempt, count in Counter(row["attempt"] for row in told).items():
-            if count > times:
-                yield f"{key} was attempted {count} times for the {attempt}. time"
+    def attempts_are_right(self, key: Key, rows: Sequence[asyncpg.Record]) -> Iterator[str]:
+        """Whether each attempt is the last one, was lost or was cancelled: there is a reason."""
         for row in rows:
             over = row["outcome"] in ("delivered", "cancelled") or row["attempt"] == 3
             if not _is_lost(row) and row["final"] != over:
@@ -117,6 +114,14 @@ class Truth:
                 yield f"{key} was lost, and nothing happened: {dict(row)}"
             if row["outcome"] == "cancelled":
                 yield from self._cancelled_rightly(key, row)
+
+    def attempts_in_turn(self, key: Key, rows: Sequence[asyncpg.Record]) -> Iterator[str]:
+        """Three attempts at the most for each time it was queued, each in its turn and time."""
+        times = sum(row["final"] for row in rows)
+        told = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
+        for attempt, count in Counter(row["attempt"] for row in told).items():
+            if count > times:
+                yield f"{key} was attempted {count} times for the {attempt}. time"
         if times != 1:
             return
         for first, then in pairwise(sorted(told, key=lambda row: int(row["attempt"]))):
@@ -277,6 +282,28 @@ class Truth:
                     yield f"{place} has {under_way} under way"
                     break
 
+    def within_widths(self) -> Iterator[str]:
+        """No lane has more under way than what its worker heard of the receiver allows."""
+        lanes: dict[tuple[str, int], list[Sent]] = defaultdict(list)
+        for one in self.world.sent:
+            lanes[one.process.name, one.hook.number].append(one)
+        for place, sent in lanes.items():
+            steps = [(one.ended, 0, one) for one in sent] + [(one.at, 1, one) for one in sent]
+            lane = Lane()
+            # Who takes a turn looks at the subscription first, and may hear of trouble meanwhile.
+            widths = [(float("inf"), lane.width)]
+            for at, begins, one in sorted(steps, key=lambda step: step[:2]):
+                lane.in_flight += 1 if begins else -1
+                if not begins and one.result is not None:
+                    took = 1000 * (at - one.at)
+                    outcome = Outcome.of(one.result.outcome)
+                    lane.heard(outcome, one.result.status, took, began=one.at, now=at)
+                    widths = [*widths[:-1], (at, widths[-1][1]), (float("inf"), lane.width)]
+                most = max(width for until, width in widths if until > at - _FRESH)
+                if begins and lane.in_flight > most and not self._troubles(at - 10, at):
+                    yield f"{place} has {lane.in_flight} under way where {most} may be"
+                    break
+
     def figures_add_up(self) -> Iterator[str]:
         """Health counts what was sent; a job counts what it queued. In calm, exactly."""
         for row in self.health:
@@ -285,8 +312,6 @@ class Truth:
         for job in self.jobs:
             over = job["delivered"] + job["failed"]
             calm = self.story.calm and job["status"] == "done"
-            # What was called off after all of it was queued is not counted as either.
-            calm = calm and job["id"] not in self.story.called_off
             if over > job["queued"] or (calm and over < job["queued"]):
                 yield f"a job counts {over} of {job['queued']}: {dict(job)}"
 
