@@ -19,6 +19,8 @@ _DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
 _LATE = 2.0
 _LEASE = 20.0
 _STOPPING = 15.0
+# How long a claim may wait for its turn, and a record that failed for the next try.
+_LONGEST_HELD, _TRIED_AGAIN = 5.0, 6.0
 # So often nobody comes back from a delivery before it is given up.
 _LOST_MOST = 20
 # How old what is known of a subscription may be at the send: in fair weather, and in a storm.
@@ -192,11 +194,22 @@ class Truth:
         return lost > _LOST_MOST and (row["late"] or row["error_code"] == "given_up")
 
     def _explained_unknown(self, row: asyncpg.Record) -> bool:
+        """Whether nobody could record it before its lease ended.
+
+        Who lives and knows the answer tries again until it is recorded: a storm that was over
+        long before is no reason.
+        """
         sent = self.sent.get(row["id"])
         if sent is None:
             return bool(self.world.troubles)
+        lease_ends = sent.at + _LEASE - _LONGEST_HELD
         near = self._troubles(sent.at - 6, max(sent.ended, sent.at + _LEASE) + _LEASE)
-        return any(one.process in (None, sent.process) for one in near)
+        return any(
+            max(one.until, sent.ended) + _TRIED_AGAIN > lease_ends
+            if one.kind.startswith("storm")
+            else one.process in (None, sent.process)
+            for one in near
+        )
 
     def _cancelled_rightly(self, key: Key, row: asyncpg.Record) -> Iterator[str]:
         hook, happened = self.world.hooks[key[0]], self.events[key[1]]
