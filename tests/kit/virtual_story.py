@@ -248,6 +248,9 @@ class Story:
     async def storm(self) -> None:
         """The database cannot be reached, or its answers are lost, or it is very slow."""
         world, weather = self.world, self.world.weather
+        if world.chance.random() < 0.5:  # while something is on its way
+            await self.happen()
+            await world.sleep(world.chance.uniform(0, 0.1))
         seconds = world.chance.choice([0.2, 1.0, 4.0, 12.0, 25.0])
         worst = world.chance.choice([(1.0, 0.0, 0.003), (0.5, 0.0, 0.1), (0.0, 0.5, 0.01)])
         worst = world.chance.choice([worst, (0.2, 0.3, 0.5), (0.0, 0.0, 4.0)])

@@ -202,14 +202,15 @@ class Truth:
         sent = self.sent.get(row["id"])
         if sent is None:
             return bool(self.world.troubles)
-        lease_ends = sent.at + _LEASE - _LONGEST_HELD
         near = self._troubles(sent.at - 6, max(sent.ended, sent.at + _LEASE) + _LEASE)
-        return any(
-            max(one.until, sent.ended) + _TRIED_AGAIN > lease_ends
-            if one.kind.startswith("storm")
-            else one.process in (None, sent.process)
-            for one in near
-        )
+        storms = [one for one in near if one.kind.startswith("storm")]
+        if any(one.process in (None, sent.process) for one in near if one not in storms):
+            return True
+        recorded = sent.ended + 0.5
+        for storm in sorted(storms, key=lambda one: one.since):
+            if storm.since <= recorded:
+                recorded = max(recorded, storm.until + _TRIED_AGAIN)
+        return recorded > sent.at + _LEASE - _LONGEST_HELD
 
     def _cancelled_rightly(self, key: Key, row: asyncpg.Record) -> Iterator[str]:
         hook, happened = self.world.hooks[key[0]], self.events[key[1]]
