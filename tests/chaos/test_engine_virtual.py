@@ -22,7 +22,7 @@ _CHUNK = 50
 _AGAIN = os.environ.get("TRADEWIND_SEED")
 # A soak tells more stories, and others each time.
 _SOAK = int(os.environ.get("SOAK_STORIES", "0"))
-_CHUNKS = 40 * (1 + _SOAK // 100)
+_CHUNKS = 20 * (1 + _SOAK // 50)
 _FIRST = random.SystemRandom().randrange(1 << 40) if _SOAK else 0
 _SEEDS = (
     [range(int(_AGAIN), int(_AGAIN) + 1)]

@@ -154,6 +154,8 @@ class Truth:
         since = sent.at - late
         if late <= _LATE or self._troubles(since - _LEASE - 10, sent.at):
             return
+        if not any(one.hired_at <= since and one.left_at > sent.at for one in self.world.everyone):
+            return  # nobody was there all the time
         small = self.story.bounds.together < 100
         busy = any(
             other is not sent
