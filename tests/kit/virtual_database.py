@@ -171,7 +171,7 @@ class Server:
 
     def next_due(self) -> float:
         """When polls will find something that they do not find now, as the loop counts."""
-        moment = min(self.next("more"), self.next("job"))
+        moment: datetime = min(self.next("more"), self.next("job"))
         return (moment - self.began - self.jumped).total_seconds()
 
     def is_settled(self) -> bool:
@@ -309,6 +309,7 @@ class Line(Database):
         if self.cut:
             raise DatabaseAway
         await asyncio.sleep(self._chance.uniform(0, self._weather.slowest))
-        if self.cut or (lost and self._chance.random() < lost):
+        is_lost = lost > 0 and self._chance.random() < lost
+        if is_lost or self.cut:
             self._server.changed(settles_after=_LONGEST_PAUSE)
             raise DatabaseAway

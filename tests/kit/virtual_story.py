@@ -1,7 +1,7 @@
 """A story told by a seed: events flow, people change their minds, workers and clocks misbehave."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -69,7 +69,7 @@ class Story:
             await chance.choice(steps)()
         await self._end_well()
 
-    def _steps(self) -> list[Callable[[], Awaitable[Any]]]:
+    def _steps(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
         plain = [self.happen] * 5 + [self.temper] * 2 + [self.redeliver, self.recover]
         plain += [self.switch, self.switch, self.rotate, self.move, self.narrow, self.delete]
         plain += [self.cancel_recovery]

@@ -133,8 +133,9 @@ class Truth:
             ended = self.sent[first["id"]].ended_moment
             for row in rows:
                 sent = self.sent.get(row["id"])
-                due = ended and ended + _DELAYS[first["attempt"]] - _TICK
-                if sent and due and row["attempt"] == then["attempt"] and sent.moment < due:
+                if sent is None or ended is None or row["attempt"] != then["attempt"]:
+                    continue
+                if sent.moment < ended + _DELAYS[first["attempt"]] - _TICK:
                     yield f"{key} was retried early, after {sent.moment - ended}"
             yield from self._in_time(key, rows, then, first["next_attempt_at"])
         at_first = [row for row in told if row["attempt"] == 1]
@@ -193,7 +194,7 @@ class Truth:
         """Whether it was lost again and again; what is heard of the last one later, is not said."""
         key = self._numbers[row["subscription_id"]], row["event_id"], row["trigger"]
         lost = sum(_is_lost(one) and one["attempt"] == row["attempt"] for one in self.rows[key])
-        return lost > _LOST_MOST and (row["late"] or row["error_code"] == "given_up")
+        return lost > _LOST_MOST and bool(row["late"] or row["error_code"] == "given_up")
 
     def _explained_unknown(self, row: asyncpg.Record) -> bool:
         """Whether nobody could record it before its lease ended.
