@@ -181,9 +181,9 @@ class Engine:
             await self._claimed.wait()
             self._claimed.clear()
             try:
+                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
                 if await self._send_some():
                     self._claimed.set()
-                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.not_sent", error, _FIRST_PAUSE)
                 await asyncio.sleep(_FIRST_PAUSE)
@@ -206,8 +206,11 @@ class Engine:
         try:
             ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
             destinations = await self._load({one.claim.subscription_id for one in held})
-        except BaseException:
+        except (TradewindError, asyncio.CancelledError):
             self._hand.put_back(held)
+            raise
+        except Exception:
+            await self._give_back([one.claim for one in held])
             raise
         before = self._under_way
         latest = self._moment() - _LATE_SECONDS
