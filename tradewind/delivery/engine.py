@@ -74,6 +74,7 @@ class Engine:
         # The lanes in which something is under way.
         self._busy: dict[UUID, Lane] = {}
         self._under_way = 0
+        self._stopping = False
         self._hand = Hand(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
@@ -92,9 +93,9 @@ class Engine:
         try:
             await self._claim_until(stop, wake)
         finally:
-            sending.cancel()
-            await asyncio.wait({sending})
-            await self._give_back(self._hand.take_older(float("inf")))
+            self._stopping = True
+            self._claimed.set()
+            await sending
             await self._all_over()
             self._recorder.close()
             await recording
@@ -176,8 +177,11 @@ class Engine:
         self._due = [one for one in self._due if one not in emptied]
 
     async def _send_in_turn(self) -> None:
-        """Send what was claimed, as lanes have room for it; what waits too long is given back."""
-        while True:
+        """Send what was claimed, as lanes have room for it; what waits too long is given back.
+
+        So is, at the end, what has not begun. If that fails, leases end by themselves.
+        """
+        while not self._stopping:
             await self._claimed.wait()
             self._claimed.clear()
             try:
@@ -188,6 +192,10 @@ class Engine:
                 _report("delivery.not_sent", error, _FIRST_PAUSE)
                 await asyncio.sleep(_FIRST_PAUSE)
                 self._claimed.set()
+        try:
+            await self._give_back(self._hand.take_older(float("inf")))
+        except Exception as error:  # noqa: BLE001 - what is under way must be recorded all the same
+            _report("delivery.not_given_back", error, 0.0)
 
     async def _send_some(self) -> bool:
         """Begin to send, by what the subscriptions are right before it.
@@ -196,6 +204,8 @@ class Engine:
         """
         if self._under_way > _FEW:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
+        if self._stopping:
+            return False
         now = self._moment()
         held = self._hand.take(self._bounds, self._busy, now)
         if self._hand.rests(now):
@@ -206,7 +216,7 @@ class Engine:
         try:
             ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
             destinations = await self._load({one.claim.subscription_id for one in held})
-        except (TradewindError, asyncio.CancelledError):
+        except TradewindError:
             self._hand.put_back(held)
             raise
         except Exception:
