@@ -3,6 +3,7 @@
 import json
 import shlex
 from datetime import UTC, datetime
+from time import process_time
 from typing import Any
 
 import pytest
@@ -102,6 +103,27 @@ def test_a_change_says_what_was_and_what_is() -> None:
 )
 def test_a_description_is_read_as_text(html: str | None, text: str) -> None:
     assert product_words.as_text(html) == text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a " * 6666,
+        '<a x="' * 3333,
+        "<a/" * 6666,
+        "<!--" * 5000,
+        "<![" * 6666,
+        "<" * 20_000,
+        "&#" + "1" * 5000,
+        "<script>" + "</" * 9990,
+    ],
+)
+def test_a_description_that_is_made_to_be_slow_is_read_at_once(html: str) -> None:
+    began = process_time()
+
+    product_words.as_text(html)
+
+    assert process_time() - began < 0.5
 
 
 def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
