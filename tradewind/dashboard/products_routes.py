@@ -128,9 +128,8 @@ async def show_product(
     errors: dict[str, str] = {}
     quantity = least
     if query.quantity.strip():
-        if query.quantity.strip().isdecimal() and 1 <= int(query.quantity) <= _MOST:
-            quantity = int(query.quantity)
-        else:
+        quantity = read_quantity(query.quantity) or least
+        if read_quantity(query.quantity) is None:
             errors["quantity"] = f"Write a whole number from 1 to {_MOST:,}."
     known = [sku.id for sku in product.skus]
     if query.sku and query.sku not in known:
@@ -161,6 +160,13 @@ async def show_product(
         here_path=product_path(product.platform, product.id),
         sku_name=sku_name,
     )
+
+
+def read_quantity(text: str) -> int | None:
+    """How many are wanted, as it was typed; None for what is no number that can be ordered."""
+    typed = text.strip()
+    wanted = int(typed) if typed.isdecimal() and len(typed) <= len(str(_MOST)) else 0
+    return wanted if 1 <= wanted <= _MOST else None
 
 
 def errors_in_words(refusal: Refusal) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """The site: lets people in by their session, takes only its own forms, and refuses in pages."""
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from tradewind.dashboard.errors import SignInNeeded
 from tradewind.dashboard.forms import local_path
@@ -85,16 +85,24 @@ class Dashboard:
 
     def _is_ours(self, origin: str, request: Request) -> bool:
         host = request.header(b"host")
-        return origin == self._origin or (bool(host) and urlsplit(origin).netloc == host)
+        return origin == self._origin or (bool(host) and _split(origin).netloc == host)
 
     def _way_back(self, request: Request) -> str:
         """The page that was asked for; after a form, the page that it was on."""
         if request.method in {"GET", "HEAD"}:
             query = request.query_string.decode("latin-1")
             return local_path(f"{request.path}?{query}" if query else request.path)
-        came_from = urlsplit(request.header(b"referer") or "")
+        came_from = _split(request.header(b"referer") or "")
         query = f"?{came_from.query}" if came_from.query else ""
         return local_path(came_from.path + query)
+
+
+def _split(sent: str) -> SplitResult:
+    """The parts of a URL that somebody sent; what is none has no parts."""
+    try:
+        return urlsplit(sent)
+    except ValueError:
+        return urlsplit("")
 
 
 def _origin(url: str) -> str:
