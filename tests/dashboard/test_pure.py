@@ -150,8 +150,12 @@ async def test_cookies_are_for_https_alone_where_there_is_https(
     began, ended = sessions.begin("token"), sessions.end()
 
     guarded = f"HttpOnly; SameSite=Lax{flag}"
+    lead = "__Host-" if secure else ""
     assert began == (
         b"set-cookie",
-        f"tradewind_session=token; Path=/; Max-Age=7776000; {guarded}".encode(),
+        f"{lead}tradewind_session=token; Path=/; Max-Age=7776000; {guarded}".encode(),
     )
-    assert ended == (b"set-cookie", f"tradewind_session=; Path=/; Max-Age=0; {guarded}".encode())
+    assert ended == (
+        b"set-cookie",
+        f"{lead}tradewind_session=; Path=/; Max-Age=0; {guarded}".encode(),
+    )
