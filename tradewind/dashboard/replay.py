@@ -68,9 +68,9 @@ def _curl(url: str, headers: list[str], body: str) -> str:
 
 
 def pretty(text: str | None) -> str | None:
-    """JSON with its lines apart, as people read it; None when it is no JSON, or not readable so.
+    r"""JSON with its lines apart, as people read it; None when it is no JSON, or not readable so.
 
-    A few kilobytes of brackets become megabytes of blanks, and `\\ud800` is no letter.
+    A few kilobytes of brackets become megabytes of blanks, and `\ud800` is no letter.
     """
     try:
         shown = json.dumps(json.loads(text or ""), indent=2, ensure_ascii=False)

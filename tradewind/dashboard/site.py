@@ -6,8 +6,10 @@ from tradewind.dashboard.errors import SignInNeeded
 from tradewind.dashboard.forms import local_path
 from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.session import Sessions, is_csrf_token
+from tradewind.dashboard.spend import spend_page
 from tradewind.errors import NotFound, Refusal
 from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
@@ -22,8 +24,14 @@ class Dashboard:
     """What all pages have in common; see `web/site.py`."""
 
     def __init__(
-        self, sessions: Sessions, keyring: Keyring, renderer: Renderer, public_url: str
+        self,
+        db: Database,
+        sessions: Sessions,
+        keyring: Keyring,
+        renderer: Renderer,
+        public_url: str,
     ) -> None:
+        self._db = db
         self._sessions = sessions
         self._keyring = keyring
         self._renderer = renderer
@@ -33,6 +41,7 @@ class Dashboard:
         found = await self._sessions.find(request)
         if found is None:
             raise SignInNeeded
+        await spend_page(self._db, found)
         return found
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
