@@ -34,6 +34,15 @@ def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> Non
     assert flash.read(keyring, MINE, cookie[:-2] + "AA") is None
 
 
+def test_a_flash_fits_into_a_cookie_whatever_it_says(keyring: Keyring) -> None:
+    cookie = flash.write(keyring, MINE, Flash("单" * 5000))
+
+    told = flash.read(keyring, MINE, cookie)
+    assert len(cookie) < 4000
+    assert told is not None
+    assert told.text == "单" * 500 + "…"
+
+
 @pytest.mark.parametrize("value", ["", "x", "ä", "%%%", "AAAA", "A" * 400])
 def test_what_is_no_flash_is_none(keyring: Keyring, value: str) -> None:
     assert flash.read(keyring, MINE, value) is None
