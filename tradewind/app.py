@@ -160,7 +160,7 @@ def build(chosen: Settings) -> Application:
             Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS))),
         },
         gate=Authenticator(db, keyring, plans),
-        site=Dashboard(sessions, keyring, renderer, chosen.public_url),
+        site=Dashboard(db, sessions, keyring, renderer, chosen.public_url),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,

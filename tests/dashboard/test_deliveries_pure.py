@@ -28,6 +28,14 @@ HEADERS = {
 CURL = '#!/bin/sh\nfor one in "$@"; do printf \'%s\\000\' "$one"; done\n'
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [r'{"a":"\ud800"}', "[" * 990 + ",".join(["[]"] * 690) + "]" * 990, "[" * 4096, "no"],
+)
+def test_what_would_be_no_text_or_fill_megabytes_is_not_made_pretty(answer: str) -> None:
+    assert replay.pretty(answer) is None
+
+
 @pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.DELIVERED])
 def test_something_can_be_done_about_every_outcome(outcome: Outcome) -> None:
     if outcome is Outcome.CANCELLED:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from datetime import UTC, datetime
+from time import process_time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tradewind.dashboard import links, order_story, orders_routes, product_words
 from tradewind.dashboard.render import environment
 from tradewind.orders.timeline import ChangeOut
 from tradewind.products.wire import PriceRangeOut, ProductOut, SellerOut, SkuOut
+from tradewind.web.problems import ValidationFailed
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
 
@@ -104,6 +106,27 @@ def test_a_description_is_read_as_text(html: str | None, text: str) -> None:
     assert product_words.as_text(html) == text
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a " * 6666,
+        '<a x="' * 3333,
+        "<a/" * 6666,
+        "<!--" * 5000,
+        "<![" * 6666,
+        "<" * 20_000,
+        "&#" + "1" * 5000,
+        "<script>" + "</" * 9990,
+    ],
+)
+def test_a_description_that_is_made_to_be_slow_is_read_at_once(html: str) -> None:
+    began = process_time()
+
+    product_words.as_text(html)
+
+    assert process_time() - began < 0.5
+
+
 def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
     product = a_product(id=HOSTILE)
 
@@ -155,6 +178,18 @@ def test_a_time_without_a_zone_is_in_utc() -> None:
     assert orders_routes.as_typed("2026-11-15T01:02:03+02:00") == "2026-11-14T23:02"
     assert orders_routes.as_typed("soon") == ""
     assert datetime.fromisoformat(orders_routes.in_utc("2026-11-15")).tzinfo == UTC
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_leaves_the_calendar_is_refused(text: str) -> None:
+    with pytest.raises(ValidationFailed):
+        orders_routes.OrdersPageQuery(created_after=text).wanted()
+    assert orders_routes.as_typed(text) == ""
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "1000001", "9" * 5000, "²"])
+def test_what_is_no_quantity_is_none(text: str) -> None:
+    assert products_routes.read_quantity(text) is None
 
 
 def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:

@@ -23,6 +23,7 @@ class Zone:
     failing: frozenset[int] = frozenset()
     lifetime: int = 0
     delay: float = 0
+    garbled: bool = False  # a record that cannot be parsed comes first
 
 
 @dataclass
@@ -80,6 +81,8 @@ def _answer(identity: bytes, question: bytes, kind: int, zone: Zone) -> bytes:
     if zone.alias and not code:
         records.append(_record(owner, CNAME, zone.lifetime, _name(zone.alias)))
         owner = _name(zone.alias)
+    if zone.garbled:
+        records.append(_record(owner, kind, zone.lifetime, b"\x08"))
     for address in map(ip_address, zone.addresses):
         its_kind = A if isinstance(address, IPv4Address) else AAAA
         if its_kind == kind and not code:

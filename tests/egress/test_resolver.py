@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 
 import pytest
 from egress.name_server import (
@@ -100,6 +101,24 @@ async def test_one_question_without_an_answer_does_not_spoil_the_other() -> None
     zone = Zone([GOOD4], silent=frozenset({AAAA}))
     async with naming({HOOK: zone}) as server, resolving(server, seconds=0.5) as resolver:
         assert await found(resolver) == [GOOD4]
+
+
+async def test_names_with_garbled_answers_do_not_spoil_those_of_others() -> None:
+    names = [f"a{number}.example.com" for number in range(20)]
+    zones = {f"x-{name}": Zone([GOOD4], garbled=True) for name in names}
+    zones |= {name: Zone([GOOD4]) for name in names}
+    async with naming(zones) as server, resolving(server) as resolver:
+        answers = await asyncio.gather(
+            *(
+                resolver.addresses(name)
+                for pair in zip(zones, names, strict=False)
+                for name in pair
+            ),
+            return_exceptions=True,
+        )
+
+    assert all(isinstance(answer, LookupFailed) for answer in answers[0::2])
+    assert answers[1::2] == [(ip_address(GOOD4),)] * 20
 
 
 async def test_who_asks_at_once_shares_one_question() -> None:

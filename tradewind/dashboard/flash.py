@@ -12,6 +12,7 @@ from tradewind.storage.sealing import CannotUnseal, seal, unseal
 
 COOKIE = "tradewind_flash"
 SECONDS = 60
+_LONGEST_TEXT = 500
 
 Tone = Literal["good", "bad", "waiting", "plain"]
 
@@ -37,7 +38,12 @@ class Flash(msgspec.Struct, frozen=True):
 
 
 def write(keyring: Keyring, session_id: UUID, flash: Flash) -> str:
-    """The cookie's value: sealed, and for this session only."""
+    """The cookie's value: sealed, and for this session only.
+
+    Browsers drop a cookie of more than 4 KiB; a text may hold what a marketplace said.
+    """
+    if len(flash.text) > _LONGEST_TEXT:
+        flash = msgspec.structs.replace(flash, text=f"{flash.text[:_LONGEST_TEXT]}…")
     sealed = seal(keyring, msgspec.json.encode(flash), _place(session_id))
     return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 

@@ -24,8 +24,6 @@ def local_path(text: str | None, *, otherwise: str = "/") -> str:
     """A path of this site, to go to afterwards; anything that could lead elsewhere is not taken."""
     if not text or len(text) > _LONGEST_PATH or not text.isascii() or not text.isprintable():
         return otherwise
-    parts = urlsplit(text)
-    leads_away = parts.scheme or parts.netloc or not text.startswith("/") or text[1:2] in "/\\"
-    if (text != "/" and leads_away) or "\\" in text or " " in text:
+    if not text.startswith("/") or text.startswith("//") or "\\" in text or " " in text:
         return otherwise
-    return otherwise if parts.path in {"/sign-in", "/sign-out", "/live"} else text
+    return otherwise if urlsplit(text).path in {"/sign-in", "/sign-out", "/live"} else text

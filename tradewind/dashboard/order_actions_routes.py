@@ -13,6 +13,7 @@ from tradewind.dashboard.once import OnceForm, once_of
 from tradewind.dashboard.order_words import plainly
 from tradewind.dashboard.orders_routes import RefundForm, Wrong, order_page
 from tradewind.dashboard.render import Renderer
+from tradewind.dashboard.spend import spend_request
 from tradewind.egress.client import Client
 from tradewind.errors import Conflict, Invalid, Unavailable, UpstreamFailed
 from tradewind.orders.cancel import cancel
@@ -58,9 +59,15 @@ class AdvanceForm(Form):
 
 @routes.post("/{order_id}/refresh", media_type="text/html")
 async def refresh_order(
-    order_id: ids.OrderId, caller: Buyer, body: Form, refreshes: Refreshes, renderer: Renderer
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: Form,
+    db: Database,
+    refreshes: Refreshes,
+    renderer: Renderer,
 ) -> Answer:
     """Ask the marketplace, as a GET of the API does."""
+    await spend_request(db, caller)
     order, stale = await refreshes.fresh(caller.account_id, order_id)
     if stale:
         said = "The marketplace could not be asked in time: below is what was last heard."

@@ -27,7 +27,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import Input, read_values
+from tradewind.web.inputs import Input, check_moment, read_values
 from tradewind.web.request import Request
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
@@ -83,7 +83,11 @@ class OrdersPageQuery(Input):
         for name in _TIMES:
             if name in values:
                 values[name] = in_utc(values[name])
-        return read_values(OrdersQuery, limit=_ROWS, cursor=self.cursor, **values)
+        wanted = read_values(OrdersQuery, limit=_ROWS, cursor=self.cursor, **values)
+        for name in _TIMES:
+            if (moment := getattr(wanted, name)) is not None:
+                check_moment(f"/{name}", moment)
+        return wanted
 
 
 class OrderQuery(Input):
@@ -231,9 +235,9 @@ def as_typed(text: str) -> str:
     """A time as a browser's field takes it: in UTC, without saying so."""
     try:
         read = datetime.fromisoformat(text.strip())
-    except ValueError:
+        in_zone = read.astimezone(UTC) if read.tzinfo else read
+    except (ValueError, OverflowError):  # no time, or one that leaves the calendar in UTC
         return ""
-    in_zone = read.astimezone(UTC) if read.tzinfo else read
     return f"{in_zone:%Y-%m-%dT%H:%M}"
 
 

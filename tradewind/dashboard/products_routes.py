@@ -12,6 +12,7 @@ from tradewind.dashboard.forms import errors_of
 from tradewind.dashboard.links import picture, picture_origins, web_link
 from tradewind.dashboard.product_words import as_text, curl, unit_price
 from tradewind.dashboard.render import LIVE_HEADER, Renderer
+from tradewind.dashboard.spend import spend_request
 from tradewind.errors import Invalid, Refusal, Unavailable, UpstreamFailed
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import Sort
@@ -19,11 +20,13 @@ from tradewind.platforms.registry import Listing, Platforms
 from tradewind.products.routes import get_product, search_products
 from tradewind.products.search import Searches
 from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn, SearchOut
+from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
+from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
 from tradewind.web.urls import PublicUrl
 
@@ -70,6 +73,7 @@ async def show_products(
     query: ProductsQuery,
     platforms: Platforms,
     searches: Searches,
+    db: Database,
     renderer: Renderer,
 ) -> Answer:
     """Search a marketplace. One that fails leaves the form as it was, and says so above it."""
@@ -86,9 +90,10 @@ async def show_products(
         try:
             asked = {**given, "platform": platform, "page": query.page, "size": _SIZE}
             wanted = read_values(SearchIn, **asked)
+            await spend_request(db, caller)
             answer = await search_products(caller, wanted, platforms, searches)
             found = msgspec.json.decode(answer.encoded(), type=SearchOut)
-        except (Invalid, UpstreamFailed, Unavailable) as refusal:
+        except (Invalid, UpstreamFailed, Unavailable, RateLimited) as refusal:
             errors, status = errors_in_words(refusal), problems.status_of(type(refusal))
     origins = picture_origins(platforms, platform)
     return renderer.page(
@@ -118,19 +123,20 @@ async def show_product(
     query: ChosenQuery,
     platforms: Platforms,
     public_url: PublicUrl,
+    db: Database,
     renderer: Renderer,
 ) -> Answer:
     """Everything about a product, and how it is ordered."""
     if LIVE_HEADER in request.headers:
         return Answer(None, 204)
+    await spend_request(db, caller)
     product = await get_product(platform, product_id, caller, ProductQuery(), platforms)
     least = product.min_order_quantity or 1
     errors: dict[str, str] = {}
     quantity = least
     if query.quantity.strip():
-        if query.quantity.strip().isdecimal() and 1 <= int(query.quantity) <= _MOST:
-            quantity = int(query.quantity)
-        else:
+        quantity = read_quantity(query.quantity) or least
+        if read_quantity(query.quantity) is None:
             errors["quantity"] = f"Write a whole number from 1 to {_MOST:,}."
     known = [sku.id for sku in product.skus]
     if query.sku and query.sku not in known:
@@ -161,6 +167,13 @@ async def show_product(
         here_path=product_path(product.platform, product.id),
         sku_name=sku_name,
     )
+
+
+def read_quantity(text: str) -> int | None:
+    """How many are wanted, as it was typed; None for what is no number that can be ordered."""
+    typed = text.strip()
+    wanted = int(typed) if typed.isdecimal() and len(typed) <= len(str(_MOST)) else 0
+    return wanted if 1 <= wanted <= _MOST else None
 
 
 def errors_in_words(refusal: Refusal) -> Mapping[str, str]:

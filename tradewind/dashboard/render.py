@@ -92,7 +92,7 @@ class Renderer:
         return Answer(None, 303, headers)
 
     def _flash(self, request: Request, me: Caller | None) -> tuple[Flash | None, Headers]:
-        value = request.cookie(flashes.COOKIE)
+        value = self._sessions.sent(request, flashes.COOKIE)
         if not value or me is None or me.session_id is None or LIVE_HEADER in request.headers:
             return None, []
         found = flashes.read(self._keyring, me.session_id, value)

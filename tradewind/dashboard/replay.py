@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from shlex import quote
 
 _PLACE_FOR_SECRET = "whsec_…"  # noqa: S105 - that it is none is the point
+_LARGEST_PRETTY = 256 * 1024
 
 VERIFY_PYTHON = """\
 import os
@@ -67,9 +68,12 @@ def _curl(url: str, headers: list[str], body: str) -> str:
 
 
 def pretty(text: str | None) -> str | None:
-    """JSON with its lines apart, as people read it; None when it is no JSON."""
+    r"""JSON with its lines apart, as people read it; None when it is no JSON, or not readable so.
+
+    A few kilobytes of brackets become megabytes of blanks, and `\ud800` is no letter.
+    """
     try:
-        read = json.loads(text or "")
-        return json.dumps(read, indent=2, ensure_ascii=False)
+        shown = json.dumps(json.loads(text or ""), indent=2, ensure_ascii=False)
+        return shown if len(shown.encode()) <= _LARGEST_PRETTY else None
     except (ValueError, RecursionError):
         return None

@@ -31,10 +31,13 @@ class Sessions:
         self._keyring = keyring
         self._plans = plans
         self._secure = secure
+        # A cookie of such a name comes from this very host, over TLS, and for all of its paths: a
+        # neighbour's site, or a network that answers in our name without TLS, cannot set one.
+        self._lead = "__Host-" if secure else ""
 
     async def find(self, request: Request) -> Caller | None:
         """The person behind the cookie, as the database knows them now; None when nobody is."""
-        token = request.cookie(COOKIE)
+        token = self.sent(request, COOKIE)
         access = read_access(self._keyring, token) if token else None
         if access is None:
             return None
@@ -71,9 +74,14 @@ class Sessions:
         """The header that signs a browser out."""
         return self.cookie(COOKIE, "", seconds=0)
 
+    def sent(self, request: Request, name: str) -> str | None:
+        """The value of a cookie that `cookie` spelled."""
+        return request.cookie(self._lead + name)
+
     def cookie(self, name: str, value: str, *, seconds: int) -> tuple[bytes, bytes]:
         secure = "; Secure" if self._secure else ""
-        text = f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+        told = f"{self._lead}{name}={value}"
+        text = f"{told}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
         return b"set-cookie", text.encode("ascii")
 
 

@@ -1,13 +1,15 @@
 """The site: lets people in by their session, takes only its own forms, and refuses in pages."""
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from tradewind.dashboard.errors import SignInNeeded
 from tradewind.dashboard.forms import local_path
 from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.session import Sessions, is_csrf_token
+from tradewind.dashboard.spend import spend_page
 from tradewind.errors import NotFound, Refusal
 from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
@@ -22,8 +24,14 @@ class Dashboard:
     """What all pages have in common; see `web/site.py`."""
 
     def __init__(
-        self, sessions: Sessions, keyring: Keyring, renderer: Renderer, public_url: str
+        self,
+        db: Database,
+        sessions: Sessions,
+        keyring: Keyring,
+        renderer: Renderer,
+        public_url: str,
     ) -> None:
+        self._db = db
         self._sessions = sessions
         self._keyring = keyring
         self._renderer = renderer
@@ -33,6 +41,7 @@ class Dashboard:
         found = await self._sessions.find(request)
         if found is None:
             raise SignInNeeded
+        await spend_page(self._db, found)
         return found
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
@@ -85,16 +94,24 @@ class Dashboard:
 
     def _is_ours(self, origin: str, request: Request) -> bool:
         host = request.header(b"host")
-        return origin == self._origin or (bool(host) and urlsplit(origin).netloc == host)
+        return origin == self._origin or (bool(host) and _split(origin).netloc == host)
 
     def _way_back(self, request: Request) -> str:
         """The page that was asked for; after a form, the page that it was on."""
         if request.method in {"GET", "HEAD"}:
             query = request.query_string.decode("latin-1")
             return local_path(f"{request.path}?{query}" if query else request.path)
-        came_from = urlsplit(request.header(b"referer") or "")
+        came_from = _split(request.header(b"referer") or "")
         query = f"?{came_from.query}" if came_from.query else ""
         return local_path(came_from.path + query)
+
+
+def _split(sent: str) -> SplitResult:
+    """The parts of a URL that somebody sent; what is none has no parts."""
+    try:
+        return urlsplit(sent)
+    except ValueError:
+        return urlsplit("")
 
 
 def _origin(url: str) -> str:

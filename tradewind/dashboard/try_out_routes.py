@@ -10,6 +10,7 @@ from tradewind.dashboard import flash, replay
 from tradewind.dashboard.advice import advice_about
 from tradewind.dashboard.flash import Shown
 from tradewind.dashboard.render import Renderer
+from tradewind.dashboard.session import Sessions
 from tradewind.dashboard.webhooks_routes import address, state
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery.wire import DeliveryDetailOut, StepOut, TestIn
@@ -49,6 +50,7 @@ async def show_test(
     query: TriedQuery,
     db: Database,
     keyring: Keyring,
+    cookies: Sessions,
     renderer: Renderer,
 ) -> Answer:
     """The form for a test, and how the one went that was just made."""
@@ -68,7 +70,7 @@ async def show_test(
         tried=tried,
         advice="" if tried is None else advice_about(tried),
         body_pretty=tried and replay.pretty(tried.request.body),
-        steps=_told_steps(request, caller, keyring, query.delivery),
+        steps=_told_steps(cookies.sent(request, flash.COOKIE), caller, keyring, query.delivery),
     )
 
 
@@ -101,10 +103,9 @@ async def make_test(
 
 
 def _told_steps(
-    request: Request, caller: Buyer, keyring: Keyring, delivery: str | None
+    value: str | None, caller: Buyer, keyring: Keyring, delivery: str | None
 ) -> Sequence[StepOut]:
     """The steps of the test that was just made, from the form to this page; else none."""
-    value = request.cookie(flash.COOKIE)
     if not value or caller.session_id is None:
         return []
     told = flash.read(keyring, caller.session_id, value)

@@ -100,24 +100,38 @@ class Resolver:
         except TimeoutError:
             return "dns_timeout"
         try:
-            channel = await self._current(loop.time())
-            questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
-            await asyncio.wait(questions, timeout=deadline - loop.time())
-            return _read(questions)
+            found = await _asked(await self._current(loop.time()), name, deadline)
+            apart = found == "dns_failed"
+            return await self._ask_apart(name, deadline) if apart else found
         except pycares.AresError:  # no channel could be made
             return "dns_failed"
         finally:
             self._slots.release()
+
+    async def _ask_apart(self, name: str, deadline: float) -> tuple[Address, ...] | str:
+        """Ask once more, on a channel that nobody else uses.
+
+        An answer that cannot be parsed ends, in c-ares, every question on the same socket: who
+        has such names must not make those of others fail.
+        """
+        channel = self._made()
+        try:
+            return await _asked(channel, name, deadline)
+        finally:
+            await channel.close()
+
+    def _made(self) -> aiodns.DNSResolver:
+        # Two rounds, the second twice as long, fit into the time that we wait.
+        return aiodns.DNSResolver(
+            nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
+        )
 
     async def _current(self, now: float) -> aiodns.DNSResolver:
         """The channel to use; one that questions may still wait on is closed when they are over."""
         if self._channel is None or now >= self._renew_at:
             if self._channel is not None:
                 self._retired.append((now + 2 * self._seconds, self._channel))
-            # Two rounds, the second twice as long, fit into the time that we wait.
-            self._channel = aiodns.DNSResolver(
-                nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
-            )
+            self._channel = self._made()
             self._renew_at = now + self._remembered
             over = [channel for close_at, channel in self._retired if close_at <= now]
             self._retired = [(at, channel) for at, channel in self._retired if at > now]
@@ -126,6 +140,14 @@ class Resolver:
                 await channel.close()
             return current
         return self._channel
+
+
+async def _asked(
+    channel: aiodns.DNSResolver, name: str, deadline: float
+) -> tuple[Address, ...] | str:
+    questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
+    await asyncio.wait(questions, timeout=deadline - asyncio.get_running_loop().time())
+    return _read(questions)
 
 
 def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> tuple[Address, ...] | str:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
+from tradewind.platforms.letters import readable
+
 Json = Mapping[str, Any]
 
 CHINA = timezone(timedelta(hours=8))
@@ -25,7 +27,7 @@ class Unreadable(ValueError):
 def decode(body: bytes) -> dict[str, Any]:
     """A JSON object, whose fractions are decimals: no amount and no id goes through a float."""
     try:
-        found = json.loads(body, parse_float=Decimal, parse_constant=_no_number)
+        found = json.loads(readable(body), parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, ArithmeticError, RecursionError):
         raise Unreadable("The answer is not JSON.") from None
     if not isinstance(found, dict):

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from tradewind.platforms.letters import readable
+
 Json = Mapping[str, Any]
 
 # Fractions become Decimals, so that no amount ever passes through a float.
@@ -26,7 +28,7 @@ class Unreadable(ValueError):
 
 def decode(body: bytes | str) -> Any:
     try:
-        return _decode(body)
+        return _decode(readable(body.encode() if isinstance(body, str) else body))
     except (msgspec.MsgspecError, ValueError, ArithmeticError, RecursionError):
         raise Unreadable("not JSON") from None
 
