@@ -1,4 +1,4 @@
-"""Spends what pages cost: each a little of its session's own budget, and some of the account's."""
+"""What pages may cost: a session has so many, and an account so many that ask a marketplace."""
 
 from tradewind.storage.pool import Database
 from tradewind.web import limits
@@ -17,11 +17,11 @@ async def spend_page(db: Database, caller: Caller) -> None:
 
 
 async def spend_request(db: Database, caller: Caller) -> None:
-    """For what asks a marketplace: it costs what it costs over the API, out of the same budget.
+    """For what asks a marketplace: as often as over the API, and not out of the API's budget.
 
     The marketplace's own budget is shared by all accounts.
     """
-    await _spend(db, f"account:{caller.account_id}", caller.budget.rate)
+    await _spend(db, f"browsing:{caller.account_id}", caller.budget.rate)
 
 
 async def _spend(db: Database, subject: str, rate: Rate, told: str | None = None) -> None:

@@ -18,12 +18,14 @@ from tradewind.egress.guard import AddressRefused, Lookup, Policy
 from tradewind.egress.multi import Multi
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import Outcome, Problem, Result, Timings
+from tradewind.observability.logs import log
 
 SECONDS: Final = 10.0
 _ALWAYS: Final = ("Accept-Encoding: identity", "Expect:")
 _MOST_ADDRESSES: Final = 6
 _IDLE_CONNECTIONS: Final = 512
 _IDLE_HANDLES: Final = 512
+_OURS: Final = Problem("failed_here", "The call failed on our side.", is_ours=True)
 
 
 class Call:
@@ -111,6 +113,16 @@ class Call:
         exchange = self._exchange
         if exchange is None:
             return
+        try:
+            self._judge(exchange, code)
+        except Exception as error:  # noqa: BLE001 - whoever waits must be called back, whatever it is
+            log.exception("egress.call_failed", error=str(error))
+            self._exchange = None
+            exchange.close()
+            self._finish(Result(Outcome.CONNECT_FAILED, problem=_OURS))
+
+    def _judge(self, exchange: Exchange, code: int) -> None:
+        """Tell what became of a try, or try the next address."""
         if exchange.complete:
             status = exchange.status
             outcome, problem = failures.answered(status)
@@ -267,6 +279,9 @@ class Sender:
             call.refuse(LookupFailed("dns_timeout", target.host))
         except (AddressRefused, LookupFailed) as error:
             call.refuse(error)
+        except Exception as error:  # noqa: BLE001 - whoever waits must be called back, whatever it is
+            log.exception("egress.lookup_failed", error=str(error))
+            call.refuse(LookupFailed("dns_failed", target.host))
         else:
             call.go(found)
 
