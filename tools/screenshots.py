@@ -24,35 +24,73 @@ LONGEST = 2400
 # Demo orders need a while until there is something to see.
 SETTLE_SECONDS = 45
 
-# What to shoot: a name, a path, and who looks at it (None: nobody is signed in). A path that ends
-# with "*" is a list whose first link below that path is followed.
-SHOTS = (
-    ("sign-in", "/sign-in", None),
-    ("overview", "/", "buyer"),
-    ("webhooks", "/webhooks", "buyer"),
-    ("webhook-new", "/webhooks/new", "buyer"),
-    ("approvals", "/approvals", "operator"),
-    ("approval", "/approvals*", "operator"),
-    ("approvals-decided", "/approvals?show=decided", "operator"),
-    ("accounts", "/accounts", "operator"),
-    ("account", "/accounts*", "operator"),
-    ("account-new", "/accounts/new", "operator"),
-    ("all-orders", "/admin/orders", "operator"),
-    ("any-order", "/admin/orders*", "operator"),
-    ("endpoints", "/endpoints?health=all", "operator"),
-    ("queue", "/queue", "operator"),
-    ("platforms", "/platforms", "operator"),
-    ("platform", "/platforms*", "operator"),
-    ("audit", "/audit", "operator"),
-    ("search", "/search?q=demo", "operator"),
-    ("orders", "/orders", "buyer"),
-    ("order", "/orders*", "buyer"),
-    ("products", "/products?q=dress", "buyer"),
-    ("product", "/products/sandbox/900000000001", "buyer"),
-    ("overview-week", "/?span=week", "buyer"),
-    ("overview-operator", "/", "operator"),
-    ("account", "/account", "buyer"),
-    ("keys", "/keys", "buyer"),
+# What to shoot: a name, a path, who looks at it (None: nobody is signed in), and what they do there:
+# click the first of a selector, or type a text into the field with a label.
+Step = str | tuple[str, str]
+SHOP, BROKEN = 'main a:text("/shop")', 'main a:text("/broken")'
+SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
+    ("sign-in", "/sign-in", None, ()),
+    ("overview", "/", "buyer", ()),
+    ("overview-week", "/?span=week", "buyer", ()),
+    ("overview-operator", "/", "operator", ()),
+    ("orders", "/orders", "buyer", ()),
+    ("order", "/orders?external_id=demo-4", "buyer", ('main a[href^="/orders/"]',)),
+    ("order-unpaid", "/orders?external_id=demo-5", "buyer", ('main a[href^="/orders/"]',)),
+    ("orders-none", "/orders?q=nothing", "buyer", ()),
+    ("products", "/products?q=dress", "buyer", ()),
+    ("product", "/products/sandbox/900000000001", "buyer", ()),
+    ("webhooks", "/webhooks", "buyer", ()),
+    ("webhook-new", "/webhooks/new", "buyer", ()),
+    ("webhook", "/webhooks", "buyer", (SHOP,)),
+    ("webhook-failing", "/webhooks", "buyer", (BROKEN,)),
+    ("webhook-edit", "/webhooks", "buyer", (SHOP, 'a:text-is("Edit")')),
+    ("deliveries", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Deliveries")')),
+    (
+        "attempt",
+        "/webhooks",
+        "buyer",
+        (BROKEN, '.tabs a:text-is("Deliveries")', "main tbody a"),
+    ),
+    ("pending", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Pending")')),
+    (
+        "recover",
+        "/webhooks",
+        "buyer",
+        (BROKEN, '.tabs a:text-is("Recover")', ".presets a"),
+    ),
+    ("test", "/webhooks", "buyer", (SHOP, '.tabs a:text-is("Test")', "main button.primary")),
+    ("test-failed", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Test")', "main .primary")),
+    (
+        "explain",
+        "/webhooks",
+        "buyer",
+        (BROKEN, '.tabs a:text-is("Deliveries")', "main tbody a", 'main a[href*="/explain?"]'),
+    ),
+    ("keys", "/keys", "buyer", ()),
+    (
+        "key-made",
+        "/keys",
+        "buyer",
+        (("Name of a new key", "warehouse sync"), 'button:text-is("Generate")'),
+    ),
+    ("key-revoke", "/keys", "buyer", ('summary:text-is("Revoke")',)),
+    ("account", "/account", "buyer", ()),
+    ("approvals", "/approvals", "operator", ()),
+    ("approval", "/approvals", "operator", ('main a[href^="/approvals/"]',)),
+    ("approvals-decided", "/approvals?show=decided", "operator", ()),
+    ("accounts", "/accounts", "operator", ()),
+    ("any-account", "/accounts", "operator", ('main a:text-is("buyer@demo.example")',)),
+    ("account-new", "/accounts/new", "operator", ()),
+    ("all-orders", "/admin/orders", "operator", ()),
+    ("any-order", "/admin/orders", "operator", ('main a[href^="/admin/orders/"]',)),
+    ("endpoints", "/endpoints?health=all", "operator", ()),
+    ("queue", "/queue", "operator", ()),
+    ("platforms", "/platforms", "operator", ()),
+    ("platform", "/platforms", "operator", ('main a[href="/platforms/taobao"]',)),
+    ("authorised", "/?code=0123456789abcdef&state=taobao", "operator", ()),
+    ("audit", "/audit", "operator", ()),
+    ("search", "/search?q=demo", "operator", ()),
+    ("not-found", "/nowhere", "buyer", ()),
 )
 
 
@@ -76,7 +114,7 @@ def shoot_all(
     browser: Browser, demo: Mapping[str, Any], width: str, scheme: Any, wanted: set[str]
 ) -> None:
     pages: dict[str | None, Page] = {}
-    for name, path, who in SHOTS:
+    for name, path, who, steps in SHOTS:
         if wanted and name not in wanted:
             continue
         if who not in pages:
@@ -90,9 +128,13 @@ def shoot_all(
             if who:
                 sign_in(pages[who], demo[who])
         page = pages[who]
-        page.goto(path.removesuffix("*"))
-        if path.endswith("*"):
-            page.locator(f'main a[href^="{path.removesuffix("*")}/"]').first.click()
+        page.goto(path)
+        for step in steps:
+            if isinstance(step, tuple):
+                page.get_by_label(step[0]).fill(step[1])
+            else:
+                page.locator(step).first.click()
+                page.wait_for_load_state()
         page.wait_for_timeout(300)
         height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({"width": WIDTHS[width], "height": max(800, height)})
