@@ -43,7 +43,13 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
                 f"Content-Length: {len(said)}\r\n\r\n{said}".encode()
             )
             await writer.drain()
-    except (OSError, ValueError, IndexError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+    except (
+        OSError,
+        ValueError,
+        IndexError,
+        asyncio.IncompleteReadError,
+        asyncio.LimitOverrunError,
+    ):
         pass  # Whoever called went away, or spoke no HTTP: a receiver for show owes them nothing.
     finally:
         writer.close()
@@ -70,9 +76,7 @@ async def receiving(
         server.close()
 
 
-async def _lead(
-    db: Database, keyring: Keyring, door: Door, account_id: UUID, origin: str
-) -> None:
+async def _lead(db: Database, keyring: Keyring, door: Door, account_id: UUID, origin: str) -> None:
     """Make the demo webhooks for an account that has none; those it has follow the receiver."""
     there = await sql.list_subscriptions(db, account_id, below=None, limit=door.most)
     for path, description, *_ in RECEIVERS:
