@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from tradewind import clock
 from tradewind.dashboard.flash import Tone
 
-_WIDTH, _HEIGHT = 720, 180
+_WIDTH, _HEIGHT = 720, 186
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 30
 _GAP = 0.22
 _LABELS = 8

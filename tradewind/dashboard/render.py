@@ -11,7 +11,7 @@ from tradewind import clock, ids
 from tradewind.dashboard import flash as flashes
 from tradewind.dashboard import words
 from tradewind.dashboard.flash import Flash, Shown, Tone
-from tradewind.dashboard.labels import labelled
+from tradewind.dashboard.marks import labelled, timed
 from tradewind.dashboard.navigation import sidebar
 from tradewind.dashboard.session import Sessions, csrf_token
 from tradewind.dashboard.static import Static
@@ -123,6 +123,7 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "duration": duration,
         "id": show_id,
         "labelled": labelled,
+        "timed": timed,
     }
     return made
 
