@@ -1,4 +1,4 @@
-"""Shoots every page of the dashboard, narrow and wide, light and dark, into docs/images/."""
+"""Shoots every page of the dashboard, narrow and wide, light and dark; a few are for the docs."""
 
 import json
 import os
@@ -16,13 +16,16 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-IMAGES = ROOT / "docs" / "images"
+EVERYTHING = ROOT / "build" / "screenshots"
+FOR_DOCS = ROOT / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"narrow": 390, "wide": 1280}
 SCHEMES = ("light", "dark")
 LONGEST = 2400
+# In the docs: not the whole length of a page, so that the pictures stay small.
+LONGEST_IN_DOCS = 1000
 # Demo orders need a while until there is something to see.
-SETTLE_SECONDS = 45
+SETTLE_SECONDS = 120
 
 # What to shoot: a name, a path, who looks at it (None: nobody is signed in), and what they do
 # there: click the first of a selector, or type a text into the field with a label.
@@ -93,6 +96,34 @@ SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("search", "/search?q=demo", "operator", ()),
     ("not-found", "/nowhere", "buyer", ()),
 )
+# Those that are kept in docs/images, and shown in the docs.
+IN_DOCS = frozenset(
+    {
+        f"{name}-wide-light"
+        for name in (
+            "overview",
+            "overview-operator",
+            "orders",
+            "order",
+            "products",
+            "product",
+            "webhooks",
+            "webhook-failing",
+            "deliveries",
+            "attempt",
+            "test",
+            "recover",
+            "key-made",
+            "account",
+            "approvals",
+            "approval",
+            "queue",
+            "platform",
+            "audit",
+        )
+    }
+    | {"overview-wide-dark", "webhook-wide-dark", "orders-narrow-light", "order-narrow-dark"}
+)
 
 
 def main() -> None:
@@ -100,7 +131,8 @@ def main() -> None:
     browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser_path is None:
         sys.exit("Chromium is missing; `make test` installs it where it may.")
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    EVERYTHING.mkdir(parents=True, exist_ok=True)
+    FOR_DOCS.mkdir(parents=True, exist_ok=True)
     wanted = set(sys.argv[1:])
     with running() as demo, sync_playwright() as playwright:
         time.sleep(SETTLE_SECONDS)
@@ -139,8 +171,12 @@ def shoot_all(
         page.wait_for_timeout(300)
         height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({"width": WIDTHS[width], "height": max(800, height)})
-        shot = IMAGES / f"{name}-{width}-{scheme}.png"
+        shot = EVERYTHING / f"{name}-{width}-{scheme}.png"
         page.screenshot(path=shot, animations="disabled", caret="hide")
+        if shot.stem in IN_DOCS:
+            tall = min(max(800, height), LONGEST_IN_DOCS)
+            page.set_viewport_size({"width": WIDTHS[width], "height": tall})
+            page.screenshot(path=FOR_DOCS / shot.name, animations="disabled", caret="hide")
         page.set_viewport_size({"width": WIDTHS[width], "height": 800})
         print(shot.relative_to(ROOT), f"{shot.stat().st_size // 1024} KiB")
     for page in pages.values():
