@@ -176,7 +176,7 @@ def test_operators_see_the_whole_system(desk: Visit, store: Store) -> None:
     desk.sign_in(store.api.operator())
 
     expect(desk.page.get_by_role("heading", name="The whole system")).to_be_visible()
-    expect(desk.page.locator("#operating")).to_contain_text("Queued deliveries")
+    expect(desk.page.locator("#operating")).to_contain_text("In the queue")
     expect(desk.page.get_by_role("heading", name="First steps")).to_have_count(0)
     assert desk.serious() == []
 
