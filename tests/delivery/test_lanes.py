@@ -308,6 +308,10 @@ def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> Non
     failed(lane, at=1.0)
 
     assert lane.wanted == 9
+    lane.held = 5
+    assert lane.wanted == 0
+    lane.held = 4
+    assert lane.wanted == 5
     assert lane.rests(1.005)
     assert lane.rests(1.0249)
     assert not lane.rests(1.0251)

@@ -1,16 +1,21 @@
 """A real PostgreSQL in virtual time: one statement at a time, at the moment that the loop says."""
 
 import asyncio
+import os
 import random
-from collections.abc import AsyncIterator, Coroutine, Sequence
+import re
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import asyncpg
+import uvloop
 
 from kit.virtual import Process, State, VirtualLoop
+from tradewind.delivery import sql, sql_jobs, sql_lost
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.storage.wakeups import Wakeups
 
@@ -20,8 +25,8 @@ T = TypeVar("T")
 PREPARE = """
     CREATE SEQUENCE test_ids;
     CREATE OR REPLACE FUNCTION tradewind_now() RETURNS timestamptz
-        LANGUAGE sql STABLE PARALLEL SAFE
-        AS $$ SELECT current_setting('test.now')::timestamptz $$;
+        LANGUAGE plpgsql STABLE PARALLEL SAFE
+        AS $$ BEGIN RETURN pg_read_file('CLOCK'); END $$;
     CREATE OR REPLACE FUNCTION tradewind_uuid7() RETURNS uuid
         LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
         SELECT encode(substring(int8send((extract(epoch FROM tradewind_now()) * 1000)::bigint)
@@ -49,12 +54,43 @@ _NEXT = """
                       WHERE greatest(due_at, lease_until) > tradewind_now()),
                     '9000-01-01Z') AS more,
            coalesce((SELECT min(greatest(next_at, lease_until)) FROM recover_job
-                      WHERE status = 'running'), '9000-01-01Z') AS job
+                      WHERE status = 'running'), '9000-01-01Z') AS job,
+           EXISTS (SELECT 1 FROM delivery_queue WHERE lost >= 5) AS lost
 """
-# What engines and feeders ask again and again, mostly to hear what they have heard before.
-_WHO_IS_DUE = "WITH RECURSIVE waiting"
-_WHICH_JOB = "UPDATE recover_job\n           SET lease_"
-_ONLY_READ = ("SELECT", _WHO_IS_DUE)
+
+
+class _Heard(Exception):
+    """What somebody asked."""
+
+
+class _Listener:
+    """A database that only hears what it is asked."""
+
+    async def fetch(self, query: str, *_: Any) -> Any:
+        raise _Heard(query)
+
+    fetchrow = fetch
+
+
+def _heard(ask: Callable[[Any], Coroutine[Any, Any, Any]]) -> str:
+    """The statement that a function asks first."""
+    try:
+        ask(_Listener()).send(None)
+    except _Heard as heard:
+        return str(heard)
+    raise AssertionError(f"{ask} asks nothing")
+
+
+# What engines and others ask again and again, mostly to hear what they have heard before.
+_WHO_IS_DUE = _heard(sql.due_subscriptions)
+_CLAIM = _heard(lambda db: sql.claim(db, {}, lease=timedelta(0)))
+_WHICH_JOB = _heard(lambda db: sql_jobs.take_job(db, lease=timedelta(0)))
+_PARK = _heard(lambda db: sql_lost.park(db, lost=0, most=0, rest=timedelta(0)))
+_GIVE_UP = _heard(lambda db: sql_lost.give_up(db, lost=0, parked=0, lease=timedelta(0), why=""))
+# Those that change nothing if they return nothing.
+_TAKE_SOME = {_CLAIM, _WHICH_JOB, _PARK, _GIVE_UP}
+_ONLY_READ = re.compile(r"\s*SELECT ")
+_WHAT_IS_POLLED = ("delivery_queue", "recover_job")
 # After a change: until everything that follows from it is written, health too. After a failure:
 # until whoever failed has tried again.
 _SETTLED_SECONDS = 0.7
@@ -65,9 +101,11 @@ class Server:
     """One connection for all, so that nothing but the seed decides who comes first."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._connection: asyncpg.Connection = self._wait(asyncpg.connect(url))
+        # The server reads the time from a file: setting it would be a statement before each other.
+        self._clock = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed with the server
+        self._wait(self._connection.execute(PREPARE.replace("CLOCK", self._clock.name)))
         self._wait(self._connection.execute("SET timezone = 'UTC'; SET jit = off;"))
         self._wait(self._connection.execute("SET plan_cache_mode = force_generic_plan"))
         self._set_at: datetime | None = None
@@ -75,11 +113,12 @@ class Server:
         self._virtual.close()
         self.began = datetime.now(UTC).replace(hour=0, minute=10, second=0, microsecond=0)
         self.jumped = timedelta(0)
+        # How often anything changed that is polled, and when anything changed at all.
         self.changes = 0
         self.changed_at = 0.0
         self.statements = 0
         self._looked = -1
-        self._next: dict[str, datetime] = {}
+        self._next: dict[str, Any] = {}
         self.heard: tuple[int, datetime, Sequence[asyncpg.Record]] = (-1, self.began, [])
 
     def begin(self, loop: VirtualLoop) -> None:
@@ -93,6 +132,7 @@ class Server:
     def close(self) -> None:
         self._wait(self._connection.close())
         self._loop.close()
+        self._clock.close()
 
     def now(self) -> datetime:
         return self.began + timedelta(seconds=self._virtual.time()) + self.jumped
@@ -100,10 +140,11 @@ class Server:
     def jump(self, by: timedelta) -> None:
         """Let the server's clock leap, and nobody else's."""
         self.jumped += by
+        self.changes += 1
         self.changed()
 
     def changed(self, *, settles_after: float = 0.0) -> None:
-        self.changes += 1
+        """Something happened from which more will follow in a moment."""
         self.changed_at = max(self.changed_at, self._virtual.time() + settles_after)
 
     def do(self, method: str, query: str, *args: Any) -> Any:
@@ -111,14 +152,17 @@ class Server:
         now = self.now()
         self.statements += 1
         if now != self._set_at:
-            moment = now.isoformat()
-            self._wait(self._connection.execute(f"SET test.now = '{moment}'"))
+            os.pwrite(self._clock.fileno(), now.isoformat(timespec="microseconds").encode(), 0)
             self._set_at = now
-        if not query.lstrip().startswith(_ONLY_READ):
+        result = self._wait(getattr(self._connection, method)(query, *args))
+        if query == _WHO_IS_DUE or _ONLY_READ.match(query):
+            return result
+        if result or query not in _TAKE_SOME:
             self.changed()
-        return self._wait(getattr(self._connection, method)(query, *args))
+            self.changes += any(name in query for name in _WHAT_IS_POLLED)
+        return result
 
-    def next(self, what: str) -> datetime:
+    def next(self, what: str) -> Any:
         """When the next delivery or job is due; `more` is the next delivery that is not yet."""
         if self._looked != self.changes or self._next["more"] <= self.now():
             self._next = dict(self.do("fetchrow", _NEXT))
@@ -127,7 +171,7 @@ class Server:
 
     def next_due(self) -> float:
         """When polls will find something that they do not find now, as the loop counts."""
-        moment = min(self.next("more"), self.next("job"))
+        moment: datetime = min(self.next("more"), self.next("job"))
         return (moment - self.began - self.jumped).total_seconds()
 
     def is_settled(self) -> bool:
@@ -228,7 +272,9 @@ class Line(Database):
     async def fetch(self, query: str, *args: Any) -> Sequence[asyncpg.Record]:
         """Whoever polls what nobody has changed since hears what was heard before, at once."""
         server = self._server
-        if not query.lstrip().startswith(_WHO_IS_DUE) or not self._is_open:
+        if query in (_PARK, _GIVE_UP) and self._is_open and not server.next("lost"):
+            return []
+        if query != _WHO_IS_DUE or not self._is_open:
             return await super().fetch(query, *args)
         rows: Sequence[asyncpg.Record] = []
         now = server.changes
@@ -244,8 +290,8 @@ class Line(Database):
 
     async def fetchrow(self, query: str, *args: Any) -> asyncpg.Record | None:
         """As above: when there is no job to feed, nobody has to ask for one."""
-        poll = query.lstrip().startswith(_WHICH_JOB) and self._is_open
-        if poll and self._server.next("job") > self._server.now():
+        server = self._server
+        if query == _WHICH_JOB and self._is_open and server.next("job") > server.now():
             return None
         return await super().fetchrow(query, *args)
 
@@ -263,17 +309,7 @@ class Line(Database):
         if self.cut:
             raise DatabaseAway
         await asyncio.sleep(self._chance.uniform(0, self._weather.slowest))
-        if self.cut or (lost and self._chance.random() < lost):
+        is_lost = lost > 0 and self._chance.random() < lost
+        if is_lost or self.cut:
             self._server.changed(settles_after=_LONGEST_PAUSE)
             raise DatabaseAway
-
-
-def prepare(url: str) -> None:
-    """Make a fresh database one whose clock and ids are the test's."""
-
-    async def work() -> None:
-        connection = cast("asyncpg.Connection", await asyncpg.connect(url))
-        await connection.execute(PREPARE)
-        await connection.close()
-
-    asyncio.run(work())

@@ -1,7 +1,7 @@
 """A story told by a seed: events flow, people change their minds, workers and clocks misbehave."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -53,7 +53,6 @@ class Story:
     events: list[Happened] = field(default_factory=list)
     redelivered: list[tuple[Hook, UUID, int, float]] = field(default_factory=list)
     jobs: list[tuple[Hook, UUID]] = field(default_factory=list)
-    called_off: set[UUID] = field(default_factory=set)
     most_stopping: float = 0.0
     drained: bool = True
 
@@ -70,7 +69,7 @@ class Story:
             await chance.choice(steps)()
         await self._end_well()
 
-    def _steps(self) -> list[Callable[[], Awaitable[Any]]]:
+    def _steps(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
         plain = [self.happen] * 5 + [self.temper] * 2 + [self.redeliver, self.recover]
         plain += [self.switch, self.switch, self.rotate, self.move, self.narrow, self.delete]
         plain += [self.cancel_recovery]
@@ -211,7 +210,6 @@ class Story:
             hook, job_id = self.world.chance.choice(self.jobs)
             async with transaction(self.world.api) as tx:
                 await sql_jobs.cancel_job(tx, hook.account_id, hook.id, job_id)
-            self.called_off.add(job_id)
             self.world.tell(f"cancel {job_id}")
 
     async def kill(self) -> None:
@@ -250,6 +248,9 @@ class Story:
     async def storm(self) -> None:
         """The database cannot be reached, or its answers are lost, or it is very slow."""
         world, weather = self.world, self.world.weather
+        if world.chance.random() < 0.5:  # while something is on its way
+            await self.happen()
+            await world.sleep(world.chance.uniform(0, 0.1))
         seconds = world.chance.choice([0.2, 1.0, 4.0, 12.0, 25.0])
         worst = world.chance.choice([(1.0, 0.0, 0.003), (0.5, 0.0, 0.1), (0.0, 0.5, 0.01)])
         worst = world.chance.choice([worst, (0.2, 0.3, 0.5), (0.0, 0.0, 4.0)])

@@ -11,18 +11,24 @@ import asyncpg
 
 from kit.virtual_story import Happened, Story
 from kit.virtual_world import Hook, Sent, Trouble
+from tradewind.delivery.lanes import Lane
+from tradewind.delivery.model import Outcome
 from tradewind.webhooks.signing import sign
 
 _DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
 _LATE = 2.0
 _LEASE = 20.0
 _STOPPING = 15.0
+# How long a claim may wait for its turn, and a record that failed for the next try.
+_LONGEST_HELD, _TRIED_AGAIN = 5.0, 6.0
+# So often nobody comes back from a delivery before it is given up.
+_LOST_MOST = 20
 # How old what is known of a subscription may be at the send: in fair weather, and in a storm.
 _FRESH, _STALE = 0.2, 5.2
 _TICK = timedelta(milliseconds=2)
 _ATTEMPTS = """
     SELECT id, subscription_id, event_id, attempt, trigger, outcome, final, error_code, started_at,
-           duration_ms, next_attempt_at, status_code
+           duration_ms, next_attempt_at, status_code, late
       FROM delivery_attempt WHERE subscription_id = ANY ($1) ORDER BY started_at, id
 """
 _HEALTH = """
@@ -47,7 +53,7 @@ class Truth:
         self.story = story
         self.world = story.world
         hooks = [hook.id for hook in self.world.hooks]
-        numbers = {hook.id: hook.number for hook in self.world.hooks}
+        numbers = self._numbers = {hook.id: hook.number for hook in self.world.hooks}
         do = self.world.server.do
         self.rows: dict[Key, list[asyncpg.Record]] = defaultdict(list)
         self.by_id: dict[UUID, list[asyncpg.Record]] = defaultdict(list)
@@ -69,11 +75,13 @@ class Truth:
             yield f"stopping took {self.story.most_stopping} seconds"
         yield from self.each_ends_once()
         for key, rows in self.rows.items():
+            yield from self.attempts_are_right(key, rows)
             yield from self.attempts_in_turn(key, rows)
         for sent in self.world.sent:
             yield from self.logged_as_it_was(sent)
             yield from self.sent_as_it_should_be(sent)
         yield from self.within_bounds()
+        yield from self.within_widths()
         yield from self.figures_add_up()
 
     def each_ends_once(self) -> Iterator[str]:
@@ -96,23 +104,26 @@ class Truth:
             if recovered[hook.number] != fed:
                 yield f"of {fed} recovered for hook {hook.number} {recovered[hook.number]} ended"
 
-    def attempts_in_turn(  # noqa: C901 - a list of what must be, one after the other
-        self, key: Key, rows: Sequence[asyncpg.Record]
-    ) -> Iterator[str]:
-        """Three attempts at the most for each time it was queued, each in its turn and time."""
-        times = sum(row["final"] for row in rows)
-        told = [row for row in rows if row["outcome"] not in ("unknown", "cancelled")]
-        for attempt, count in Counter(row["attempt"] for row in told).items():
-            if count > times:
-                yield f"{key} was attempted {count} times for the {attempt}. time"
+    def attempts_are_right(self, key: Key, rows: Sequence[asyncpg.Record]) -> Iterator[str]:
+        """Whether each attempt is the last one, was lost or was cancelled: there is a reason."""
         for row in rows:
             over = row["outcome"] in ("delivered", "cancelled") or row["attempt"] == 3
-            if row["final"] != (over and row["outcome"] != "unknown"):
+            if not _is_lost(row) and row["final"] != over:
                 yield f"{key} is final or not: {dict(row)}"
-            if row["outcome"] == "unknown" and not self._explained_unknown(row):
+            if _is_lost(row) and row["final"] and not self._is_given_up(row):
+                yield f"{key} ended too soon: {dict(row)}"
+            if _is_lost(row) and not self._explained_unknown(row):
                 yield f"{key} was lost, and nothing happened: {dict(row)}"
             if row["outcome"] == "cancelled":
                 yield from self._cancelled_rightly(key, row)
+
+    def attempts_in_turn(self, key: Key, rows: Sequence[asyncpg.Record]) -> Iterator[str]:
+        """Three attempts at the most for each time it was queued, each in its turn and time."""
+        times = sum(row["final"] for row in rows)
+        told = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
+        for attempt, count in Counter(row["attempt"] for row in told).items():
+            if count > times:
+                yield f"{key} was attempted {count} times for the {attempt}. time"
         if times != 1:
             return
         for first, then in pairwise(sorted(told, key=lambda row: int(row["attempt"]))):
@@ -122,8 +133,9 @@ class Truth:
             ended = self.sent[first["id"]].ended_moment
             for row in rows:
                 sent = self.sent.get(row["id"])
-                due = ended and ended + _DELAYS[first["attempt"]] - _TICK
-                if sent and due and row["attempt"] == then["attempt"] and sent.moment < due:
+                if sent is None or ended is None or row["attempt"] != then["attempt"]:
+                    continue
+                if sent.moment < ended + _DELAYS[first["attempt"]] - _TICK:
                     yield f"{key} was retried early, after {sent.moment - ended}"
             yield from self._in_time(key, rows, then, first["next_attempt_at"])
         at_first = [row for row in told if row["attempt"] == 1]
@@ -136,13 +148,15 @@ class Truth:
     ) -> Iterator[str]:
         """What nothing stood in the way of was sent when it was due."""
         sent = self.sent.get(row["id"])
-        lost = any(one["outcome"] == "unknown" and one["attempt"] == row["attempt"] for one in rows)
+        lost = any(_is_lost(one) and one["attempt"] == row["attempt"] for one in rows)
         if sent is None or lost:
             return
         late = (sent.moment - due).total_seconds()
         since = sent.at - late
         if late <= _LATE or self._troubles(since - _LEASE - 10, sent.at):
             return
+        if not any(one.hired_at <= since and one.left_at > sent.at for one in self.world.everyone):
+            return  # nobody was there all the time
         small = self.story.bounds.together < 100
         busy = any(
             other is not sent
@@ -176,12 +190,30 @@ class Truth:
             for job in self.jobs
         )
 
+    def _is_given_up(self, row: asyncpg.Record) -> bool:
+        """Whether it was lost again and again; what is heard of the last one later, is not said."""
+        key = self._numbers[row["subscription_id"]], row["event_id"], row["trigger"]
+        lost = sum(_is_lost(one) and one["attempt"] == row["attempt"] for one in self.rows[key])
+        return lost > _LOST_MOST and bool(row["late"] or row["error_code"] == "given_up")
+
     def _explained_unknown(self, row: asyncpg.Record) -> bool:
+        """Whether nobody could record it before its lease ended.
+
+        Who lives and knows the answer tries again until it is recorded: a storm that was over
+        long before is no reason.
+        """
         sent = self.sent.get(row["id"])
         if sent is None:
             return bool(self.world.troubles)
         near = self._troubles(sent.at - 6, max(sent.ended, sent.at + _LEASE) + _LEASE)
-        return any(one.process in (None, sent.process) for one in near)
+        storms = [one for one in near if one.kind.startswith("storm")]
+        if any(one.process in (None, sent.process) for one in near if one not in storms):
+            return True
+        recorded = sent.ended + 0.5
+        for storm in sorted(storms, key=lambda one: one.since):
+            if storm.since <= recorded:
+                recorded = max(recorded, storm.until + _TRIED_AGAIN)
+        return recorded > sent.at + _LEASE - _LONGEST_HELD
 
     def _cancelled_rightly(self, key: Key, row: asyncpg.Record) -> Iterator[str]:
         hook, happened = self.world.hooks[key[0]], self.events[key[1]]
@@ -267,6 +299,28 @@ class Truth:
                     yield f"{place} has {under_way} under way"
                     break
 
+    def within_widths(self) -> Iterator[str]:
+        """No lane has more under way than what its worker heard of the receiver allows."""
+        lanes: dict[tuple[str, int], list[Sent]] = defaultdict(list)
+        for one in self.world.sent:
+            lanes[one.process.name, one.hook.number].append(one)
+        for place, sent in lanes.items():
+            steps = [(one.ended, 0, one) for one in sent] + [(one.at, 1, one) for one in sent]
+            lane = Lane()
+            # Who takes a turn looks at the subscription first, and may hear of trouble meanwhile.
+            widths = [(float("inf"), lane.width)]
+            for at, begins, one in sorted(steps, key=lambda step: step[:2]):
+                lane.in_flight += 1 if begins else -1
+                if not begins and one.result is not None:
+                    took = 1000 * (at - one.at)
+                    outcome = Outcome.of(one.result.outcome)
+                    lane.heard(outcome, one.result.status, took, began=one.at, now=at)
+                    widths = [*widths[:-1], (at, widths[-1][1]), (float("inf"), lane.width)]
+                most = max(width for until, width in widths if until > at - _FRESH)
+                if begins and lane.in_flight > most and not self._troubles(at - 10, at):
+                    yield f"{place} has {lane.in_flight} under way where {most} may be"
+                    break
+
     def figures_add_up(self) -> Iterator[str]:
         """Health counts what was sent; a job counts what it queued. In calm, exactly."""
         for row in self.health:
@@ -275,8 +329,6 @@ class Truth:
         for job in self.jobs:
             over = job["delivered"] + job["failed"]
             calm = self.story.calm and job["status"] == "done"
-            # What was called off after all of it was queued is not counted as either.
-            calm = calm and job["id"] not in self.story.called_off
             if over > job["queued"] or (calm and over < job["queued"]):
                 yield f"a job counts {over} of {job['queued']}: {dict(job)}"
 
@@ -301,6 +353,11 @@ class Truth:
 
     def _troubles(self, since: float, until: float) -> list[Trouble]:
         return [one for one in self.world.troubles if one.since <= until and one.until >= since]
+
+
+def _is_lost(row: asyncpg.Record) -> bool:
+    """Whether nobody knew in time what became of it."""
+    return row["outcome"] == "unknown" or bool(row["late"])
 
 
 def _told(sent: Sent) -> str:

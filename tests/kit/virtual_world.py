@@ -232,6 +232,8 @@ class Worker:
     def __init__(self, world: World, name: str, bounds: Bounds) -> None:
         self.world = world
         self.bounds = bounds
+        self.hired_at = world.time
+        self.left_at = float("inf")
         self.process = Process(name)
         self.line = Line(world.server, world.weather, world.chance, world.bell)
         self.stop = asyncio.Event()
@@ -256,12 +258,13 @@ class Worker:
         await asyncio.gather(*loops)
 
     def kill(self) -> None:
+        self.left_at = self.world.time
         self.world.loop.kill(self.process)
         self.world.workers.remove(self)
 
     async def leave(self) -> float:
         """Tell it to stop, and wait until it has; how long that took."""
-        began = self.world.time
+        began = self.left_at = self.world.time
         self.stop.set()
         self.world.server.changed()
         await asyncio.wait([self.running], timeout=60)

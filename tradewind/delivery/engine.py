@@ -74,6 +74,7 @@ class Engine:
         # The lanes in which something is under way.
         self._busy: dict[UUID, Lane] = {}
         self._under_way = 0
+        self._stopping = False
         self._hand = Hand(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
@@ -92,9 +93,9 @@ class Engine:
         try:
             await self._claim_until(stop, wake)
         finally:
-            sending.cancel()
-            await asyncio.wait({sending})
-            await self._give_back(self._hand.take_older(float("inf")))
+            self._stopping = True
+            self._claimed.set()
+            await sending
             await self._all_over()
             self._recorder.close()
             await recording
@@ -115,7 +116,9 @@ class Engine:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             if not busy:
-                await _first(self._idle, stop, wake, self._room)
+                # An attempt that ended makes room; that is news only if somebody waits for it.
+                room = [self._room] if self._due else []
+                await _first(self._idle, stop, wake, *room)
 
     async def _claim(self) -> bool:
         """Claim as much as there is room for; whether there may be more."""
@@ -174,18 +177,25 @@ class Engine:
         self._due = [one for one in self._due if one not in emptied]
 
     async def _send_in_turn(self) -> None:
-        """Send what was claimed, as lanes have room for it; what waits too long is given back."""
-        while True:
+        """Send what was claimed, as lanes have room for it; what waits too long is given back.
+
+        So is, at the end, what has not begun. If that fails, leases end by themselves.
+        """
+        while not self._stopping:
             await self._claimed.wait()
             self._claimed.clear()
             try:
+                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
                 if await self._send_some():
                     self._claimed.set()
-                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.not_sent", error, _FIRST_PAUSE)
                 await asyncio.sleep(_FIRST_PAUSE)
                 self._claimed.set()
+        try:
+            await self._give_back(self._hand.take_older(float("inf")))
+        except Exception as error:  # noqa: BLE001 - what is under way must be recorded all the same
+            _report("delivery.not_given_back", error, 0.0)
 
     async def _send_some(self) -> bool:
         """Begin to send, by what the subscriptions are right before it.
@@ -194,6 +204,8 @@ class Engine:
         """
         if self._under_way > _FEW:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
+        if self._stopping:
+            return False
         now = self._moment()
         held = self._hand.take(self._bounds, self._busy, now)
         if self._hand.rests(now):
@@ -204,8 +216,11 @@ class Engine:
         try:
             ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
             destinations = await self._load({one.claim.subscription_id for one in held})
-        except BaseException:
+        except TradewindError:
             self._hand.put_back(held)
+            raise
+        except Exception:
+            await self._give_back([one.claim for one in held])
             raise
         before = self._under_way
         latest = self._moment() - _LATE_SECONDS

@@ -134,7 +134,10 @@ async def find_job(
 
 
 async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UUID) -> bool:
-    """End a job, and have what it queued end unsent; whether there is such a job."""
+    """End a job, and have what it queued end unsent; whether there is such a job.
+
+    What ends so counts as failed, of a job that has queued everything too.
+    """
     found = await tx.fetchval(
         """
         UPDATE recover_job
@@ -156,6 +159,11 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
              WHERE job_id = $1 AND lease_until <= tradewind_now()
             RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
                       attempt, trigger
+        ),
+        counted AS (
+            UPDATE recover_job
+               SET failed = failed + (SELECT count(*) FROM unsent)
+             WHERE id = $1
         )
         INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at, event,
                                       purchase_order_id, attempt, trigger, outcome, final,
