@@ -105,7 +105,6 @@ IN_DOCS = frozenset(
             "overview-operator",
             "orders",
             "order",
-            "products",
             "product",
             "webhooks",
             "webhook-failing",
@@ -118,8 +117,6 @@ IN_DOCS = frozenset(
             "approvals",
             "approval",
             "queue",
-            "platform",
-            "audit",
         )
     }
     | {"overview-wide-dark", "webhook-wide-dark", "orders-narrow-light", "order-narrow-dark"}
