@@ -46,7 +46,7 @@ bench: setup ## Measure; prints ratios that were taken in one run
 	@$(PYTHON) tools/setup.py wrk
 	@$(VENV_PYTHON) -m bench
 
-screenshots: setup ## Shoot every page of the dashboard into docs/images
+screenshots: setup ## Shoot every page of the dashboard into build/screenshots; a few into docs/images
 	@$(PYTHON) tools/setup.py browser
 	@$(VENV_PYTHON) tools/screenshots.py $(ONLY)
 

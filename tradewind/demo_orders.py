@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
-from tradewind import parts, settings
+from tradewind import demo_webhooks, parts, settings
 from tradewind.accounts import sql as accounts
 from tradewind.audit.model import Actor
 from tradewind.background.errands import Errands
@@ -114,7 +115,7 @@ class Demo:
             await self._begin(f"demo-{len(orders) + 1}", STORIES[0])
         return _TICK_SECONDS
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._errands.close()
 
     async def _begin(self, name: str, story: Story) -> None:
@@ -183,7 +184,8 @@ async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
             return
         people = Who(buyer.id, buyer.email), Who(approver.id, approver.email)
         demo = Demo(db, client, chosen, *people)
-        try:
+        keyring = Keyring(chosen.secret_key)
+        async with demo_webhooks.receiving(db, keyring, chosen, buyer.id), aclosing(demo):
             while True:
                 rest = _TICK_SECONDS
                 try:
@@ -191,8 +193,6 @@ async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
                 except (TradewindError, OSError) as error:
                     log.warning("demo.stumbled", error=str(error))
                 await asyncio.sleep(rest)
-        finally:
-            await demo.close()
     finally:
         await client.close()
         await db.close()

@@ -176,7 +176,7 @@ def test_operators_see_the_whole_system(desk: Visit, store: Store) -> None:
     desk.sign_in(store.api.operator())
 
     expect(desk.page.get_by_role("heading", name="The whole system")).to_be_visible()
-    expect(desk.page.locator("#operating")).to_contain_text("Queued deliveries")
+    expect(desk.page.locator("#operating")).to_contain_text("In the queue")
     expect(desk.page.get_by_role("heading", name="First steps")).to_have_count(0)
     assert desk.serious() == []
 
@@ -193,6 +193,37 @@ def test_everybody_can_use_the_overview(
     assert desk.serious() == []
     wide = desk.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, "the page is wider than the screen"
+
+
+def test_a_marketplace_leads_back_to_a_page_with_its_code(api: Server, signed_in: SignIn) -> None:
+    back = "/?code=abc%3Cb%3E123&state=taobao"
+    operator = signed_in(api.person(roles=(Role.OPERATOR,))).get(back)
+    buyer = signed_in(api.person()).get(back)
+    refused = signed_in(api.person(roles=(Role.OPERATOR,))).get("/?error=no&state=elsewhere")
+
+    assert (operator.status_code, buyer.status_code, refused.status_code) == (200, 200, 200)
+    assert "abc&lt;b&gt;123" in operator.text
+    assert 'href="/platforms/taobao"' in operator.text
+    assert "abc" not in buyer.text.partition("<main")[2]
+    assert "did not say yes" in refused.text
+    assert 'class="button primary" href="/platforms"' in refused.text
+
+
+def test_no_row_needs_scrolling_sideways_on_a_narrow_screen(
+    open_desk: Callable[..., Visit], store: Store
+) -> None:
+    store.order()
+    desk = open_desk(viewport={"width": 390, "height": 900})
+    desk.sign_in(store.buyer)
+    for path in ("/orders", "/keys", "/account"):
+        desk.open(path)
+        over = "[...document.querySelectorAll('.cards')].map((o) => o.scrollWidth - o.clientWidth)"
+        found = desk.page.evaluate(over)
+        assert found, path
+        assert max(found) <= 0, path
+        here = desk.page.locator(".side [aria-current]")
+        if here.count():
+            expect(here).to_be_in_viewport(ratio=0.9)
 
 
 def test_what_cannot_be_asked_for_is_refused(api: Server, signed_in: SignIn) -> None:

@@ -141,3 +141,21 @@ def test_a_chart_has_a_table_twin() -> None:
 )
 def test_values_are_shown_for_people(value: str, shown: str) -> None:
     assert value == shown
+
+
+def test_a_cell_says_which_column_it_stands_in() -> None:
+    html = rendered(
+        '{% call p.table("All", ["A & B", ("C", "num"), "D", ("", "tight")]) %}'
+        "<tr><td>{{ evil }}</td><td class=num>2</td></tr><tr class=x><td>3</td></tr>"
+        "{% endcall %}",
+        evil="<td>",
+    )
+    assert '<tr><td data-label="A &amp; B">&lt;td&gt;</td><td data-label="C" class=num>2' in html
+    assert '<tr class=x><td data-label="A &amp; B">3' in html
+    assert 'class="scroll cards"' in html
+
+
+def test_a_moment_in_a_sentence_is_said_in_the_zone_of_the_reader() -> None:
+    html = rendered("{{ said | timed }}", said="<b> due at 2026-11-15T01:02:03.004Z.")
+    assert html.startswith("&lt;b&gt; due at <time ")
+    assert 'datetime="2026-11-15T01:02:03.004Z"' in html

@@ -42,7 +42,8 @@ def dev(
         bool, typer.Option("--json", help="Print one JSON line when everything answers.")
     ] = False,
     demo: Annotated[
-        bool, typer.Option(help="Whether demo orders are made that move by themselves.")
+        bool,
+        typer.Option(help="Whether demo orders that move by themselves, and webhooks, are made."),
     ] = True,
 ) -> None:
     """Start everything on this machine, with its own PostgreSQL, demo accounts and orders."""

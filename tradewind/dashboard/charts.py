@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 from tradewind import clock
 from tradewind.dashboard.flash import Tone
 
-_WIDTH, _HEIGHT = 720, 180
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 24
+_WIDTH, _HEIGHT = 720, 186
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 30
 _GAP = 0.22
 _LABELS = 8
 _COARSE = (2, 4, 6, 8, 10)
@@ -60,10 +60,13 @@ def stacked_bars(
                 )
         zone = " UTC" if moments else ""
         pieces.append(f"<g><title>{escape(label)}{zone}: {escape(told)}</title>{''.join(bars)}</g>")
-        if at % ceil(len(labels) / _LABELS) == 0:
+        every = ceil(len(labels) / _LABELS)
+        if at % every == 0:
+            # On a narrow screen there is room for half of them.
+            spare = " tick-spare" if at // every % 2 else ""
             moment = f' data-moment="{clock.show(moments[at])}"' if moments else ""
             pieces.append(
-                f'<text class="tick" x="{_LEFT + (at + 0.5) * step:.1f}" y="{_HEIGHT - 6}" '
+                f'<text class="tick{spare}" x="{_LEFT + (at + 0.5) * step:.1f}" y="{_HEIGHT - 6}" '
                 f'text-anchor="middle"{moment}>{escape(label)}</text>'
             )
     return _svg("chart", _WIDTH, _HEIGHT, title, desc, "".join(pieces))

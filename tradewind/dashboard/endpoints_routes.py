@@ -115,7 +115,8 @@ async def show_queue(
             labels,
             series,
             title="Attempts of the last 24 hours",
-            desc="Attempts to deliver by hour, UTC: delivered and failed.",
+            desc="Attempts to deliver by hour: delivered and failed.",
+            moments=[hour["hour"] for hour in hours],
         ),
     )
 

@@ -41,10 +41,10 @@ _SECTIONS = (
         (
             Place("Accounts", "/accounts", Role.OPERATOR),
             Place("All orders", "/admin/orders", Role.OPERATOR),
-            Place("Endpoints", "/endpoints", Role.OPERATOR),
+            Place("All webhooks", "/endpoints", Role.OPERATOR),
             Place("Queue", "/queue", Role.OPERATOR),
-            Place("Platforms", "/platforms", Role.OPERATOR),
-            Place("Audit", "/audit", Role.OPERATOR),
+            Place("Marketplaces", "/platforms", Role.OPERATOR),
+            Place("Audit log", "/audit", Role.OPERATOR),
         ),
     ),
 )

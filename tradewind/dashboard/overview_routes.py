@@ -1,13 +1,17 @@
 """The overview: what is going on, at a glance."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from tradewind.accounts.model import Buyer, Role
-from tradewind.dashboard import charts, overview, sql_overview, words
+from tradewind.dashboard import charts, overview, sql_desk, sql_overview, words
 from tradewind.dashboard.render import Renderer
 from tradewind.delivery import sql as deliveries
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Status
+from tradewind.platforms.errors import UnsupportedPlatform
+from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
@@ -20,25 +24,37 @@ from tradewind.webhooks.model import Health
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 
+Given = Annotated[str, Meta(max_length=2000)] | None
+
 _ROWS = 5
 _SUBSCRIPTIONS = 1000
 
 
 class OverviewQuery(Input):
-    """How far to look back."""
+    """How far to look back; and what a marketplace adds where it leads back to after asking."""
 
     span: Literal["day", "week"] = "day"
+    code: Given = None
+    state: Given = None
+    error: Given = None
+    error_description: Given = None
 
 
 @routes.get("/", media_type="text/html")
 async def show_overview(
-    request: Request, caller: Caller, query: OverviewQuery, db: Database, renderer: Renderer
+    request: Request,
+    caller: Caller,
+    query: OverviewQuery,
+    db: Database,
+    platforms: Platforms,
+    renderer: Renderer,
 ) -> Answer:
     """The page that one begins with: what each role needs to know of its day."""
     return renderer.page(
         "overview.html",
         request,
         caller,
+        returned=_returned(query, platforms),
         buying=await _buying(db, caller, query.span) if Role.BUYER in caller.roles else None,
         approving=await _approving(db, caller) if Role.APPROVER in caller.roles else None,
         operating=await _operating(db) if Role.OPERATOR in caller.roles else None,
@@ -52,6 +68,23 @@ async def dismiss_first_steps(
     """Show the list of first steps no more."""
     await sql_overview.dismiss_steps(db, caller.account_id)
     return renderer.to(caller, "/")
+
+
+def _returned(query: OverviewQuery, platforms: Platforms) -> dict[str, Any] | None:
+    """What a marketplace sent somebody back with; `state` says which one it was."""
+    if not query.code and not query.error:
+        return None
+    try:
+        place = platforms.named(query.state or "")
+    except UnsupportedPlatform:
+        place = ""
+    return {
+        "code": query.code or "",
+        "error": query.error,
+        "error_description": query.error_description,
+        "place": place,
+        "name": platforms.marketplace(place).traits.name if place else "",
+    }
 
 
 async def _buying(db: Database, caller: Caller, chosen: str) -> dict[str, Any]:
@@ -112,4 +145,5 @@ async def _operating(db: Database) -> dict[str, Any]:
     failing = await webhooks.list_all(
         db, health=[Health.FAILING, Health.DISABLED], below=None, limit=_ROWS
     )
-    return {"queue": queue, "receivers": receivers, "failing": failing}
+    owners = await sql_desk.names(db, [hook.account_id for hook in failing])
+    return {"queue": queue, "receivers": receivers, "failing": failing, "owners": owners}

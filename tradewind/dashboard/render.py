@@ -11,6 +11,7 @@ from tradewind import clock, ids
 from tradewind.dashboard import flash as flashes
 from tradewind.dashboard import words
 from tradewind.dashboard.flash import Flash, Shown, Tone
+from tradewind.dashboard.marks import labelled, timed
 from tradewind.dashboard.navigation import sidebar
 from tradewind.dashboard.session import Sessions, csrf_token
 from tradewind.dashboard.static import Static
@@ -121,6 +122,8 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "percent": percent,
         "duration": duration,
         "id": show_id,
+        "labelled": labelled,
+        "timed": timed,
     }
     return made
 

@@ -144,12 +144,13 @@ async def queue_now(db: Database) -> asyncpg.Record | None:
                count(*) FILTER (WHERE lease_until > moment) AS in_flight,
                count(*) FILTER (WHERE attempt > 1) AS repeated,
                count(*) FILTER (WHERE lost > 0) AS lost,
+               count(*) FILTER (WHERE parked > 0) AS parked,
                extract(epoch FROM max(moment) - min(due_at)
                        FILTER (WHERE due_at <= moment AND lease_until <= moment))::float
                    AS oldest_due_seconds,
                (SELECT count(*) FROM recover_job WHERE status = 'running') AS recoveries,
                tradewind_now() AS now
-          FROM (SELECT due_at, lease_until, attempt, lost, tradewind_now() AS moment
+          FROM (SELECT due_at, lease_until, attempt, lost, parked, tradewind_now() AS moment
                   FROM delivery_queue LIMIT 100001) AS some_of_it
         """
     )

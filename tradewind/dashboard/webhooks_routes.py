@@ -306,7 +306,8 @@ def _chart(hours: Sequence[asyncpg.Record]) -> dict[str, Any]:
         labels,
         series,
         title="Attempts of the last 24 hours",
-        desc=f"{total} attempts by hour, in UTC.",
+        desc=f"{total} attempts by hour.",
+        moments=[row["hour"] for row in hours],
     )
     rows = [
         [f"{clock.show(row['hour'])[:16].replace('T', ' ')}", row["delivered"], row["failed"]]

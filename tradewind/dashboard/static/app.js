@@ -2,7 +2,9 @@
 import { dress } from "./dress.js";
 import { listen } from "./live.js";
 import { closeMenus } from "./menu.js";
+import { showHere } from "./strips.js";
 
 dress(document);
 closeMenus();
+showHere(document);
 if ("signedIn" in document.body.dataset) listen();
