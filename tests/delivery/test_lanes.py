@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tradewind.delivery.lanes import FIRST, MOST, Bounds, Lane, share_out
+from tradewind.delivery.lanes import FIRST, MOST, NEAR, Bounds, Lane, share_out
 from tradewind.delivery.model import Outcome
 
 _FAILURES = [one for one in Outcome if one not in (Outcome.DELIVERED, Outcome.CANCELLED)]
 
 
-def answered(lane: Lane, took_ms: float = 5, *, began: float = 0.0) -> None:
+def answered(lane: Lane, took_ms: float = 50, *, began: float = 0.0) -> None:
     lane.heard(Outcome.DELIVERED, 200, took_ms, began=began, now=began + took_ms / 1000)
 
 
@@ -323,3 +323,16 @@ def test_a_wide_lane_does_not_rest() -> None:
     failed(lane, at=1.0)
 
     assert not lane.rests(1.006)
+
+
+def test_one_that_is_near_gets_no_more_than_it_can_need() -> None:
+    lane = Lane()
+    for _ in range(300):
+        answered(lane, 5)
+    assert lane.width == NEAR
+
+    for _ in range(300):
+        answered(lane, 50)
+    assert lane.width == MOST
+    answered(lane, 5)
+    assert lane.width == MOST

@@ -34,7 +34,7 @@ _POLL_SECONDS = 0.2
 # many, how long it waits for more room before it claims only a few.
 _LOOK_SECONDS = 0.05
 _GATHER_SECONDS = 0.01
-_FEW = 128
+_FEW = 64
 # While much is under way: for so long it gathers what ended, before others take their turn.
 _TURN_SECONDS = 0.002
 _MOST_LANES = 20_000

@@ -10,6 +10,9 @@ from tradewind.delivery.model import Outcome
 
 FIRST = 16.0
 MOST = 256.0
+# So many are enough for a receiver that is near: more wait for each other, in its memory and ours.
+NEAR = 128.0
+_NEAR_MS = 25
 _FAST_MS = 1000
 _SLOW_MS = 3000
 # A receiver that answers so soon is claimed for ahead of time.
@@ -84,7 +87,8 @@ class Lane:
             self.failing = False
             if took_ms <= _FAST_MS:
                 step = 1.0 if self.limit < self._calm_from else 1.0 / self.limit
-                self.limit = min(MOST, self.limit + step)
+                most = NEAR if took_ms <= _NEAR_MS else MOST
+                self.limit = max(self.limit, min(most, self.limit + step))
             elif took_ms > _SLOW_MS and began > self._shrunk_at:
                 self._shrink(0.7, now)
             return

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from tradewind.delivery.model import Claim, Due, Ended
+from tradewind.delivery.model import Claim, Due, Ended, Outcome
 from tradewind.storage.pool import Database
 
 _AT_ONCE = timedelta(0)
@@ -208,6 +208,8 @@ async def record(
     queue knows is copied from there.
     """
     ended = sorted(ended, key=lambda one: one.claim.id)
+    # Mostly none: then two columns are sent empty, and filled with NULL by unnest.
+    failed = [one for one in ended if one.outcome is not Outcome.DELIVERED]
     lost = await db.fetch(
         """
         WITH given AS MATERIALIZED (
@@ -270,8 +272,8 @@ async def record(
         [one.outcome for one in ended],
         [one.is_over for one in ended],
         [one.status for one in ended],
-        [one.error_code for one in ended],
-        [one.error_message for one in ended],
+        [one.error_code for one in failed and ended],
+        [one.error_message for one in failed and ended],
         [one.started_at for one in ended],
         [one.duration_ms for one in ended],
         [one.url for one in ended],

@@ -1,6 +1,7 @@
 """libcurl's multi interface on the event loop: one watched descriptor, one turn for many calls."""
 
 import asyncio
+import select
 import selectors
 from collections.abc import Callable
 from typing import Final
@@ -11,9 +12,51 @@ from tradewind.observability.logs import log
 
 Done = Callable[[int], None]
 
-# libcurl's words for reading and writing are those of the selectors, both when it says what it
-# waits for and when it is told what is ready.
+_HAS_EPOLL: Final = hasattr(select, "epoll")
+_WRITE: Final = select.EPOLLOUT if _HAS_EPOLL else 0
+_WANTED: Final = (0, select.EPOLLIN, _WRITE, select.EPOLLIN | _WRITE) if _HAS_EPOLL else ()
 _NOTHING: Final = frozenset({pycurl.POLL_REMOVE, pycurl.POLL_NONE})
+
+
+class _Sockets:
+    """The sockets that libcurl waits for, in its words: 1 to read, 2 to write, 3 for both.
+
+    Those are the words of `selectors` too. Where there is epoll it is used bare: two sockets
+    change with every call, and what `selectors` keeps of each costs more than the system call.
+    """
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self.register = self._selector.register
+        self.modify = self._selector.modify
+        self.unregister = self._selector.unregister
+        self.fileno = self._selector.fileno
+        self.close = self._selector.close
+
+    def ready(self) -> list[tuple[int, int]]:
+        return [(key.fd, events) for key, events in self._selector.select(0)]
+
+
+class _Epoll:
+    """The same, of Linux."""
+
+    def __init__(self) -> None:
+        self._epoll = select.epoll()
+        self.unregister = self._epoll.unregister
+        self.fileno = self._epoll.fileno
+        self.close = self._epoll.close
+
+    def register(self, descriptor: int, wanted: int) -> None:
+        self._epoll.register(descriptor, _WANTED[wanted])
+
+    def modify(self, descriptor: int, wanted: int) -> None:
+        self._epoll.modify(descriptor, _WANTED[wanted])
+
+    def ready(self) -> list[tuple[int, int]]:
+        return [
+            (descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1))
+            for descriptor, events in self._epoll.poll(0)
+        ]
 
 
 class Multi:
@@ -29,7 +72,7 @@ class Multi:
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._time)
         self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
-        self._ready = selectors.DefaultSelector()
+        self._ready = _Epoll() if _HAS_EPOLL else _Sockets()
         self._watched: dict[int, int] = {}
         self._calls: dict[pycurl.Curl, Done] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -117,8 +160,8 @@ class Multi:
 
     def _act(self) -> None:
         act = self._multi.socket_action
-        for key, events in self._ready.select(0):
-            act(key.fd, events)
+        for descriptor, events in self._ready.ready():
+            act(descriptor, events)
         self._hand_out()
 
     def _hand_out(self) -> None:
