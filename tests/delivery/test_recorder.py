@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from delivery.events import journalled
 
 from tradewind import ids
 from tradewind.delivery import recorder, sql
@@ -15,18 +16,11 @@ from tradewind.delivery.recorder import Recorder
 from tradewind.egress import descriptors
 from tradewind.storage.pool import Database
 
-_QUEUE = """
-    INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at, due_at,
-                                event, purchase_order_id)
-    SELECT $1, $2, 1, gen_random_uuid(), now(), now(), 'order.updated', gen_random_uuid()
-      FROM generate_series(1, $3)
-"""
-
 
 async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[Ended]]:
     """Deliveries that are ours, and the attempts by which they were delivered."""
     hook = ids.new()
-    await db.execute(_QUEUE, ids.new(), hook, number)
+    await journalled(db, ids.new(), hook, number)
     claims, now = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
     assert now is not None
     return claims, [Ended(claim, Outcome.DELIVERED, now, 3) for claim in claims]

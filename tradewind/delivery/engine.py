@@ -33,6 +33,7 @@ _POLL_SECONDS = 0.2
 # While it is busy: how often it looks for subscriptions with something due, and, after a claim of
 # many, how long it waits for more room before it claims only a few.
 _LOOK_SECONDS = 0.05
+_RAREST_SECONDS = 0.5
 _GATHER_SECONDS = 0.01
 _FEW = 64
 # While much is under way: for so long it gathers what ended, before others take their turn.
@@ -118,7 +119,8 @@ class Engine:
             if not busy:
                 # An attempt that ended makes room; that is news only if somebody waits for it.
                 room = [self._room] if self._due else []
-                await _first(self._idle, stop, wake, *room)
+                if not await _first(self._idle, stop, wake, *room):
+                    self._look_at = float("-inf")  # time has passed: something may be due by now
 
     async def _claim(self) -> bool:
         """Claim as much as there is room for; whether there may be more."""
@@ -142,7 +144,7 @@ class Engine:
         if not self._due or self._moment() > self._look_at:
             await self._look()
         shares = self._share_out()
-        if self._last > _FEW // 4 and sum(shares.values()) < _FEW:
+        if self._under_way and self._last > _FEW // 4 and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
             shares = self._share_out()
         return shares
@@ -152,9 +154,9 @@ class Engine:
         began = self._moment()
         found = await sql.due_subscriptions(self._db)
         took = self._moment() - began
-        # A look that is dear is made less often.
-        self._look_at = began + took + max(_LOOK_SECONDS, 10 * took)
-        self._idle = max(_POLL_SECONDS, 5 * took)
+        # A look that is dear is made less often, but never so that a retry would be late.
+        self._look_at = began + took + min(max(_LOOK_SECONDS, 10 * took), _RAREST_SECONDS)
+        self._idle = min(max(_POLL_SECONDS, 5 * took), _RAREST_SECONDS)
         self._resting = {one: at for one, at in self._resting.items() if at > began}
         self._due = [one.id for one in found if one.id not in self._resting]
         for one in found:
@@ -334,11 +336,12 @@ def _host(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{parts.port or ''}".removesuffix(":443")
 
 
-async def _first(seconds: float, *events: asyncio.Event) -> None:
-    """Wait for the first of these events, so long at the most."""
+async def _first(seconds: float, *events: asyncio.Event) -> bool:
+    """Wait for the first of these events, so long at the most; whether there was one."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
-        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
     finally:
         for wait in waits:
             wait.cancel()
