@@ -21,6 +21,7 @@ from tradewind.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import secret as secrets
+from tradewind.worker import spare_the_collector
 
 PAIRS = 5
 DRAIN = 50_000
@@ -146,6 +147,7 @@ class Bench:
 async def run(database_url: str) -> bool:
     """Print every figure; whether the bars hold."""
     logs.configure("json", "error")
+    spare_the_collector()
     db = Database(database_url, size=8, name="bench")
     hurried = Database(database_url, size=HURRIED_CONNECTIONS, name="bench", settings=HURRIED)
     await db.open()
