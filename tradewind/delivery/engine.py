@@ -26,8 +26,13 @@ from tradewind.webhooks.secret import Opener
 LEASE = timedelta(seconds=SECONDS + 10)
 # A commit of the engine's need not wait for the disk: if the server crashes, what it had
 # not written is sent again, never lost. And its few statements are planned once for all:
-# planning them for every batch, over all partitions, took longer than the work.
-HURRIED = {"synchronous_commit": "off", "plan_cache_mode": "force_generic_plan"}
+# planning them for every batch, over all partitions, took longer than the work. What was planned
+# while the queue was empty must serve when it is long: so never by reading a whole table.
+HURRIED = {
+    "synchronous_commit": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+}
 HURRIED_CONNECTIONS = 4
 _POLL_SECONDS = 0.2
 # While it is busy: how often it looks for subscriptions with something due, and, after a claim of
