@@ -14,6 +14,7 @@ from kit.server import Person, Server
 from kit.store import Store
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+Enter = Callable[[Person], Pages]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = [
     "--no-sandbox",
@@ -157,3 +158,17 @@ def open_desk(browser: Browser, store: Store) -> Iterator[Callable[..., Visit]]:
 def desk(open_desk: Callable[..., Visit]) -> Visit:
     """The dashboard of the whole system, with nobody signed in yet; see the fixture `store`."""
     return open_desk()
+
+
+@pytest.fixture
+def enter(store: Store) -> Iterator[Enter]:
+    """Signs people in at the whole system, without a browser."""
+    made: list[Pages] = []
+
+    def sign_in(person: Person) -> Pages:
+        made.append(Pages(store.api, person))
+        return made[-1]
+
+    yield sign_in
+    for one in made:
+        one.client.close()

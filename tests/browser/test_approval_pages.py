@@ -1,12 +1,11 @@
 """Approvals and the search box, as approvers and buyers click them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser.conftest import Visit
+from browser.conftest import Enter, Visit
 from kit.pages import Pages
-from kit.server import Person
 from kit.store import Store
 from playwright.sync_api import expect
 
@@ -15,22 +14,7 @@ from tradewind.accounts.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-Enter = Callable[[Person], Pages]
 NASTY = "<img src=x onerror=alert(1)> too dear"
-
-
-@pytest.fixture
-def enter(store: Store) -> Iterator[Enter]:
-    """Signs people in at the whole system, without a browser."""
-    made: list[Pages] = []
-
-    def sign_in(person: Person) -> Pages:
-        made.append(Pages(store.api, person))
-        return made[-1]
-
-    yield sign_in
-    for one in made:
-        one.client.close()
 
 
 def asked(store: Store, **more: Any) -> tuple[str, str]:

@@ -1,13 +1,11 @@
 """The pages of operators, as they click them: accounts, orders, receivers, platforms, audit."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from browser.conftest import Visit
-from kit.pages import Pages
-from kit.server import Person
+from browser.conftest import Enter, Visit
 from kit.store import Store
 from playwright.sync_api import expect
 
@@ -16,7 +14,6 @@ from tradewind.accounts.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-Enter = Callable[[Person], Pages]
 NASTY = "<img src=x onerror=alert(1)>"
 PAGES = (
     "/accounts",
@@ -28,20 +25,6 @@ PAGES = (
     "/platforms/sandbox",
     "/audit",
 )
-
-
-@pytest.fixture
-def enter(store: Store) -> Iterator[Enter]:
-    """Signs people in at the whole system, without a browser."""
-    made: list[Pages] = []
-
-    def sign_in(person: Person) -> Pages:
-        made.append(Pages(store.api, person))
-        return made[-1]
-
-    yield sign_in
-    for one in made:
-        one.client.close()
 
 
 def fresh_email() -> str:

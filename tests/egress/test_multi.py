@@ -5,10 +5,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pycurl
+import pytest
 from egress.receivers import OK, answering, hanging_after, receiving
 from structlog.testing import capture_logs
 
+from tradewind.egress import multi as module
 from tradewind.egress.multi import Multi
+
+
+@pytest.fixture(params=["epoll", "selectors"], autouse=True)
+def everywhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Linux, and as where there is no epoll."""
+    if request.param == "selectors":
+        monkeypatch.setattr(module, "_HAS_EPOLL", False)
 
 
 @asynccontextmanager

@@ -62,7 +62,7 @@ class _Epoll:
 class Multi:
     """Performs handles, and calls back with libcurl's code when one is over.
 
-    All sockets are in an epoll set of our own, and the loop watches that set: what is ready is
+    All sockets are in a set of our own, and the loop watches that set: what is ready is
     dealt with in one turn, however much it is. pycurl's own integration has the loop watch every
     socket, and makes a future for every call; docs/decisions/0014 has the prices.
     """
