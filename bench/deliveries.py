@@ -83,7 +83,7 @@ class Bench:
             """
             WITH made AS (
                 INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-                SELECT gen_random_uuid(), $1, gen_random_uuid(), 'order.updated', $2, now()
+                SELECT tradewind_uuid7(), $1, tradewind_uuid7(), 'order.updated', $2, now()
                   FROM generate_series(1, $3)
                 RETURNING id, created_at, purchase_order_id
             )

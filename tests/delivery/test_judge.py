@@ -53,7 +53,7 @@ def test_a_delivery_is_over_when_it_arrived_was_cancelled_or_failed_three_times(
 ) -> None:
     over = outcome in (Outcome.DELIVERED, Outcome.CANCELLED) or attempt == 3
 
-    assert Ended(a_claim(attempt=attempt), outcome, NOW).is_over is over
+    assert Ended(a_claim(attempt=attempt), outcome, NOW.timestamp()).is_over is over
 
 
 @pytest.mark.parametrize("sent", list(Sent))
@@ -63,7 +63,7 @@ def test_every_outcome_of_a_call_is_one_of_an_attempt(sent: Sent) -> None:
 
 @pytest.mark.parametrize("reason", list(Cancelled))
 def test_a_cancelled_delivery_says_why(reason: Cancelled) -> None:
-    ended = Ended(a_claim(), Outcome.CANCELLED, NOW, cancelled=reason)
+    ended = Ended(a_claim(), Outcome.CANCELLED, NOW.timestamp(), cancelled=reason)
 
     assert ended.error_code == reason.value
     assert ended.error_message
@@ -72,8 +72,8 @@ def test_a_cancelled_delivery_says_why(reason: Cancelled) -> None:
 
 def test_a_failed_attempt_says_why_and_a_delivered_one_says_nothing() -> None:
     problem = Problem("http_500", "The receiver answered 500.")
-    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW, problem=problem)
-    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW, status=200)
+    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW.timestamp(), problem=problem)
+    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW.timestamp(), status=200)
 
     assert (failed.error_code, failed.error_message) == ("http_500", "The receiver answered 500.")
     assert (delivered.error_code, delivered.error_message) == (None, None)

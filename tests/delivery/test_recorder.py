@@ -23,7 +23,7 @@ async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[
     await journalled(db, ids.new(), hook, number)
     claims, now = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
     assert now is not None
-    return claims, [Ended(claim, Outcome.DELIVERED, now, 3) for claim in claims]
+    return claims, [Ended(claim, Outcome.DELIVERED, now.timestamp(), 3) for claim in claims]
 
 
 async def record(db: Database, ended: Sequence[Ended]) -> None:
@@ -40,9 +40,9 @@ async def logged(db: Database) -> set[object]:
 
 async def test_one_that_cannot_be_recorded_keeps_none_of_the_others_from_it(db: Database) -> None:
     claims, ended = await claimed(db, 8)
-    no_such_day = ended[5].started_at - timedelta(days=100)
+    no_such_day = ended[5].started - timedelta(days=100).total_seconds()
     attempts = list(ended)
-    attempts[5] = msgspec.structs.replace(ended[5], started_at=no_such_day)
+    attempts[5] = msgspec.structs.replace(ended[5], started=no_such_day)
 
     await record(db, attempts)
 

@@ -1,7 +1,7 @@
 """One attempt: what exactly is sent, signed at the send, and what became of it."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from time import perf_counter, time
 from typing import Protocol
 from uuid import UUID
@@ -93,10 +93,9 @@ class Clock:
     """The database's time, told by this process's own clock from one look at it on."""
 
     def __init__(self, now: datetime, moment: Callable[[], float] = perf_counter) -> None:
-        self._now = now
         self.moment = moment
-        self._since = moment()
+        self._ahead = now.timestamp() - moment()
 
-    def at(self, moment: float) -> datetime:
-        """What time it was in the database at a moment of our clock."""
-        return self._now + timedelta(seconds=moment - self._since)
+    def at(self, moment: float) -> float:
+        """What time it was in the database at a moment of our clock, in Unix seconds."""
+        return self._ahead + moment

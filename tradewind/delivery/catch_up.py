@@ -1,7 +1,7 @@
 """Catches up by itself: when a receiver answers again, what it missed is delivered."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tradewind.delivery import recover
@@ -24,7 +24,8 @@ async def where_it_answers_again(
             back.setdefault(destination.id, (destination, ended))
     for destination, ended in back.values():
         if destination.failing_since is not None:
-            span = Span(destination.failing_since - _MARGIN, ended.started_at)
+            answered = datetime.fromtimestamp(ended.started, UTC)
+            span = Span(destination.failing_since - _MARGIN, answered)
             await recover.begin(
                 db, destination.account_id, destination.id, span, trigger="catch_up"
             )

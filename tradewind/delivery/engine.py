@@ -1,7 +1,7 @@
 """The engine: claims what is due, fairly; sends it; records what came of it, in batches."""
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -177,9 +177,7 @@ class Engine:
 
     def _forget_emptied(self, shares: dict[UUID, int], claims: Sequence[Claim]) -> None:
         """Who gave less than was asked for has nothing more that is due now."""
-        got = dict.fromkeys(shares, 0)
-        for claim in claims:
-            got[claim.subscription_id] += 1
+        got = Counter(claim.subscription_id for claim in claims)
         emptied = {one for one, share in shares.items() if got[one] < share}
         self._due = [one for one in self._due if one not in emptied]
 

@@ -36,7 +36,9 @@ class Hand:
     def add(self, claims: Sequence[Claim], clock: Clock, since: float) -> None:
         for claim in claims:
             one = claim.subscription_id
-            self._waiting.setdefault(one, deque()).append(Held(claim, clock, since))
+            if one not in self._waiting:
+                self._waiting[one] = deque()
+            self._waiting[one].append(Held(claim, clock, since))
             self._lanes[one].held += 1
 
     def rests(self, now: float) -> bool:

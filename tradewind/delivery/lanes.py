@@ -86,9 +86,10 @@ class Lane:
         if outcome is Outcome.DELIVERED:
             self.failing = False
             if took_ms <= _FAST_MS:
-                step = 1.0 if self.limit < self._calm_from else 1.0 / self.limit
                 most = NEAR if took_ms <= _NEAR_MS else MOST
-                self.limit = max(self.limit, min(most, self.limit + step))
+                if self.limit < most:
+                    step = 1.0 if self.limit < self._calm_from else 1.0 / self.limit
+                    self.limit = min(most, self.limit + step)
             elif took_ms > _SLOW_MS and began > self._shrunk_at:
                 self._shrink(0.7, now)
             return

@@ -112,11 +112,14 @@ class Destination(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """An attempt that is over, to be recorded. `cancelled` is why it was not even made."""
+    """An attempt that is over, to be recorded. `cancelled` is why it was not even made.
+
+    `started` is in Unix seconds, by the database's clock.
+    """
 
     claim: Claim
     outcome: Outcome
-    started_at: datetime
+    started: float
     duration_ms: int | None = None
     status: int | None = None
     problem: Problem | None = None

@@ -1,6 +1,7 @@
 """Records what became of attempts: hundreds in one statement, or those of a few milliseconds."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -69,7 +70,7 @@ class Recorder:
         self._lanes = lanes
         self._moment = moment
         self._buffer: list[tuple[Ended, Destination | None]] = []
-        self._tallies: dict[UUID, Tally] = {}
+        self._tallies: defaultdict[UUID, Tally] = defaultdict(Tally)
         self._tallied_at = self._moment()
         self._behind_since = self._moment()
         self._some = asyncio.Event()
@@ -163,7 +164,7 @@ class Recorder:
         figures.attempted([one for one, _ in told])
         for one, _ in told:
             if one.outcome is not Outcome.CANCELLED:
-                self._tallies.setdefault(one.claim.subscription_id, Tally()).add(one)
+                self._tallies[one.claim.subscription_id].add(one)
         if late and (count := await sql_lost.log_late(self._db, late)):
             figures.LEASES_LOST.inc(count)
             log.warning("delivery.leases_lost", count=count)
@@ -180,7 +181,7 @@ class Recorder:
             log.warning("delivery.not_followed_up", error=str(error))
 
     async def _write_health(self) -> None:
-        found, self._tallies = self._tallies, {}
+        found, self._tallies = self._tallies, defaultdict(Tally)
         self._tallied_at = self._moment()
         if not found:
             return

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from tradewind.delivery.model import Claim, Due, Ended, Outcome
+from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
 _AT_ONCE = timedelta(0)
@@ -142,7 +142,8 @@ async def claim(
         )
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
                claimed.event_id, claimed.event, claimed.attempt, claimed.claim,
-               claimed.delivery_id, claimed.job_id, event.body, tradewind_now() AS now
+               claimed.delivery_id, claimed.job_id, event.body,
+               CASE claimed.id WHEN (SELECT id FROM claimed LIMIT 1) THEN tradewind_now() END
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
         """,
@@ -150,7 +151,8 @@ async def claim(
         list(shares.values()),
         lease,
     )
-    return [_claim(row) for row in rows], rows[0]["now"] if rows else None
+    # One row tells the time: to read it from all of them takes as long as an id.
+    return [_claim(row) for row in rows], next((row[-1] for row in rows if row[-1]), None)
 
 
 def _claim(row: asyncpg.Record) -> Claim:
@@ -202,46 +204,58 @@ async def record(
 ) -> Sequence[Ended]:
     """Log attempts, delete what is over and put off the rest; those whose claim was lost.
 
-    Every change is fenced by the claim: who lost a lease changes no delivery. What is put off is
-    fenced by the attempt too: when the answer to this was lost, it comes once more, and must not
-    use up the next attempt. All in one statement, rows in the order of their ids. What only the
-    queue knows is copied from there.
+    Every change is fenced by the id that the claim made: who lost a lease changes no delivery, and
+    when the answer to this was lost, and it comes once more, it uses up no other attempt. All in
+    one statement, rows in the order of their ids. What only the queue knows is copied from there.
+
+    It waits for the disk, whatever the connection's setting is: until a delete is on the disk,
+    PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
     """
+    if not ended:
+        return []
     ended = sorted(ended, key=lambda one: one.claim.id)
-    # Mostly none: then two columns are sent empty, and filled with NULL by unnest.
-    failed = [one for one in ended if one.outcome is not Outcome.DELIVERED]
+    # Most answers in a second are the same: each is sent once, and attempts say which was theirs.
+    answers: dict[tuple[object, ...], int] = {}
+    places = [answers.setdefault(_answer(one), len(answers) + 1) for one in ended]
     lost = await db.fetch(
         """
-        WITH given AS MATERIALIZED (
+        WITH patience AS MATERIALIZED (
+            SELECT set_config('synchronous_commit', 'on', true)
+        ),
+        given AS MATERIALIZED (
+            SELECT given.*
+              FROM patience
+             CROSS JOIN unnest($3::uuid[], $4::uuid[], $5::boolean[], $6::float8[], $7::integer[],
+                               $8::text[], $9::integer[])
+                   AS given (queue_id, delivery_id, over, started, duration_ms, signature, place)
+        ),
+        answer AS MATERIALIZED (
             SELECT *
-              FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::boolean[], $5::smallint[],
-                          $6::text[], $7::text[], $8::timestamptz[], $9::integer[], $10::text[],
-                          $11::bigint[], $12::text[], $13::bytea[], $14::bytea[], $17::uuid[])
-                   AS given (queue_id, number, outcome, over, status_code, error_code,
-                             error_message, started_at, duration_ms, url, sent_at, signature,
-                             response_head, response_body, delivery_id)
+              FROM unnest($10::text[], $11::smallint[], $12::text[], $13::text[], $14::text[],
+                          $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
+                   AS answer (outcome, status_code, error_code, error_message, url, sent_at, head,
+                              body, place)
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
              USING given
-             WHERE q.id = given.queue_id AND q.claim = given.number AND given.over
-            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+             WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND given.over
+            RETURNING q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, q.attempt, q.trigger,
                       NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
                SET attempt = q.attempt + 1,
-                   due_at = tradewind_now() + CASE q.attempt WHEN 1 THEN $15::interval
-                                                             ELSE $16::interval END,
+                   due_at = tradewind_now() + CASE q.attempt WHEN 1 THEN $1::interval
+                                                             ELSE $2::interval END,
                    lease_until = 'epoch',
                    delivery_id = NULL,
                    lost = 0,
                    parked = 0
               FROM given
-             WHERE q.id = given.queue_id AND q.claim = given.number AND NOT given.over
-               AND q.delivery_id = given.delivery_id
-            RETURNING q.id, q.claim, q.account_id, q.subscription_id, q.event_id, q.event_at,
+             WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND NOT given.over
+            RETURNING given.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
         told AS (
@@ -257,35 +271,42 @@ async def record(
                                           signature, response_head, response_body)
             SELECT given.delivery_id, told.account_id, told.subscription_id, told.event_id,
                    told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
-                   given.outcome, given.over, given.status_code, given.error_code,
-                   given.error_message, given.started_at, given.duration_ms, told.next_at,
-                   given.url, given.sent_at, given.signature, given.response_head,
-                   given.response_body
+                   answer.outcome, given.over, answer.status_code, answer.error_code,
+                   answer.error_message, to_timestamp(given.started), given.duration_ms,
+                   told.next_at, answer.url, answer.sent_at, given.signature, answer.head,
+                   answer.body
               FROM told
-              JOIN given ON given.queue_id = told.id AND given.number = told.claim
+              JOIN given USING (delivery_id)
+              JOIN answer USING (place)
             RETURNING id
         )
         SELECT delivery_id FROM given WHERE delivery_id NOT IN (SELECT id FROM logged)
         """,
-        [one.claim.id for one in ended],
-        [one.claim.number for one in ended],
-        [one.outcome for one in ended],
-        [one.is_over for one in ended],
-        [one.status for one in ended],
-        [one.error_code for one in failed and ended],
-        [one.error_message for one in failed and ended],
-        [one.started_at for one in ended],
-        [one.duration_ms for one in ended],
-        [one.url for one in ended],
-        [one.sent_at for one in ended],
-        [one.signature for one in ended],
-        [one.kept_head for one in ended],
-        [one.body for one in ended],
         *delays,
+        [one.claim.id for one in ended],
         [one.claim.delivery_id for one in ended],
+        [one.is_over for one in ended],
+        [one.started for one in ended],
+        [one.duration_ms for one in ended],
+        [one.signature for one in ended],
+        places,
+        *zip(*answers, strict=True),
     )
     late = {row["delivery_id"] for row in lost}
     return [one for one in ended if one.claim.delivery_id in late] if late else []
+
+
+def _answer(one: Ended) -> tuple[object, ...]:
+    return (
+        one.outcome,
+        one.status,
+        one.error_code,
+        one.error_message,
+        one.url,
+        one.sent_at,
+        one.kept_head,
+        one.body,
+    )
 
 
 async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = _AT_ONCE) -> None:

@@ -25,11 +25,11 @@ async def log_late(db: Database, ended: Sequence[Ended]) -> int:
             SELECT *
               FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[],
                           $7::smallint[], $8::boolean[], $9::text[], $10::smallint[], $11::text[],
-                          $12::text[], $13::timestamptz[], $14::integer[], $15::text[],
+                          $12::text[], $13::float8[], $14::integer[], $15::text[],
                           $16::bigint[], $17::text[], $18::bytea[], $19::bytea[])
                    AS given (queue_id, delivery_id, account_id, subscription_id, event_id, event,
                              attempt, of_a_job, outcome, status_code, error_code, error_message,
-                             started_at, duration_ms, url, sent_at, signature, response_head,
+                             started, duration_ms, url, sent_at, signature, response_head,
                              response_body)
         ),
         corrected AS (
@@ -62,8 +62,9 @@ async def log_late(db: Database, ended: Sequence[Ended]) -> int:
                    e.created_at, given.event, e.purchase_order_id, given.attempt,
                    coalesce(q.trigger, CASE WHEN given.of_a_job THEN 'recover' ELSE 'event' END),
                    given.outcome, false, true, given.status_code, given.error_code,
-                   given.error_message, given.started_at, given.duration_ms, given.url,
-                   given.sent_at, given.signature, given.response_head, given.response_body
+                   given.error_message, to_timestamp(given.started), given.duration_ms,
+                   given.url, given.sent_at, given.signature, given.response_head,
+                   given.response_body
               FROM given
               LEFT JOIN event AS e ON e.id = given.event_id AND e.account_id = given.account_id
               LEFT JOIN delivery_queue AS q ON q.id = given.queue_id
@@ -88,7 +89,7 @@ async def log_late(db: Database, ended: Sequence[Ended]) -> int:
         [one.status for one in ended],
         [one.error_code for one in ended],
         [one.error_message for one in ended],
-        [one.started_at for one in ended],
+        [one.started for one in ended],
         [one.duration_ms for one in ended],
         [one.url for one in ended],
         [one.sent_at for one in ended],
