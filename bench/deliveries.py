@@ -78,23 +78,25 @@ class Bench:
         return made
 
     async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
-        """Queue so many events, dealt out over the subscriptions."""
+        """Queue so many events, one a microsecond, dealt out over the subscriptions."""
         await self.db.execute(
             """
-            WITH made AS (
+            WITH given AS MATERIALIZED (
+                SELECT id, place, now() - ($4 - place) * interval '1 microsecond' AS at
+                  FROM unnest($3::uuid[]) WITH ORDINALITY AS given (id, place)
+            ),
+            made AS (
                 INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-                SELECT tradewind_uuid7(), $1, tradewind_uuid7(), 'order.updated', $2, now()
-                  FROM generate_series(1, $3)
-                RETURNING id, created_at, purchase_order_id
+                SELECT id, $1, id, 'order.updated', $2, at FROM given
             )
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
                                         event_at, due_at, event, purchase_order_id)
-            SELECT $1, ($4::uuid[])[1 + row_number() OVER () % $5], 1, id, created_at, now(),
-                   'order.updated', purchase_order_id
-              FROM made
+            SELECT $1, ($5::uuid[])[1 + place % $6], 1, id, at, at, 'order.updated', id
+              FROM given
             """,
             self.account,
             _BODY,
+            [ids.new() for _ in range(number)],
             number,
             list(subscriptions),
             len(subscriptions),
@@ -140,7 +142,7 @@ class Bench:
             while await self.pending(subscriptions):
                 if time.perf_counter() - began > _PATIENCE_SECONDS:
                     raise RuntimeError("The queue was not drained in time.")
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)
             return number / (time.perf_counter() - began)
 
 
@@ -168,7 +170,7 @@ async def run(database_url: str) -> bool:
 async def _drain(bench: Bench, receivers: Receivers) -> bool:
     ratios, rates = [], []
     for _ in range(PAIRS):
-        bare = await bare_sender.bare(receivers.good)
+        bare = await bare_sender.bare(receivers.good, DRAIN)
         one = [await bench.subscribe(receivers.good)]
         await bench.queue(one, DRAIN)
         rate = await bench.drained(one, DRAIN)

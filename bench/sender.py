@@ -33,9 +33,9 @@ def headers() -> list[str]:
     ]
 
 
-async def rate(post: Callable[[int], Awaitable[bool]]) -> float:
+async def rate(post: Callable[[int], Awaitable[bool]], posts: int) -> float:
     """POSTs a second, over so many lanes at once."""
-    left = POSTS
+    left = posts
 
     async def work(lane: int) -> None:
         nonlocal left
@@ -46,10 +46,10 @@ async def rate(post: Callable[[int], Awaitable[bool]]) -> float:
 
     start = time.perf_counter()
     await asyncio.gather(*[work(lane) for lane in range(LANES)])
-    return POSTS / (time.perf_counter() - start)
+    return posts / (time.perf_counter() - start)
 
 
-async def bare(url: str) -> float:
+async def bare(url: str, posts: int = POSTS) -> float:
     multi = pycurl.AsyncCurlMulti()
     curls = [pycurl.Curl() for _ in range(LANES)]
     for curl in curls:
@@ -63,7 +63,7 @@ async def bare(url: str) -> float:
         await multi.perform(curl)
         return bool(curl.getinfo(pycurl.RESPONSE_CODE) == 200)  # noqa: PLR2004 - OK
 
-    found = await rate(post)
+    found = await rate(post, posts)
     await multi.aclose()
     return found
 
@@ -75,7 +75,7 @@ async def guarded(url: str) -> float:
     async def post(_lane: int) -> bool:
         return (await sender.post(url, BODY, headers())).delivered
 
-    found = await rate(post)
+    found = await rate(post, POSTS)
     await sender.close()
     await resolver.close()
     return found

@@ -28,6 +28,7 @@ def a_claim(**more: Any) -> Claim:
         "delivery_id": UUID(int=6),
         "trigger": Trigger.EVENT,
         "job_id": None,
+        "due": NOW.timestamp(),
     }
     known = signature(Claim).parameters
     return Claim(**{name: value for name, value in (plain | more).items() if name in known})

@@ -18,7 +18,7 @@ def claimed(subscription: UUID, number: int) -> list[Claim]:
     return [
         Claim(
             ids.new(), UUID(int=9), subscription, 1, ids.new(), "order.updated", b"", 1, 1,
-            ids.new(), None,
+            ids.new(), None, 0.0,
         )
         for _ in range(number)
     ]  # fmt: skip

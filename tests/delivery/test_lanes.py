@@ -294,8 +294,8 @@ def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:
     assert lane.wanted == 10
 
     answered(lane, 20)
-    assert (lane.width, lane.wanted) == (11, 33)
-    lane.in_flight, lane.held = 11, 20
+    assert (lane.width, lane.wanted) == (11, 44)
+    lane.in_flight, lane.held = 11, 31
     assert lane.wanted == 2
 
     answered(lane, 200)

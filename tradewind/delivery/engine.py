@@ -34,14 +34,15 @@ HURRIED = {
     "enable_seqscan": "off",
 }
 HURRIED_CONNECTIONS = 4
+# How often it looks for subscriptions with something due, unless it is woken.
 _POLL_SECONDS = 0.2
-# While it is busy: how often it looks for subscriptions with something due, and, after a claim of
-# many, how long it waits for more room before it claims only a few.
-_LOOK_SECONDS = 0.05
 _RAREST_SECONDS = 0.5
+# While it is busy: after a claim of many, how long it waits for more room before it claims only a
+# few.
 _GATHER_SECONDS = 0.01
 _FEW = 64
-# While much is under way: for so long it gathers what ended, before others take their turn.
+# While so many are under way: for so long it gathers what ended, before others take their turn.
+_MANY = 48
 _TURN_SECONDS = 0.002
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
@@ -86,6 +87,8 @@ class Engine:
         self._room = asyncio.Event()
         self._recorder = Recorder(db, self._db, self._lanes, moment)
         self._due: list[UUID] = []
+        # Where the last claims ended. Until the next look, what came to be due before is not seen.
+        self._marks: dict[UUID, tuple[float, UUID]] = {}
         # Subscriptions that cannot be signed for, and until when they are left alone.
         self._resting: dict[UUID, float] = {}
         self._idle = _POLL_SECONDS
@@ -133,10 +136,11 @@ class Engine:
         if not shares:
             return False
         began = self._moment()
-        claims, now = await sql.claim(self._db, shares, lease=LEASE)
+        claims, now = await sql.claim(self._db, shares, lease=LEASE, after=self._marks)
         figures.CLAIM_SECONDS.observe(self._moment() - began)
         self._last = len(claims)
         self._forget_emptied(shares, claims)
+        self._mark(claims)
         if now is None:
             return bool(self._due)
         self._hand.add(claims, Clock(now, self._moment), began)
@@ -157,10 +161,11 @@ class Engine:
     async def _look(self) -> None:
         """Who has something due."""
         began = self._moment()
+        self._marks.clear()
         found = await sql.due_subscriptions(self._db)
         took = self._moment() - began
         # A look that is dear is made less often, but never so that a retry would be late.
-        self._look_at = began + took + min(max(_LOOK_SECONDS, 10 * took), _RAREST_SECONDS)
+        self._look_at = began + took + min(max(_POLL_SECONDS, 10 * took), _RAREST_SECONDS)
         self._idle = min(max(_POLL_SECONDS, 5 * took), _RAREST_SECONDS)
         self._resting = {one: at for one, at in self._resting.items() if at > began}
         self._due = [one.id for one in found if one.id not in self._resting]
@@ -180,6 +185,13 @@ class Engine:
         got = Counter(claim.subscription_id for claim in claims)
         emptied = {one for one, share in shares.items() if got[one] < share}
         self._due = [one for one in self._due if one not in emptied]
+
+    def _mark(self, claims: Sequence[Claim]) -> None:
+        """Let the next claims go on where these ended."""
+        for claim in claims:
+            one, place = claim.subscription_id, (claim.due, claim.id)
+            if one not in self._marks or place > self._marks[one]:
+                self._marks[one] = place
 
     async def _send_in_turn(self) -> None:
         """Send what was claimed, as lanes have room for it; what waits too long is given back.
@@ -207,7 +219,7 @@ class Engine:
 
         Whether none of those whose turn it was is under way: then no end of one calls the next.
         """
-        if self._under_way > _FEW:
+        if self._under_way > _MANY:
             await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
         if self._stopping:
             return False

@@ -11,13 +11,13 @@ from tradewind.delivery.model import Outcome
 FIRST = 16.0
 MOST = 256.0
 # So many are enough for a receiver that is near: more wait for each other, in its memory and ours.
-NEAR = 128.0
+NEAR = 96.0
 _NEAR_MS = 25
 _FAST_MS = 1000
 _SLOW_MS = 3000
 # A receiver that answers so soon is claimed for ahead of time.
 _AT_ONCE_MS = 100
-_TIMES_AHEAD = 2
+_TIMES_AHEAD = 3
 _FEW_AHEAD = 8
 # A receiver that only fails, and fails at once, would otherwise keep us busy with its failures.
 REST_SECONDS = 0.02

@@ -81,7 +81,7 @@ class Due(msgspec.Struct, frozen=True):
 class Claim(msgspec.Struct, frozen=True):
     """A delivery that is ours for a while. `number` fences it: a later claim has a higher one.
 
-    `body` is None when the event is older than what is kept.
+    `body` is None when the event is older than what is kept. `due` is in Unix seconds.
     """
 
     id: UUID
@@ -95,6 +95,7 @@ class Claim(msgspec.Struct, frozen=True):
     number: int
     delivery_id: UUID
     job_id: UUID | None
+    due: float
 
 
 class Destination(msgspec.Struct, frozen=True):

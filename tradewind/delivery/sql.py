@@ -14,6 +14,9 @@ _AT_ONCE = timedelta(0)
 _FEW = 500
 # So many rows that are due are read to find whose they are.
 _SOONEST = 2000
+# Before everything that may be due.
+_START = (0.0, UUID(int=0))
+_FROM_THE_START: Mapping[UUID, tuple[float, UUID]] = {}
 
 
 async def due_subscriptions(db: Database) -> Sequence[Due]:
@@ -93,9 +96,16 @@ async def due_subscriptions(db: Database) -> Sequence[Due]:
 
 
 async def claim(
-    db: Database, shares: Mapping[UUID, int], *, lease: timedelta
+    db: Database,
+    shares: Mapping[UUID, int],
+    *,
+    lease: timedelta,
+    after: Mapping[UUID, tuple[float, UUID]] = _FROM_THE_START,
 ) -> tuple[Sequence[Claim], datetime | None]:
     """Take up to so many due deliveries of each subscription; and what time it is.
+
+    `after` is from where on, by when they are due and their ids: where the last claim ended.
+    Else each claim of a backlog would read again what the last ones took.
 
     A claim touches no indexed column. What was claimed before and never told of was sent, as far
     as anybody knows: it is logged as unknown under its own id, and the same attempt is made again.
@@ -104,11 +114,13 @@ async def claim(
         """
         WITH picked AS MATERIALIZED (
             SELECT q.id, q.delivery_id AS lost_id, q.lease_until AS lost_until
-              FROM unnest($1::uuid[], $2::integer[]) AS share (subscription_id, quota)
+              FROM unnest($1::uuid[], $2::integer[], $4::float8[], $5::uuid[])
+                   AS share (subscription_id, quota, after_due, after_id)
              CROSS JOIN LATERAL (
                    SELECT d.id, d.delivery_id, d.lease_until
                      FROM delivery_queue AS d
                     WHERE d.subscription_id = share.subscription_id
+                      AND (d.due_at, d.id) > (to_timestamp(share.after_due), share.after_id)
                       AND d.due_at <= tradewind_now()
                       AND d.lease_until <= tradewind_now()
                     ORDER BY d.due_at, d.id
@@ -124,7 +136,7 @@ async def claim(
              WHERE q.id = ANY (ARRAY(SELECT id FROM picked))
             RETURNING q.id, q.account_id, q.subscription_id, q.generation, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, q.attempt, q.claim, q.delivery_id, q.trigger,
-                      q.job_id
+                      q.job_id, q.due_at
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
@@ -143,6 +155,7 @@ async def claim(
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
                claimed.event_id, claimed.event, claimed.attempt, claimed.claim,
                claimed.delivery_id, claimed.job_id, event.body,
+               date_part('epoch', claimed.due_at),
                CASE claimed.id WHEN (SELECT id FROM claimed LIMIT 1) THEN tradewind_now() END
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
@@ -150,6 +163,8 @@ async def claim(
         list(shares),
         list(shares.values()),
         lease,
+        [after.get(one, _START)[0] for one in shares],
+        [after.get(one, _START)[1] for one in shares],
     )
     # One row tells the time: to read it from all of them takes as long as an id.
     return [_claim(row) for row in rows], next((row[-1] for row in rows if row[-1]), None)
@@ -168,6 +183,7 @@ def _claim(row: asyncpg.Record) -> Claim:
         delivery,
         job,
         body,
+        due,
         _,
     ) = row
     return Claim(
@@ -182,6 +198,7 @@ def _claim(row: asyncpg.Record) -> Claim:
         number,
         delivery,
         job,
+        due,
     )
 
 

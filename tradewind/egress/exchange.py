@@ -4,7 +4,6 @@ import socket
 import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any, Final
@@ -58,9 +57,9 @@ class Exchange:
     ) -> None:
         self._allows = allows
         self._opener = opener
+        self._target: Target | None = None
         self._address: Address | None = None
-        self._url = self._pin = ""
-        self._limits = (0, 0)
+        self._limits = (0.0, 0.0)
         self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
@@ -94,23 +93,22 @@ class Exchange:
         seconds: float,
         connect_seconds: float,
     ) -> None:
-        """Make the handle ready to be performed: one request, to one address."""
-        self.forget()
-        self._address = address
+        """Make the handle ready to be performed: one request, to one address.
+
+        What is the same as in its last call is left as it is.
+        """
         curl = self.curl
-        if target.url != self._url:
+        if target is not self._target or address is not self._address:
             curl.setopt(pycurl.URL, target.url)
-            self._url = target.url
-        pin = _pin(address, target.port)
-        if pin != self._pin:
-            curl.setopt(pycurl.CONNECT_TO, [pin])
-            self._pin = pin
+            curl.setopt(pycurl.CONNECT_TO, [_pin(address, target.port)])
+            self._target = target
+            self._address = address
         curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.HTTPHEADER, headers)
-        limits = max(1, ceil(seconds * 1000)), max(1, ceil(connect_seconds * 1000))
+        limits = ceil(seconds * 1000), ceil(connect_seconds * 1000)
         if limits != self._limits:
-            curl.setopt(pycurl.TIMEOUT_MS, limits[0])
-            curl.setopt(pycurl.CONNECTTIMEOUT_MS, limits[1])
+            curl.setopt(pycurl.TIMEOUT_MS, max(1, limits[0]))
+            curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, limits[1]))
             self._limits = limits
 
     @property
@@ -150,7 +148,7 @@ class Exchange:
             code,
             blocked=self._blocked,
             connected=sent or self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
-            secured=sent or self._url.startswith("http:"),
+            secured=sent or (self._target is not None and self._target.scheme == "http"),
             sent=sent,
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
@@ -221,7 +219,6 @@ class Exchange:
         return None if len(chunk) < room else 0
 
 
-@lru_cache(maxsize=4096)
 def _pin(address: Address, port: int) -> str:
     """Whatever the URL's host is, connect to this address.
 

@@ -70,7 +70,6 @@ class Multi:
     def __init__(self, *, idle_connections: int) -> None:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._time)
         self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
         self._ready = _Epoll() if _HAS_EPOLL else _Sockets()
         self._watched: dict[int, int] = {}
@@ -78,7 +77,6 @@ class Multi:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._soon: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._due = float("inf")
 
     def perform(self, curl: pycurl.Curl, done: Done) -> None:
         """Begin a call; `done` gets libcurl's code, never before this returns."""
@@ -91,6 +89,7 @@ class Multi:
         except BaseException:
             del self._calls[curl]
             raise
+        self._call_soon(self._loop)
 
     def forget(self, curl: pycurl.Curl) -> None:
         """End a call without calling back."""
@@ -121,37 +120,31 @@ class Multi:
             self._ready.modify(descriptor, what)
         self._watched[descriptor] = what
 
-    def _time(self, milliseconds: int) -> None:
-        """Plan when libcurl wants to be woken; it must not be called from within itself."""
+    def _plan(self) -> None:
+        """Come back when libcurl wants to be called, if nothing happens before."""
         if self._loop is None:
             return
-        if milliseconds < 0:
-            self._due = float("inf")
-        elif milliseconds == 0:
-            self._due = float("inf")
-            if self._soon is None:
-                self._soon = self._loop.call_soon(self._kick)
-        else:
-            self._due = self._loop.time() + milliseconds / 1000
+        milliseconds = self._multi.timeout()
+        if milliseconds == 0:
+            self._call_soon(self._loop)
+        elif milliseconds > 0:
+            due = self._loop.time() + milliseconds / 1000
             # A timer that is too early only looks again, so most changes cost nothing.
-            if self._timer is None or self._timer.when() > self._due:
-                self._plan()
+            if self._timer is None or self._timer.when() > due:
+                self._set_timer(self._loop, due)
 
-    def _plan(self) -> None:
+    def _call_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._soon is None:
+            self._soon = loop.call_soon(self._kick)
+
+    def _set_timer(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._loop is not None:
-            self._timer = self._loop.call_at(self._due, self._tick)
+        self._timer = loop.call_at(due, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
-        if self._due == float("inf") or self._loop is None:
-            return
-        if self._loop.time() < self._due:
-            self._plan()
-            return
-        self._due = float("inf")
-        self._kick()
+        self._plan()
 
     def _kick(self) -> None:
         self._soon = None
@@ -165,7 +158,7 @@ class Multi:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Call back for everything that is over."""
+        """Call back for everything that is over, and plan when to come back."""
         over: list[tuple[Done, int]] = []
         while True:
             left, well, badly = self._multi.info_read(1000)
@@ -182,3 +175,4 @@ class Multi:
                 done(code)
             except Exception as error:  # noqa: BLE001 - one caller's mistake must not reach others
                 log.exception("egress.callback_failed", error=str(error))
+        self._plan()

@@ -98,6 +98,8 @@ class Call:
         """Each address gets an equal share of what is left to connect in; the last gets it all."""
         self._start = perf_counter()
         left = self.deadline - self._start
+        if self._tried:
+            exchange.forget()
         exchange.begin(
             self.target,
             self._addresses[self._tried],
