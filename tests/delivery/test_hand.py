@@ -1,16 +1,13 @@
 """What was claimed and not begun: whose turn it is, and what is given back."""
 
-from datetime import UTC, datetime
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.delivery.attempt import Clock
 from tradewind.delivery.hand import Hand
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane
 from tradewind.delivery.model import Claim, Outcome
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
-CLOCK = Clock(datetime(2026, 11, 15, tzinfo=UTC))
 NOBODY: dict[UUID, Lane] = {}
 
 
@@ -28,8 +25,8 @@ def test_each_gets_its_turn_in_the_order_of_its_claims_as_far_as_its_lane_is_wid
     lanes = {ONE: Lane(limit=2.0), OTHER: Lane(limit=4.0, in_flight=3)}
     hand = Hand(lanes)
     first, second = claimed(ONE, 3), claimed(OTHER, 2)
-    hand.add(first, CLOCK, 0.0)
-    hand.add(second, CLOCK, 0.0)
+    hand.add(first, 0.0)
+    hand.add(second, 0.0)
 
     taken = [held.claim for held in hand.take(Bounds(), {OTHER: lanes[OTHER]}, 1.0)]
 
@@ -41,7 +38,7 @@ def test_each_gets_its_turn_in_the_order_of_its_claims_as_far_as_its_lane_is_wid
 def test_what_is_under_way_elsewhere_counts_for_a_host() -> None:
     lanes = {ONE: Lane(host="same"), OTHER: Lane(host="same", in_flight=9)}
     hand = Hand(lanes)
-    hand.add(claimed(ONE, 5), CLOCK, 0.0)
+    hand.add(claimed(ONE, 5), 0.0)
 
     assert len(hand.take(Bounds(host=10), {OTHER: lanes[OTHER]}, 1.0)) == 1
     assert lanes[ONE].held == 4
@@ -51,7 +48,7 @@ def test_what_was_taken_in_vain_is_put_back_in_front() -> None:
     lanes = {ONE: Lane(limit=2.0)}
     hand = Hand(lanes)
     claims = claimed(ONE, 3)
-    hand.add(claims, CLOCK, 0.0)
+    hand.add(claims, 0.0)
 
     taken = hand.take(Bounds(), NOBODY, 1.0)
     hand.put_back(taken)
@@ -63,8 +60,8 @@ def test_what_was_taken_in_vain_is_put_back_in_front() -> None:
 def test_a_lane_that_rests_waits_and_nobody_else_does() -> None:
     lanes = {ONE: Lane(limit=1.0), OTHER: Lane()}
     hand = Hand(lanes)
-    hand.add(claimed(ONE, 1), CLOCK, 0.0)
-    hand.add(claimed(OTHER, 1), CLOCK, 0.0)
+    hand.add(claimed(ONE, 1), 0.0)
+    hand.add(claimed(OTHER, 1), 0.0)
     lanes[ONE].heard(Outcome.DNS_ERROR, None, 1.0, began=9.0, now=10.0)
 
     assert [held.claim.subscription_id for held in hand.take(Bounds(), NOBODY, 10.0)] == [OTHER]
@@ -78,8 +75,8 @@ def test_what_has_waited_too_long_comes_out_and_the_rest_stays() -> None:
     lanes = {ONE: Lane()}
     hand = Hand(lanes)
     old, new = claimed(ONE, 2), claimed(ONE, 1)
-    hand.add(old, CLOCK, 1.0)
-    hand.add(new, CLOCK, 5.0)
+    hand.add(old, 1.0)
+    hand.add(new, 5.0)
 
     assert hand.take_older(5.0) == old
     assert lanes[ONE].held == 1

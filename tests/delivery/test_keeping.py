@@ -244,7 +244,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
 async def _claimed_and_lost(db: Database, hook: UUID) -> Claim | None:
     """Somebody claims it, when its time has come, and dies; None: there is nothing any more."""
     await db.execute("UPDATE delivery_queue SET due_at = tradewind_now()")
-    claims, _ = await sql.claim(db, {hook: 1}, lease=LEASE)
+    claims = await sql.claim(db, {hook: 1}, lease=LEASE)
     await db.execute("UPDATE test_clock SET shift = shift + $1", LEASE)
     return claims[0] if claims else None
 

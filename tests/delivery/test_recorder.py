@@ -21,9 +21,8 @@ async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[
     """Deliveries that are ours, and the attempts by which they were delivered."""
     hook = ids.new()
     await journalled(db, ids.new(), hook, number)
-    claims, now = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
-    assert now is not None
-    return claims, [Ended(claim, Outcome.DELIVERED, now.timestamp(), 3) for claim in claims]
+    claims = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
+    return claims, [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
 
 
 async def record(db: Database, ended: Sequence[Ended]) -> None:
@@ -71,8 +70,7 @@ async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
 async def _claimed_again(db: Database, hook: UUID) -> Sequence[Claim]:
     """The same deliveries, after the leases on them have ended."""
     await db.execute("UPDATE delivery_queue SET lease_until = 'epoch'")
-    claims, _ = await sql.claim(db, {hook: 10}, lease=timedelta(seconds=20))
-    return claims
+    return await sql.claim(db, {hook: 10}, lease=timedelta(seconds=20))
 
 
 async def _log(db: Database) -> list[tuple[object, ...]]:

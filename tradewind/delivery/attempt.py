@@ -6,6 +6,8 @@ from time import perf_counter, time
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
+
 from tradewind import ids
 from tradewind.delivery.model import Claim, Destination, Ended, Outcome
 from tradewind.egress.result import Result
@@ -39,54 +41,50 @@ class Network(Protocol):
     ) -> object: ...
 
 
-class Attempt:
-    """A delivery on its way. It is signed at the send: a retry has a time and secret of its own."""
+class Attempt(msgspec.Struct):
+    """A delivery on its way. It is signed at the send: a retry has a time and secret of its own.
 
-    __slots__ = ("_clock", "_done", "_sent_at", "_signature", "began", "claim", "destination")
+    `done` is called once with what became of it.
+    """
 
-    def __init__(
-        self,
-        claim: Claim,
-        destination: Destination,
-        clock: "Clock",
-        done: Callable[["Attempt", Ended], None],
-    ) -> None:
-        self.claim = claim
-        self.destination = destination
-        self._clock = clock
-        self._done = done
-        self.began = clock.moment()
+    claim: Claim
+    destination: Destination
+    clock: "Clock"
+    done: Callable[["Attempt", Ended], None]
+    began: float
+    sent_at: int = 0
+    signature: str = ""
 
     def send(self, network: Network) -> None:
-        """Begin to send; `done` is called once, perhaps before this returns."""
+        """Begin to send; `done` may be called before this returns."""
         claim, destination = self.claim, self.destination
         body = claim.body or b""
-        self._sent_at = int(time())
-        self._signature = sign(destination.secret, self._sent_at, body)
+        self.sent_at = int(time())
+        self.signature = sign(destination.secret, self.sent_at, body)
         network.begin(
             destination.url,
             body,
-            headers(claim.event, claim.delivery_id, self._sent_at, self._signature),
+            headers(claim.event, claim.delivery_id, self.sent_at, self.signature),
             self._over,
             seconds=SECONDS,
         )
 
     def _over(self, result: Result) -> None:
-        began = self.began
+        began, clock = self.began, self.clock
         ended = Ended(
             self.claim,
             Outcome.of(result.outcome),
-            self._clock.at(began),
-            round((self._clock.moment() - began) * 1000),
+            clock.at(began),
+            round((clock.moment() - began) * 1000),
             result.status,
             result.problem,
             result.head,
             result.body,
             self.destination.url,
-            self._sent_at,
-            self._signature,
+            self.sent_at,
+            self.signature,
         )
-        self._done(self, ended)
+        self.done(self, ended)
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from time import perf_counter
@@ -136,14 +136,14 @@ class Engine:
         if not shares:
             return False
         began = self._moment()
-        claims, now = await sql.claim(self._db, shares, lease=LEASE, after=self._marks)
+        claims = await sql.claim(self._db, shares, lease=LEASE, after=self._marks)
         figures.CLAIM_SECONDS.observe(self._moment() - began)
         self._last = len(claims)
         self._forget_emptied(shares, claims)
         self._mark(claims)
-        if now is None:
+        if not claims:
             return bool(self._due)
-        self._hand.add(claims, Clock(now, self._moment), began)
+        self._hand.add(claims, began)
         self._claimed.set()
         self._forget_idle_lanes()
         return True
@@ -232,7 +232,7 @@ class Engine:
         jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
         try:
             ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
-            destinations = await self._load({one.claim.subscription_id for one in held})
+            destinations, clock = await self._load({one.claim.subscription_id for one in held})
         except TradewindError:
             self._hand.put_back(held)
             raise
@@ -242,8 +242,9 @@ class Engine:
         before = self._under_way
         latest = self._moment() - _LATE_SECONDS
         unsent = []
-        for claim, clock, since in held:
-            if since < latest or claim.subscription_id in self._resting:
+        for one in held:
+            claim = one.claim
+            if one.since < latest or claim.subscription_id in self._resting:
                 unsent.append(claim)
             else:
                 destination = destinations.get(claim.subscription_id)
@@ -264,9 +265,11 @@ class Engine:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _load(self, ids: set[UUID]) -> dict[UUID, Destination]:
+    async def _load(self, ids: set[UUID]) -> tuple[Mapping[UUID, Destination], Clock]:
+        """The subscriptions as they are, and the database's clock."""
         found = {}
-        for row in await sql.load_destinations(self._db, list(ids)):
+        rows, now = await sql.load_destinations(self._db, list(ids))
+        for row in rows:
             try:
                 secret = self._open.secret(row["id"], row["secret"])
             except CannotUnseal as error:
@@ -286,7 +289,7 @@ class Engine:
                 row["catch_up"],
                 row["failing_since"],
             )
-        return found
+        return found, Clock(now, self._moment)
 
     def _begin(
         self, claim: Claim, destination: Destination | None, clock: Clock, *, cancelled: bool
@@ -301,7 +304,7 @@ class Engine:
         lane = self._busy[claim.subscription_id] = self._lanes[claim.subscription_id]
         lane.in_flight += 1
         self._under_way += 1
-        attempt = Attempt(claim, destination, clock, self._over)
+        attempt = Attempt(claim, destination, clock, self._over, self._moment())
         try:
             attempt.send(self._network)
         except Exception as error:  # noqa: BLE001 - its lease ends, and it is tried again
@@ -313,9 +316,8 @@ class Engine:
         lane = self._lanes[one]
         self._leave(one, lane)
         if not ended.is_ours:
-            now = self._moment()
-            took = (now - attempt.began) * 1000
-            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
+            took = ended.duration_ms or 0
+            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=self._moment())
         self._recorder.add(ended, attempt.destination)
 
     def _leave(self, one: UUID, lane: Lane) -> None:

@@ -2,19 +2,18 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 from uuid import UUID
 
-from tradewind.delivery.attempt import Clock
+import msgspec
+
 from tradewind.delivery.lanes import Bounds, Lane, share_out
 from tradewind.delivery.model import Claim
 
 
-class Held(NamedTuple):
+class Held(msgspec.Struct, frozen=True, gc=False):
     """A claim that waits for its turn, and since when it is ours."""
 
     claim: Claim
-    clock: Clock
     since: float
 
 
@@ -33,12 +32,12 @@ class Hand:
         """The lanes that something waits for."""
         return {one: self._lanes[one] for one in self._waiting}
 
-    def add(self, claims: Sequence[Claim], clock: Clock, since: float) -> None:
+    def add(self, claims: Sequence[Claim], since: float) -> None:
         for claim in claims:
             one = claim.subscription_id
             if one not in self._waiting:
                 self._waiting[one] = deque()
-            self._waiting[one].append(Held(claim, clock, since))
+            self._waiting[one].append(Held(claim, since))
             self._lanes[one].held += 1
 
     def rests(self, now: float) -> bool:

@@ -78,7 +78,7 @@ class Due(msgspec.Struct, frozen=True):
     failing: bool
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, gc=False):
     """A delivery that is ours for a while. `number` fences it: a later claim has a higher one.
 
     `body` is None when the event is older than what is kept. `due` is in Unix seconds.
@@ -112,7 +112,7 @@ class Destination(msgspec.Struct, frozen=True):
     failing_since: datetime | None
 
 
-class Ended(msgspec.Struct, frozen=True):
+class Ended(msgspec.Struct, frozen=True, gc=False):
     """An attempt that is over, to be recorded. `cancelled` is why it was not even made.
 
     `started` is in Unix seconds, by the database's clock.

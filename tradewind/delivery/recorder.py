@@ -79,8 +79,8 @@ class Recorder:
     def add(self, ended: Ended, destination: Destination | None) -> None:
         if not self._buffer:
             self._behind_since = self._moment()
+            self._some.set()
         self._buffer.append((ended, destination))
-        self._some.set()
 
     def close(self) -> None:
         """Let `run` end once everything is written."""

@@ -101,8 +101,8 @@ async def claim(
     *,
     lease: timedelta,
     after: Mapping[UUID, tuple[float, UUID]] = _FROM_THE_START,
-) -> tuple[Sequence[Claim], datetime | None]:
-    """Take up to so many due deliveries of each subscription; and what time it is.
+) -> Sequence[Claim]:
+    """Take up to so many due deliveries of each subscription.
 
     `after` is from where on, by when they are due and their ids: where the last claim ended.
     Else each claim of a backlog would read again what the last ones took.
@@ -153,10 +153,8 @@ async def claim(
              WHERE picked.lost_id IS NOT NULL
         )
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
-               claimed.event_id, claimed.event, claimed.attempt, claimed.claim,
-               claimed.delivery_id, claimed.job_id, event.body,
-               date_part('epoch', claimed.due_at),
-               CASE claimed.id WHEN (SELECT id FROM claimed LIMIT 1) THEN tradewind_now() END
+               claimed.event_id, claimed.event, event.body, claimed.attempt, claimed.claim,
+               claimed.delivery_id, claimed.job_id, date_part('epoch', claimed.due_at)
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
         """,
@@ -166,54 +164,24 @@ async def claim(
         [after.get(one, _START)[0] for one in shares],
         [after.get(one, _START)[1] for one in shares],
     )
-    # One row tells the time: to read it from all of them takes as long as an id.
-    return [_claim(row) for row in rows], next((row[-1] for row in rows if row[-1]), None)
+    return [Claim(*row) for row in rows]
 
 
-def _claim(row: asyncpg.Record) -> Claim:
-    (
-        id_,
-        account,
-        subscription,
-        generation,
-        event_id,
-        event,
-        attempt,
-        number,
-        delivery,
-        job,
-        body,
-        due,
-        _,
-    ) = row
-    return Claim(
-        id_,
-        account,
-        subscription,
-        generation,
-        event_id,
-        event,
-        body,
-        attempt,
-        number,
-        delivery,
-        job,
-        due,
-    )
-
-
-async def load_destinations(db: Database, ids: Sequence[UUID]) -> Sequence[asyncpg.Record]:
-    """Subscriptions as they are now, right before the send."""
-    return await db.fetch(
+async def load_destinations(
+    db: Database, ids: Sequence[UUID]
+) -> tuple[Sequence[asyncpg.Record], datetime]:
+    """Subscriptions as they are now, right before the send; and what time it is."""
+    rows = await db.fetch(
         """
         SELECT s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.secret,
-               s.catch_up, h.failing_since
-          FROM webhook_subscription AS s
+               s.catch_up, h.failing_since, tradewind_now() AS now
+          FROM (VALUES (1)) AS always
+          LEFT JOIN webhook_subscription AS s ON s.id = ANY ($1::uuid[])
           LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
-         WHERE s.id = ANY ($1::uuid[])
         """,
         ids,
     )
+    return [row for row in rows if row["id"] is not None], rows[0]["now"]
 
 
 async def record(

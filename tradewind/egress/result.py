@@ -44,7 +44,7 @@ class Timings(msgspec.Struct, frozen=True):
 _NO_TIMINGS = Timings()
 
 
-class Result(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True, gc=False):
     """The end of one call. It holds no address and none of libcurl's words.
 
     `status` and `head` are there when the answer's headers came whole; `body` is what came of the

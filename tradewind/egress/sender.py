@@ -28,50 +28,23 @@ _IDLE_HANDLES: Final = 512
 _OURS: Final = Problem("failed_here", "The call failed on our side.", is_ours=True)
 
 
-class Call:
+class Call(msgspec.Struct):
     """One POST under way: its addresses in turn, until one answers or the time is up."""
 
-    __slots__ = (
-        "_addresses",
-        "_began",
-        "_body",
-        "_detail",
-        "_diagnosis",
-        "_done",
-        "_exchange",
-        "_found_at",
-        "_headers",
-        "_sender",
-        "_start",
-        "_tried",
-        "deadline",
-        "target",
-    )
-
+    _sender: "Sender"
+    _body: bytes
+    _headers: list[str]
+    _done: Callable[[Result], None] | None
+    _detail: bool
+    _diagnosis: bool
+    _began: float
+    deadline: float
     target: Target
-
-    def __init__(
-        self,
-        sender: "Sender",
-        body: bytes,
-        headers: list[str],
-        done: Callable[[Result], None],
-        seconds: float,
-        *,
-        detail: bool,
-        diagnosis: bool,
-    ) -> None:
-        self._sender = sender
-        self._body = body
-        self._headers = headers
-        self._done: Callable[[Result], None] | None = done
-        self._detail = detail
-        self._diagnosis = diagnosis
-        self._began = perf_counter()
-        self.deadline = self._began + seconds
-        self._exchange: Exchange | None = None
-        self._addresses: tuple[Address, ...] = ()
-        self._tried = 0
+    _exchange: Exchange | None = None
+    _addresses: tuple[Address, ...] = ()
+    _tried: int = 0
+    _found_at: float = 0.0
+    _start: float = 0.0
 
     def go(self, addresses: tuple[Address, ...]) -> None:
         """Try these addresses, of which there is at least one."""
@@ -82,7 +55,7 @@ class Call:
         self._exchange = self._sender.exchange(diagnosis=self._diagnosis)
         self._try_next(self._exchange)
 
-    def refuse(self, error: UrlRefused | AddressRefused | LookupFailed) -> None:
+    def refuse(self, error: AddressRefused | LookupFailed) -> None:
         """It ends before any address was tried."""
         self._finish(_unsent(error, perf_counter() - self._began))
 
@@ -205,7 +178,7 @@ class Sender:
         seconds: float = SECONDS,
         detail: bool = False,
         diagnosis: bool = False,
-    ) -> Call:
+    ) -> Call | None:
         """Send one POST, and call back with what became of it, at once if it must not be sent.
 
         `seconds` limit everything up to the head of the answer, and with what is left of them its
@@ -213,24 +186,27 @@ class Sender:
         With `detail` the result has times and counts. A `diagnosis` takes a connection of its own,
         so that every step is taken and timed.
         """
+        began = perf_counter()
+        try:
+            target, found = self._read(url)
+        except (UrlRefused, AddressRefused) as error:
+            done(_unsent(error, perf_counter() - began))
+            return None
         call = Call(
             self,
             body,
             [*headers, *_ALWAYS],
             done,
-            seconds,
-            detail=detail or diagnosis,
-            diagnosis=diagnosis,
+            detail or diagnosis,
+            diagnosis,
+            began,
+            began + seconds,
+            target,
         )
-        try:
-            call.target, found = self._read(url)
-        except (UrlRefused, AddressRefused) as error:
-            call.refuse(error)
-            return call
         if found is not None:
             call.go(found)
             return call
-        task = asyncio.create_task(self._find(call, call.target))
+        task = asyncio.create_task(self._find(call, target))
         self._lookups.add(task)
         task.add_done_callback(self._lookups.discard)
         return call
@@ -257,7 +233,8 @@ class Sender:
         try:
             return await over
         except asyncio.CancelledError:
-            call.abandon()
+            if call is not None:
+                call.abandon()
             raise
 
     async def close(self) -> None:
