@@ -1,6 +1,9 @@
 """Many calls on one selector: each is called back once, and nobody's mistake reaches another."""
 
 import asyncio
+import os
+import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -103,3 +106,39 @@ async def test_closing_calls_nobody_back() -> None:
 
     await asyncio.sleep(0.05)
     assert codes == []
+
+
+async def test_an_idle_connection_that_its_receiver_closed_keeps_nobody_busy() -> None:
+    codes: list[int] = []
+    async with receiving(answering(OK, then_close=True)) as receiver, multi() as many:
+        many.perform(call(receiver.url("127.0.0.1")), codes.append)
+        await until(codes, 1)
+        before = time.process_time()
+        await asyncio.sleep(0.3)
+        spent = time.process_time() - before
+        many.perform(call(receiver.url("127.0.0.1")), codes.append)
+        await until(codes, 2)
+
+    assert codes == [pycurl.E_OK] * 2
+    assert spent < 0.15
+
+
+def test_a_number_that_is_another_socket_by_now_is_watched_anew() -> None:
+    sockets = module.sockets()
+    first, peer = socket.socketpair()
+    number = first.fileno()
+    sockets.watch(pycurl.POLL_IN, number, None, None)
+    sockets.watch(pycurl.POLL_REMOVE, number, None, None)
+    second, its_peer = socket.socketpair()
+    first.close()
+    os.dup2(second.fileno(), number)
+    sockets.expect_new()
+
+    sockets.watch(pycurl.POLL_IN, number, None, None)
+    its_peer.send(b"x")
+
+    assert sockets.ready() == [(number, pycurl.POLL_IN)]
+    sockets.close()
+    os.close(number)
+    for each in (peer, second, its_peer):
+        each.close()

@@ -14,49 +14,81 @@ Done = Callable[[int], None]
 
 _HAS_EPOLL: Final = hasattr(select, "epoll")
 _WRITE: Final = select.EPOLLOUT if _HAS_EPOLL else 0
-_WANTED: Final = (0, select.EPOLLIN, _WRITE, select.EPOLLIN | _WRITE) if _HAS_EPOLL else ()
+_MASKS: Final = (0, select.EPOLLIN, _WRITE, select.EPOLLIN | _WRITE) if _HAS_EPOLL else ()
 _NOTHING: Final = frozenset({pycurl.POLL_REMOVE, pycurl.POLL_NONE})
 
 
 class _Sockets:
     """The sockets that libcurl waits for, in its words: 1 to read, 2 to write, 3 for both.
 
-    Those are the words of `selectors` too. Where there is epoll it is used bare: two sockets
-    change with every call, and what `selectors` keeps of each costs more than the system call.
+    Those are the words of `selectors` too.
     """
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
-        self.register = self._selector.register
-        self.modify = self._selector.modify
-        self.unregister = self._selector.unregister
         self.fileno = self._selector.fileno
         self.close = self._selector.close
+
+    def watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
+        """Called by libcurl: wait for this from now on, or for nothing."""
+        known = descriptor in self._selector.get_map()
+        if what not in _NOTHING:
+            (self._selector.modify if known else self._selector.register)(descriptor, what)
+        elif known:
+            self._selector.unregister(descriptor)
+
+    def expect_new(self) -> None:
+        """A socket is about to be opened."""
 
     def ready(self) -> list[tuple[int, int]]:
         return [(key.fd, events) for key, events in self._selector.select(0)]
 
 
 class _Epoll:
-    """The same, of Linux."""
+    """The same, of Linux, where a socket that nobody waits for stays in the set.
+
+    Most are waited for again with the next call on the same connection: so two system calls for
+    each are saved. libcurl closes a socket without a word; the system then takes it out, and what
+    is known of its number is forgotten before another socket can have it.
+    """
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
-        self.unregister = self._epoll.unregister
+        self._wanted: dict[int, int] = {}
+        # What libcurl waited for last, of those that it does not wait for now.
+        self._left: dict[int, int] = {}
         self.fileno = self._epoll.fileno
         self.close = self._epoll.close
 
-    def register(self, descriptor: int, wanted: int) -> None:
-        self._epoll.register(descriptor, _WANTED[wanted])
+    def watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
+        before = self._wanted.pop(descriptor, 0) or self._left.pop(descriptor, 0)
+        if what in _NOTHING:
+            self._left[descriptor] = before
+            return
+        self._wanted[descriptor] = what
+        if before != what:
+            try:
+                self._epoll.modify(descriptor, _MASKS[what])
+            except FileNotFoundError:
+                self._epoll.register(descriptor, _MASKS[what])
 
-    def modify(self, descriptor: int, wanted: int) -> None:
-        self._epoll.modify(descriptor, _WANTED[wanted])
+    def expect_new(self) -> None:
+        self._left.clear()
 
     def ready(self) -> list[tuple[int, int]]:
-        return [
-            (descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1))
-            for descriptor, events in self._epoll.poll(0)
-        ]
+        found = []
+        for descriptor, events in self._epoll.poll(0):
+            if descriptor in self._wanted:
+                found.append((descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1)))
+            else:  # an idle connection was closed by its receiver
+                self._left.pop(descriptor, None)
+                self._epoll.unregister(descriptor)
+        return found
+
+
+def sockets() -> _Epoll | _Sockets:
+    """An empty set, of the kind that is best here."""
+    return _Epoll() if _HAS_EPOLL else _Sockets()
 
 
 class Multi:
@@ -68,11 +100,12 @@ class Multi:
     """
 
     def __init__(self, *, idle_connections: int) -> None:
+        self._sockets = sockets()
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_MAXCONNECTS, idle_connections)
-        self._ready = _Epoll() if _HAS_EPOLL else _Sockets()
-        self._watched: dict[int, int] = {}
+        # To be called before a socket is opened.
+        self.expect_new_socket = self._sockets.expect_new
         self._calls: dict[pycurl.Curl, Done] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._soon: asyncio.Handle | None = None
@@ -82,7 +115,7 @@ class Multi:
         """Begin a call; `done` gets libcurl's code, never before this returns."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self._ready.fileno(), self._act)
+            self._loop.add_reader(self._sockets.fileno(), self._act)
         self._calls[curl] = done
         try:
             self._multi.add_handle(curl)
@@ -101,24 +134,12 @@ class Multi:
         for curl in list(self._calls):
             self.forget(curl)
         if self._loop is not None:
-            self._loop.remove_reader(self._ready.fileno())
+            self._loop.remove_reader(self._sockets.fileno())
         for planned in (self._soon, self._timer):
             if planned is not None:
                 planned.cancel()
         self._multi.close()
-        self._ready.close()
-
-    def _watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
-        before = self._watched.pop(descriptor, None)
-        if what in _NOTHING:
-            if before is not None:
-                self._ready.unregister(descriptor)
-            return
-        if before is None:
-            self._ready.register(descriptor, what)
-        elif before != what:
-            self._ready.modify(descriptor, what)
-        self._watched[descriptor] = what
+        self._sockets.close()
 
     def _plan(self) -> None:
         """Come back when libcurl wants to be called, if nothing happens before."""
@@ -153,7 +174,7 @@ class Multi:
 
     def _act(self) -> None:
         act = self._multi.socket_action
-        for descriptor, events in self._ready.ready():
+        for descriptor, events in self._sockets.ready():
             act(descriptor, events)
         self._hand_out()
 

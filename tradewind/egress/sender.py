@@ -1,6 +1,7 @@
 """The client for addresses that strangers gave us: guarded, one deadline, small answers, cheap."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -264,6 +265,12 @@ class Sender:
         else:
             call.go(found)
 
+    def _open(
+        self, family: int, kind: int, protocol: int, address: Address
+    ) -> socket.socket | None:
+        self.multi.expect_new_socket()
+        return self._opener(family, kind, protocol, address)
+
     def exchange(self, *, diagnosis: bool) -> Exchange:
         """A handle for a call; whoever takes it gives it back."""
         if self._free and not diagnosis:
@@ -272,7 +279,7 @@ class Sender:
             self._policy.allows,
             authorities=self._authorities,
             user_agent=self._user_agent,
-            opener=self._opener,
+            opener=self._open,
             diagnosis=diagnosis,
         )
 
