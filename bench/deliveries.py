@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from statistics import median, quantiles
+from statistics import mean, median, quantiles
 from uuid import UUID
 
 from bench import sender as bare_sender
@@ -168,15 +168,17 @@ async def run(database_url: str) -> bool:
 
 
 async def _drain(bench: Bench, receivers: Receivers) -> bool:
+    """The rate of one engine, against bare pycurl before and after: machines change their speed."""
     ratios, rates = [], []
+    before = await bare_sender.bare(receivers.good, DRAIN)
     for _ in range(PAIRS):
-        bare = await bare_sender.bare(receivers.good, DRAIN)
         one = [await bench.subscribe(receivers.good)]
         await bench.queue(one, DRAIN)
-        rate = await bench.drained(one, DRAIN)
-        rates.append(rate)
-        ratios.append(rate / bare)
+        rates.append(await bench.drained(one, DRAIN))
         await bench.clear()
+        after = await bare_sender.bare(receivers.good, DRAIN)
+        ratios.append(rates[-1] / mean((before, after)))
+        before = after
     found = median(ratios)
     _tell(found, f"drained end to end ({median(rates):,.0f}/s), against bare pycurl", 0.5)
     return found >= 0.5  # noqa: PLR2004
