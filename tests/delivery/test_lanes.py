@@ -295,8 +295,10 @@ def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:
 
     answered(lane, 20)
     assert (lane.width, lane.wanted) == (11, 44)
-    lane.in_flight, lane.held = 11, 31
-    assert lane.wanted == 2
+    lane.in_flight, lane.held = 11, 17
+    assert lane.wanted == 0
+    lane.held = 16
+    assert lane.wanted == 17
 
     answered(lane, 200)
     assert lane.wanted == 0

@@ -73,8 +73,8 @@ class Lane:
 
     @property
     def wanted(self) -> int:
-        """How much more to claim. For one that fails, several at a time: it is in no hurry."""
-        if self.failing and self.held > _FEW_AHEAD // 2:
+        """How much more to claim: nothing while enough waits, so that a claim is worth it."""
+        if self.held > self.ahead // 2:
             return 0
         return max(0, self.width + self.ahead - self.in_flight - self.held)
 
