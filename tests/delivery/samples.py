@@ -24,7 +24,6 @@ def a_claim(**more: Any) -> Claim:
         "order_id": ORDER,
         "body": b"{}",
         "attempt": 1,
-        "number": 1,
         "delivery_id": UUID(int=6),
         "trigger": Trigger.EVENT,
         "job_id": None,

@@ -14,7 +14,7 @@ NOBODY: dict[UUID, Lane] = {}
 def claimed(subscription: UUID, number: int) -> list[Claim]:
     return [
         Claim(
-            ids.new(), UUID(int=9), subscription, 1, ids.new(), "order.updated", b"", 1, 1,
+            ids.new(), UUID(int=9), subscription, 1, ids.new(), "order.updated", b"", 1,
             ids.new(), None, 0.0,
         )
         for _ in range(number)

@@ -12,6 +12,9 @@ from tradewind.delivery.engine import HURRIED
 from tradewind.delivery.model import Ended, Outcome
 from tradewind.storage.pool import Database
 
+_BY_TIME = """
+    SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'delivery_queue_soonest'
+"""
 _READ_WHOLE = """
     SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'delivery_queue'
 """
@@ -40,3 +43,33 @@ async def test_the_engine_never_reads_the_whole_queue(db: Database, hurried: Dat
 
     assert len(claims) == 3
     assert await hurried.fetchval(_READ_WHOLE) == before
+
+
+async def test_each_subscription_is_claimed_for_by_its_own_part_of_the_index(
+    db: Database, hurried: Database
+) -> None:
+    hooks = [ids.new() for _ in range(3)]
+    for hook in hooks:
+        await journalled(db, ids.new(), hook, 300)
+    await db.execute("ANALYZE delivery_queue")  # few have very much: to read it all seems cheap
+    before = await hurried.fetchval(_BY_TIME)
+
+    claims = await sql.claim(hurried, dict.fromkeys(hooks, 5), lease=timedelta(seconds=20))
+    await hurried.execute("SELECT pg_stat_force_next_flush()")
+
+    assert len(claims) == 15
+    assert await hurried.fetchval(_BY_TIME) == before
+
+
+async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:
+    hook = ids.new()
+    await journalled(db, ids.new(), hook, 6)
+    first = await sql.claim(db, {hook: 2}, lease=timedelta(seconds=20))
+    mark = max((claim.due, claim.id) for claim in first)
+    await sql.give_back(db, first)
+
+    then = await sql.claim(db, {hook: 9}, lease=timedelta(seconds=20), after={hook: mark})
+    again = await sql.claim(db, {hook: 9}, lease=timedelta(seconds=20))
+
+    assert len(then) == 4
+    assert {claim.id for claim in again} == {claim.id for claim in first}

@@ -79,7 +79,7 @@ class Due(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
-    """A delivery that is ours for a while. `number` fences it: a later claim has a higher one.
+    """A delivery that is ours for a while. `delivery_id` fences it: a later claim has another.
 
     `body` is None when the event is older than what is kept. `due` is in Unix seconds.
     """
@@ -92,7 +92,6 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     event: str
     body: bytes | None
     attempt: int
-    number: int
     delivery_id: UUID
     job_id: UUID | None
     due: float

@@ -135,8 +135,8 @@ async def claim(
                    delivery_id = tradewind_uuid7()
              WHERE q.id = ANY (ARRAY(SELECT id FROM picked))
             RETURNING q.id, q.account_id, q.subscription_id, q.generation, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, q.attempt, q.claim, q.delivery_id, q.trigger,
-                      q.job_id, q.due_at
+                      q.event, q.purchase_order_id, q.attempt, q.delivery_id, q.trigger, q.job_id,
+                      q.due_at
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
@@ -153,7 +153,7 @@ async def claim(
              WHERE picked.lost_id IS NOT NULL
         )
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
-               claimed.event_id, claimed.event, event.body, claimed.attempt, claimed.claim,
+               claimed.event_id, claimed.event, event.body, claimed.attempt,
                claimed.delivery_id, claimed.job_id, date_part('epoch', claimed.due_at)
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
@@ -193,8 +193,8 @@ async def record(
     when the answer to this was lost, and it comes once more, it uses up no other attempt. All in
     one statement, rows in the order of their ids. What only the queue knows is copied from there.
 
-    It waits for the disk, whatever the connection's setting is: until a delete is on the disk,
-    PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
+    It waits for the server's own disk, whatever the connection's setting is: until a delete is
+    there, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
     """
     if not ended:
         return []
@@ -205,7 +205,7 @@ async def record(
     lost = await db.fetch(
         """
         WITH patience AS MATERIALIZED (
-            SELECT set_config('synchronous_commit', 'on', true)
+            SELECT set_config('synchronous_commit', 'local', true)
         ),
         given AS MATERIALIZED (
             SELECT given.*
@@ -302,11 +302,11 @@ async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = 
            SET lease_until = CASE WHEN $3::interval > '0' THEN tradewind_now() + $3::interval
                                   ELSE 'epoch' END,
                delivery_id = NULL
-          FROM unnest($1::uuid[], $2::integer[]) AS given (id, claim)
-         WHERE q.id = given.id AND q.claim = given.claim
+          FROM unnest($1::uuid[], $2::uuid[]) AS given (id, delivery_id)
+         WHERE q.id = given.id AND q.delivery_id = given.delivery_id
         """,
         [claim.id for claim in claims],
-        [claim.number for claim in claims],
+        [claim.delivery_id for claim in claims],
         rest,
     )
 

@@ -59,6 +59,7 @@ class Exchange:
         self._opener = opener
         self._target: Target | None = None
         self._address: Address | None = None
+        self._pin = ""
         self._limits = (0.0, 0.0)
         self.forget()
         self.curl = curl = pycurl.Curl()
@@ -99,10 +100,7 @@ class Exchange:
         """
         curl = self.curl
         if target is not self._target or address is not self._address:
-            curl.setopt(pycurl.URL, target.url)
-            curl.setopt(pycurl.CONNECT_TO, [_pin(address, target.port)])
-            self._target = target
-            self._address = address
+            self._aim(curl, target, address)
         curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.HTTPHEADER, headers)
         limits = ceil(seconds * 1000), ceil(connect_seconds * 1000)
@@ -110,6 +108,15 @@ class Exchange:
             curl.setopt(pycurl.TIMEOUT_MS, max(1, limits[0]))
             curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, limits[1]))
             self._limits = limits
+
+    def _aim(self, curl: pycurl.Curl, target: Target, address: Address) -> None:
+        curl.setopt(pycurl.URL, target.url)
+        pin = _pin(address, target.port)
+        if pin != self._pin:
+            curl.setopt(pycurl.CONNECT_TO, [pin])
+            self._pin = pin
+        self._target = target
+        self._address = address
 
     @property
     def head(self) -> bytes:
