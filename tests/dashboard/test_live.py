@@ -97,3 +97,11 @@ def test_a_stream_that_is_opened_anew_misses_nothing(store: Store) -> None:
     assert told[1] == "event: watching"
     assert told[0] != f"id: {mark}"
     buyer.client.close()
+
+
+def test_a_stream_without_a_session_ends_for_good_and_leads_nowhere(api: Server) -> None:
+    headers = {"accept": "text/event-stream"}
+    answer = api.call("GET", "/live", headers=headers)
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "location" not in answer.headers

@@ -18,6 +18,8 @@ from tradewind.web.request import Request
 from tradewind.web.site import ForgedForm, Form
 
 _OURS = frozenset({"same-origin", "none"})
+# What a browser asks for when a page wants to be told of changes.
+_A_STREAM = "text/event-stream"
 
 
 class Dashboard:
@@ -60,6 +62,8 @@ class Dashboard:
             raise ForgedForm
 
     async def refused(self, refusal: Refusal, request: Request) -> Answer:
+        if isinstance(refusal, SignInNeeded) and request.header(b"accept") == _A_STREAM:
+            return Answer(None, 204, [NO_STORE])  # ends the stream for good; the page looks why
         if isinstance(refusal, SignInNeeded):
             where = quote(self._way_back(request), safe="/")
             next_ = f"?next={where}" if where != "/" else ""

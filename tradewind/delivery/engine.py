@@ -5,6 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import lru_cache
 from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -280,18 +281,20 @@ class Engine:
                 self._resting[row["id"]] = self._moment() + _REST_SECONDS
                 log.error("delivery.cannot_sign", error=str(error))
                 continue
-            lane = self._lanes.setdefault(row["id"], Lane())
-            lane.host = _host(row["url"])
-            found[row["id"]] = Destination(
-                row["id"],
-                row["account_id"],
-                row["url"],
-                frozenset(row["events"]),
-                row["is_active"],
-                row["generation"],
+            one, account, url, events, active, generation, _, catch_up, failing_since, _ = row
+            if one not in self._lanes:
+                self._lanes[one] = Lane()
+            self._lanes[one].host = _host(url)
+            found[one] = Destination(
+                one,
+                account,
+                url,
+                frozenset(events),
+                active,
+                generation,
                 secret,
-                row["catch_up"],
-                row["failing_since"],
+                catch_up,
+                failing_since,
             )
         return found, Clock(now, self._moment)
 
@@ -351,6 +354,7 @@ def _report(event: str, error: Exception, pause: float) -> None:
     (log.warning if expected else log.exception)(event, error=str(error), pause=pause)
 
 
+@lru_cache(maxsize=4096)
 def _host(url: str) -> str:
     """Whom a URL leads to, however it is spelled."""
     parts = urlsplit(url)

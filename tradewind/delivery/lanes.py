@@ -74,9 +74,10 @@ class Lane:
     @property
     def wanted(self) -> int:
         """How much more to claim: nothing while enough waits, so that a claim is worth it."""
-        if self.held > self.ahead // 2:
+        ahead = self.ahead
+        if self.held > ahead // 2:
             return 0
-        return max(0, self.width + self.ahead - self.in_flight - self.held)
+        return max(0, self.width + ahead - self.in_flight - self.held)
 
     def heard(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
@@ -146,8 +147,9 @@ def share_out(
         on_host[lane.host] = on_host.get(lane.host, 0) + has
         of_account[lane.account] = of_account.get(lane.account, 0) + has
     shares: dict[UUID, int] = {}
+    full = {host for host, has in on_host.items() if host and has >= bounds.host}
+    wants = {one: some for one, some in wants.items() if some > 0 and lanes[one].host not in full}
     due = sorted(wants, key=lambda one: taken(lanes[one]))  # who has least comes first
-    wants = dict(wants)
     while left > 0:
         hungry = [one for one in due if shares.get(one, 0) < wants[one]]
         if not hungry:
@@ -160,13 +162,13 @@ def share_out(
         step = max(1, min(left // len(hungry), room))
         for one in hungry:
             lane = lanes[one]
-            room = min(step, left)
-            if lane.host:
-                room = min(room, bounds.host - on_host[lane.host])
-            if lane.account:
-                room = min(room, bounds.account - of_account[lane.account])
-            if lane.failing:
-                room = min(room, failing_left)
+            room = min(
+                step,
+                left,
+                bounds.host - on_host[lane.host] if lane.host else step,
+                bounds.account - of_account[lane.account] if lane.account else step,
+                failing_left if lane.failing else step,
+            )
             if room <= 0:
                 wants[one] = shares.get(one, 0)
                 continue
