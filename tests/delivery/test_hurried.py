@@ -73,3 +73,31 @@ async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:
 
     assert len(then) == 4
     assert {claim.id for claim in again} == {claim.id for claim in first}
+
+
+async def test_a_record_waits_for_the_disk_and_a_claim_does_not(
+    db: Database, hurried: Database
+) -> None:
+    await db.execute(
+        """
+        CREATE TABLE waited (what text, setting text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO waited VALUES (TG_OP, current_setting('synchronous_commit'));
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER note AFTER UPDATE OR DELETE ON delivery_queue
+            FOR EACH STATEMENT EXECUTE FUNCTION note();
+        """
+    )
+    hook = ids.new()
+    await journalled(db, ids.new(), hook, 1)
+
+    claims = await sql.claim(hurried, {hook: 1}, lease=timedelta(seconds=20))
+    ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
+    await sql.record(hurried, ended, judge.DELAYS)
+
+    said = {(row["what"], row["setting"]) for row in await db.fetch("SELECT * FROM waited")}
+    assert ("UPDATE", "off") in said
+    assert ("DELETE", "local") in said
+    assert await hurried.fetchval("SHOW synchronous_commit") == "off"

@@ -251,6 +251,14 @@ async def test_the_deadline_covers_the_name_servers() -> None:
     assert 0.15 < result.timings.total < 0.5
 
 
+async def test_a_call_whose_time_is_up_before_it_begins_has_a_limit_all_the_same() -> None:
+    async with receiving(hanging_after(b"")) as receiver, sending() as sender:
+        async with asyncio.timeout(5):
+            result = await sender.post(receiver.url("127.0.0.1"), b"{}", [], seconds=0)
+
+    assert not result.delivered
+
+
 async def test_a_cancelled_call_leaves_the_sender_usable() -> None:
     async with (
         receiving(hanging_after()) as bad,

@@ -62,9 +62,9 @@ class Dashboard:
             raise ForgedForm
 
     async def refused(self, refusal: Refusal, request: Request) -> Answer:
-        if isinstance(refusal, SignInNeeded) and request.header(b"accept") == _A_STREAM:
-            return Answer(None, 204, [NO_STORE])  # ends the stream for good; the page looks why
         if isinstance(refusal, SignInNeeded):
+            if request.header(b"accept") == _A_STREAM:
+                return Answer(None, 204, [NO_STORE])  # ends the stream; the page then looks why
             where = quote(self._way_back(request), safe="/")
             next_ = f"?next={where}" if where != "/" else ""
             return Answer(

@@ -60,7 +60,7 @@ class Exchange:
         self._target: Target | None = None
         self._address: Address | None = None
         self._pin = ""
-        self._limits = (0.0, 0.0)
+        self._limits = (0, 0)
         self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
@@ -103,10 +103,11 @@ class Exchange:
             self._aim(curl, target, address)
         curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.HTTPHEADER, headers)
-        limits = ceil(seconds * 1000), ceil(connect_seconds * 1000)
+        # To libcurl 0 is no limit at all.
+        limits = max(1, ceil(seconds * 1000)), max(1, ceil(connect_seconds * 1000))
         if limits != self._limits:
-            curl.setopt(pycurl.TIMEOUT_MS, max(1, limits[0]))
-            curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, limits[1]))
+            curl.setopt(pycurl.TIMEOUT_MS, limits[0])
+            curl.setopt(pycurl.CONNECTTIMEOUT_MS, limits[1])
             self._limits = limits
 
     def _aim(self, curl: pycurl.Curl, target: Target, address: Address) -> None:
