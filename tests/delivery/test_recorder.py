@@ -202,3 +202,13 @@ async def test_attempts_are_counted_by_outcome_and_hour(db: Database) -> None:
 
 def test_every_outcome_of_an_attempt_is_counted() -> None:
     assert set(COUNTED) == set(Outcome) - {Outcome.CANCELLED}
+
+
+async def test_who_lost_a_lease_gives_nothing_back(db: Database) -> None:
+    (claim,), _ = await claimed(db, 1)
+    await _claimed_again(db, claim.subscription_id)
+    before = await db.fetch("SELECT * FROM delivery_queue")
+
+    await sql.give_back(db, [claim])
+
+    assert await db.fetch("SELECT * FROM delivery_queue") == before
