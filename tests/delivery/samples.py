@@ -43,7 +43,6 @@ def a_destination(**more: Any) -> Destination:
         "generation": 7,
         "secret": "whsec_x",
         "catch_up": False,
-        "failing_since": None,
     }
     return Destination(**(plain | more))
 

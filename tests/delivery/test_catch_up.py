@@ -1,14 +1,18 @@
 """Catching up by itself misses nothing: behind another recovery it waits, and it is extended."""
 
+import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import asyncpg
+import msgspec
 import pytest
 from delivery.events import journalled
 
 from tradewind import ids
-from tradewind.delivery import recover, sql_jobs
+from tradewind.delivery import recover, sql, sql_jobs
+from tradewind.delivery.model import Ended, Outcome
+from tradewind.delivery.recorder import Recorder
 from tradewind.delivery.recover import Span, feed_jobs
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -108,3 +112,49 @@ async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> No
 
     assert (await missed.job(job_id))["status"] == "done"
     assert await missed.begin(now - _HOUR, now, "request") is not None
+
+
+async def _heard(db: Database, hook: UUID, *outcomes: Outcome) -> None:
+    """A worker hears of the last attempt of so many deliveries, and writes it down at once."""
+    claims = await sql.claim(db, {hook: len(outcomes)}, lease=_LEASE)
+    recorder = Recorder(db, db, {})
+    for claim, outcome in zip(claims, outcomes, strict=True):
+        last = msgspec.structs.replace(claim, attempt=3)
+        recorder.add(Ended(last, outcome, claim.due, 3), catches_up=True)
+    recorder.close()
+    await asyncio.wait_for(recorder.run(), 20)
+
+
+async def _begun(db: Database) -> list[tuple[str, datetime]]:
+    rows = await db.fetch("SELECT trigger, since FROM recover_job")
+    return [(row["trigger"], row["since"]) for row in rows]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_it_begins_with_the_first_success_whoever_heard_of_the_failures(
+    missed: Missed, workers: int
+) -> None:
+    now = await journalled(missed.db, missed.account, missed.hook, 3)
+    await missed.db.execute("UPDATE webhook_subscription SET catch_up = true")
+
+    if workers == 1:
+        outcomes = (Outcome.TIMEOUT, Outcome.TIMEOUT, Outcome.DELIVERED)
+        await _heard(missed.db, missed.hook, *outcomes)
+    else:
+        await _heard(missed.db, missed.hook, Outcome.TIMEOUT, Outcome.TIMEOUT)
+        assert await _begun(missed.db) == []
+        await _heard(missed.db, missed.hook, Outcome.DELIVERED)
+
+    ((trigger, since),) = await _begun(missed.db)
+    assert trigger == "catch_up"
+    assert abs(since - (now - timedelta(minutes=10))) < timedelta(minutes=1)
+
+
+async def test_who_answers_the_others_has_nothing_to_catch_up_with(missed: Missed) -> None:
+    await journalled(missed.db, missed.account, missed.hook, 3)
+    await missed.db.execute("UPDATE webhook_subscription SET catch_up = true")
+
+    outcomes = (Outcome.DELIVERED, Outcome.HTTP_ERROR, Outcome.DELIVERED)
+    await _heard(missed.db, missed.hook, *outcomes)
+
+    assert await _begun(missed.db) == []

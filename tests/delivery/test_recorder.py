@@ -28,7 +28,7 @@ async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[
 async def record(db: Database, ended: Sequence[Ended]) -> None:
     made = Recorder(db, db, {})
     for one in ended:
-        made.add(one, None)
+        made.add(one)
     made.close()
     await asyncio.wait_for(made.run(), 20)
 
@@ -171,7 +171,7 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
     made = Recorder(db, db, {})
     assert not made.is_behind
 
-    made.add(ended[0], None)
+    made.add(ended[0])
     assert not made.is_behind
     monkeypatch.setattr(recorder, "_BEHIND_SECONDS", -1.0)
 

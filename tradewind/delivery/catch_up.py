@@ -1,11 +1,10 @@
 """Catches up by itself: when a receiver answers again, what it missed is delivered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from tradewind.delivery import recover
-from tradewind.delivery.model import Destination, Ended, Outcome
+from tradewind.delivery import recover, sql_jobs
 from tradewind.delivery.recover import Span
 from tradewind.storage.pool import Database
 
@@ -13,19 +12,15 @@ from tradewind.storage.pool import Database
 _MARGIN = timedelta(minutes=10)
 
 
-async def where_it_answers_again(
-    db: Database, batch: Sequence[tuple[Ended, Destination | None]]
-) -> None:
-    """Begin a recovery for each subscription that wants it, at its first success after failures."""
-    back: dict[UUID, tuple[Destination, Ended]] = {}
-    for ended, destination in batch:
-        wanted = destination is not None and destination.catch_up and destination.failing_since
-        if wanted and destination is not None and ended.outcome is Outcome.DELIVERED:
-            back.setdefault(destination.id, (destination, ended))
-    for destination, ended in back.values():
-        if destination.failing_since is not None:
-            answered = datetime.fromtimestamp(ended.started, UTC)
-            span = Span(destination.failing_since - _MARGIN, answered)
-            await recover.begin(
-                db, destination.account_id, destination.id, span, trigger="catch_up"
-            )
+async def where_they_answer_again(db: Database, answered: Mapping[UUID, float | None]) -> None:
+    """Begin a recovery for each that wants it and has failed, before its health says otherwise.
+
+    `answered` are subscriptions that have just answered well; of some it is known that they failed
+    right before, in Unix seconds, and that nobody has written that down.
+    """
+    for one in await sql_jobs.those_that_catch_up(db, list(answered)):
+        lost = answered[one["id"]]
+        since = one["failing_since"] or (lost and datetime.fromtimestamp(lost, UTC))
+        if since:
+            span = Span(since - _MARGIN, one["now"])
+            await recover.begin(db, one["account_id"], one["id"], span, trigger="catch_up")

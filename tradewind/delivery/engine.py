@@ -281,7 +281,7 @@ class Engine:
                 self._resting[row["id"]] = self._moment() + _REST_SECONDS
                 log.error("delivery.cannot_sign", error=str(error))
                 continue
-            one, account, url, events, active, generation, _, catch_up, failing_since, _ = row
+            one, account, url, events, active, generation, _, catch_up, _ = row
             if one not in self._lanes:
                 self._lanes[one] = Lane()
             self._lanes[one].host = _host(url)
@@ -294,7 +294,6 @@ class Engine:
                 generation,
                 secret,
                 catch_up,
-                failing_since,
             )
         return found, Clock(now, self._moment)
 
@@ -306,7 +305,7 @@ class Engine:
             reason = reason or Cancelled.JOB
         if reason is not None or destination is None:
             at = clock.at(self._moment())
-            self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason), None)
+            self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason))
             return
         lane = self._busy[claim.subscription_id] = self._lanes[claim.subscription_id]
         lane.in_flight += 1
@@ -325,7 +324,7 @@ class Engine:
         if not ended.is_ours:
             took = ended.duration_ms or 0
             lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=self._moment())
-        self._recorder.add(ended, attempt.destination)
+        self._recorder.add(ended, catches_up=attempt.destination.catch_up)
 
     def _leave(self, one: UUID, lane: Lane) -> None:
         lane.in_flight -= 1

@@ -1,6 +1,5 @@
 """What a delivery is: a piece of work that was claimed, whom it goes to, and how it ended."""
 
-from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -108,7 +107,6 @@ class Destination(msgspec.Struct, frozen=True):
     generation: int
     secret: str
     catch_up: bool
-    failing_since: datetime | None
 
 
 class Ended(msgspec.Struct, frozen=True, gc=False):

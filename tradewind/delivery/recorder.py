@@ -10,7 +10,7 @@ from uuid import UUID
 
 from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs, sql_lost
 from tradewind.delivery.lanes import Lane
-from tradewind.delivery.model import COUNTED, Destination, Ended, Outcome
+from tradewind.delivery.model import COUNTED, Ended, Outcome
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -31,11 +31,16 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 @dataclass(slots=True)
 class Tally:
-    """What was seen of one receiver since its health was last written."""
+    """What was seen of one receiver since its health was last written.
 
+    `lost_at` is when the first delivery failed for good, if nothing had been delivered before.
+    """
+
+    catches_up: bool = False
     delivered: int = 0
     failed: int = 0
     final: int = 0
+    lost_at: float | None = None
     ends_well: bool = False
     buckets: list[int] = field(default_factory=lambda: [0] * _BUCKETS)
     outcomes: list[int] = field(default_factory=lambda: [0] * len(COUNTED))
@@ -46,7 +51,10 @@ class Tally:
             self.delivered += 1
         else:
             self.failed += 1
-            self.final += ended.is_over
+            if ended.is_over:
+                self.final += 1
+                if not self.delivered and self.lost_at is None:
+                    self.lost_at = ended.started
         self.buckets[bucket(ended.duration_ms or 0)] += 1
         self.outcomes[_PLACES[ended.outcome]] += 1
 
@@ -69,18 +77,19 @@ class Recorder:
         self._hurried = hurried
         self._lanes = lanes
         self._moment = moment
-        self._buffer: list[tuple[Ended, Destination | None]] = []
+        self._buffer: list[tuple[Ended, bool]] = []
         self._tallies: defaultdict[UUID, Tally] = defaultdict(Tally)
         self._tallied_at = self._moment()
         self._behind_since = self._moment()
         self._some = asyncio.Event()
         self._closing = False
 
-    def add(self, ended: Ended, destination: Destination | None) -> None:
+    def add(self, ended: Ended, *, catches_up: bool = False) -> None:
+        """Take an attempt that is over; `catches_up`: as its subscription wants to."""
         if not self._buffer:
             self._behind_since = self._moment()
             self._some.set()
-        self._buffer.append((ended, destination))
+        self._buffer.append((ended, catches_up))
 
     def close(self) -> None:
         """Let `run` end once everything is written."""
@@ -113,7 +122,7 @@ class Recorder:
                 await self._write_health()
         await self._write_health()
 
-    async def _recorded(self, batch: Sequence[tuple[Ended, Destination | None]]) -> bool:
+    async def _recorded(self, batch: Sequence[tuple[Ended, bool]]) -> bool:
         """Record a batch; False: the database is away, try it again.
 
         A batch that can never be recorded is halved until the guilty one is found: its lease ends,
@@ -145,9 +154,7 @@ class Recorder:
         if len(self._buffer) < _MOST and not self._closing:
             await asyncio.sleep(_SECONDS)
 
-    async def _write(
-        self, batch: Sequence[tuple[Ended, Destination | None]]
-    ) -> Sequence[tuple[Ended, Destination | None]]:
+    async def _write(self, batch: Sequence[tuple[Ended, bool]]) -> Sequence[tuple[Ended, bool]]:
         """Write a batch; what of it counts. Who came too late is logged, and counts nowhere.
 
         What was not sent for want of something of ours is given back, and is not even logged.
@@ -162,21 +169,22 @@ class Recorder:
         figures.FLUSH_SECONDS.observe(self._moment() - began)
         told = [pair for pair in batch if pair[0] not in late] if late else batch
         figures.attempted([one for one, _ in told])
-        for one, _ in told:
+        for one, catches_up in told:
             if one.outcome is not Outcome.CANCELLED:
-                self._tallies[one.claim.subscription_id].add(one)
+                tally = self._tallies[one.claim.subscription_id]
+                tally.catches_up = catches_up
+                tally.add(one)
         if late and (count := await sql_lost.log_late(self._db, late)):
             figures.LEASES_LOST.inc(count)
             log.warning("delivery.leases_lost", count=count)
         return told
 
-    async def _follow_up(self, batch: Sequence[tuple[Ended, Destination | None]]) -> None:
+    async def _follow_up(self, batch: Sequence[tuple[Ended, bool]]) -> None:
         """What else follows from attempts; they are recorded, whatever becomes of this."""
         jobs = [one for one, _ in batch if one.claim.job_id is not None and one.is_over]
         try:
             if jobs:
                 await sql_jobs.count_results(self._db, jobs)
-            await catch_up.where_it_answers_again(self._db, batch)
         except Exception as error:  # noqa: BLE001 - the next attempts must be recorded all the same
             log.warning("delivery.not_followed_up", error=str(error))
 
@@ -185,7 +193,10 @@ class Recorder:
         self._tallied_at = self._moment()
         if not found:
             return
+        back = {one: it.lost_at for one, it in found.items() if it.catches_up and it.delivered}
         try:
+            if back:
+                await catch_up.where_they_answer_again(self._db, back)
             await self._save_health(found)
         except Exception as error:  # noqa: BLE001 - figures are not worth a delivery
             log.warning("delivery.health_not_saved", error=str(error))

@@ -174,10 +174,9 @@ async def load_destinations(
     rows = await db.fetch(
         """
         SELECT s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.secret,
-               s.catch_up, h.failing_since, tradewind_now() AS now
+               s.catch_up, tradewind_now() AS now
           FROM (VALUES (1)) AS always
           LEFT JOIN webhook_subscription AS s ON s.id = ANY ($1::uuid[])
-          LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
         """,
         ids,
     )

@@ -118,6 +118,24 @@ async def insert_job(
     return found
 
 
+async def those_that_catch_up(
+    db: Database, subscriptions: Sequence[UUID]
+) -> Sequence[asyncpg.Record]:
+    """Of these subscriptions those that catch up by themselves: since when they fail, if they do.
+
+    And what time it is.
+    """
+    return await db.fetch(
+        """
+        SELECT s.id, s.account_id, h.failing_since, tradewind_now() AS now
+          FROM webhook_subscription AS s
+          LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
+         WHERE s.id = ANY ($1::uuid[]) AND s.catch_up
+        """,
+        subscriptions,
+    )
+
+
 async def find_job(
     db: Database, account_id: UUID, subscription_id: UUID, job_id: UUID
 ) -> asyncpg.Record | None:
