@@ -8,7 +8,7 @@ from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane
 from tradewind.delivery.model import Claim, Outcome
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
-NOBODY: dict[UUID, Lane] = {}
+NOBODY: list[Lane] = []
 
 
 def claimed(subscription: UUID, number: int) -> list[Claim]:
@@ -28,11 +28,11 @@ def test_each_gets_its_turn_in_the_order_of_its_claims_as_far_as_its_lane_is_wid
     hand.add(first, 0.0)
     hand.add(second, 0.0)
 
-    taken = [held.claim for held in hand.take(Bounds(), {OTHER: lanes[OTHER]}, 1.0)]
+    taken = [held.claim for held in hand.take(Bounds(), [lanes[OTHER]], 1.0)]
 
     assert sorted(taken, key=lambda one: one.id) == [*first[:2], second[0]]
     assert (lanes[ONE].held, lanes[OTHER].held) == (1, 1)
-    assert hand.lanes == lanes
+    assert list(hand.lanes) == list(lanes.values())
 
 
 def test_what_is_under_way_elsewhere_counts_for_a_host() -> None:
@@ -40,7 +40,7 @@ def test_what_is_under_way_elsewhere_counts_for_a_host() -> None:
     hand = Hand(lanes)
     hand.add(claimed(ONE, 5), 0.0)
 
-    assert len(hand.take(Bounds(host=10), {OTHER: lanes[OTHER]}, 1.0)) == 1
+    assert len(hand.take(Bounds(host=10), [lanes[OTHER]], 1.0)) == 1
     assert lanes[ONE].held == 4
 
 

@@ -1,6 +1,7 @@
 """How wide a lane is, and how what is due is shared out among lanes."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from uuid import UUID
 
 import pytest
@@ -21,10 +22,6 @@ def failed(
     lane: Lane, outcome: Outcome = Outcome.CONNECT_FAILED, status: int | None = None, *, at: float
 ) -> None:
     lane.heard(outcome, status, 5, began=at, now=at + 0.005)
-
-
-def wants(lanes: Mapping[UUID, Lane]) -> dict[UUID, int]:
-    return {one: lane.free for one, lane in lanes.items()}
 
 
 def test_a_lane_doubles_in_a_round_until_the_first_trouble() -> None:
@@ -143,9 +140,15 @@ def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
     return {UUID(int=number): lane for number, lane in enumerate(lanes)}
 
 
+def shares_of(lanes: Mapping[UUID, Lane], bounds: Bounds) -> dict[UUID, int]:
+    """What each gets that gets anything, if all want as much as they may have."""
+    shares = share_out(lanes.values(), attrgetter("free"), lanes.values(), bounds)
+    return {one: shares[lane] for one, lane in lanes.items() if lane in shares}
+
+
 def shared(*lanes: Lane, together: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
     found = lanes_of(*lanes)
-    shares = share_out(wants(found), found, Bounds(together, host, failing=failing))
+    shares = shares_of(found, Bounds(together, host, failing=failing))
     return [shares.get(one, 0) for one in found]
 
 
@@ -191,21 +194,18 @@ def test_one_account_takes_no_more_than_its_part_however_many_lanes_it_has() -> 
     modest = {UUID(int=99): Lane(16.0, 0, "another", UUID(int=901))}
     lanes = greedy | modest
 
-    shares = share_out(wants(lanes), lanes, Bounds())
+    shares = shares_of(lanes, Bounds())
 
     assert sum(shares.get(one, 0) for one in greedy) == Bounds().account
     assert shares[UUID(int=99)] == 16
 
 
 def test_those_who_have_nothing_due_get_nothing_and_still_count() -> None:
-    lanes = lanes_of(lane(in_flight=8, host="a"), lane(host="a"))
+    busy, idle = lane(in_flight=8, host="a"), lane(host="a")
 
-    assert share_out({UUID(int=1): lanes[UUID(int=1)].free}, lanes, Bounds(together=10)) == {
-        UUID(int=1): 2
-    }
-    assert share_out({UUID(int=1): lanes[UUID(int=1)].free}, lanes, Bounds(host=9)) == {
-        UUID(int=1): 1
-    }
+    free = attrgetter("free")
+    assert share_out([idle], free, [busy, idle], Bounds(together=10)) == {idle: 2}
+    assert share_out([idle], free, [busy, idle], Bounds(host=9)) == {idle: 1}
 
 
 _LANES = some.lists(
@@ -232,7 +232,7 @@ def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
     lanes: Sequence[Lane], bounds: Bounds
 ) -> None:
     found = lanes_of(*lanes)
-    shares = share_out(wants(found), found, bounds)
+    shares = shares_of(found, bounds)
     hosts = {one.host for one in lanes if one.host}
 
     def total(chosen: Sequence[UUID]) -> int:
@@ -265,7 +265,7 @@ def test_everyone_gets_one_before_anyone_with_whom_they_compete_gets_two(
     lanes: Sequence[Lane], bounds: Bounds
 ) -> None:
     found = lanes_of(*lanes)
-    shares = share_out(wants(found), found, bounds)
+    shares = shares_of(found, bounds)
     starved = [one for one, its in found.items() if its.free and one not in shares]
 
     for one in starved:

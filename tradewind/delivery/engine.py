@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
+from operator import attrgetter
 from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -91,7 +92,8 @@ class Engine:
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
         self._recorder = Recorder(db, self._db, self._lanes, moment)
-        self._due: list[UUID] = []
+        # The lanes for which more may be due.
+        self._due: dict[UUID, Lane] = {}
         # Where the last claims ended. Until the next look, what came to be due before is not seen.
         self._marks: dict[UUID, tuple[float, UUID]] = {}
         # Subscriptions that cannot be signed for, and until when they are left alone.
@@ -173,23 +175,30 @@ class Engine:
         self._look_at = began + took + min(max(_POLL_SECONDS, 10 * took), _RAREST_SECONDS)
         self._idle = min(max(_POLL_SECONDS, 5 * took), _RAREST_SECONDS)
         self._resting = {one: at for one, at in self._resting.items() if at > began}
-        self._due = [one.id for one in found if one.id not in self._resting]
         for one in found:
             if one.id not in self._lanes:
                 self._lanes[one.id] = Lane.beginning(
                     _host(one.url), one.account_id, failing=one.failing
                 )
+        self._due = {o.id: self._lanes[o.id] for o in found if o.id not in self._resting}
 
     def _share_out(self) -> dict[UUID, int]:
-        lanes = {**self._busy, **self._hand.lanes, **{o: self._lanes[o] for o in self._due}}
-        wants = {one: lanes[one].wanted for one in self._due}
-        return share_out(wants, lanes, self._bounds.claimed, _taken)
+        busy = [lane for lane in self._busy.values() if not lane.held]
+        shares = share_out(
+            self._due.values(),
+            attrgetter("wanted"),
+            [*busy, *self._hand.lanes],
+            self._bounds.claimed,
+            attrgetter("taken"),
+        )
+        return {one: shares[lane] for one, lane in self._due.items() if lane in shares}
 
     def _forget_emptied(self, shares: dict[UUID, int], claims: Sequence[Claim]) -> None:
         """Who gave less than was asked for has nothing more that is due now."""
         got = Counter(claim.subscription_id for claim in claims)
-        emptied = {one for one, share in shares.items() if got[one] < share}
-        self._due = [one for one in self._due if one not in emptied]
+        emptied = [one for one, share in shares.items() if got[one] < share]
+        for one in emptied:
+            del self._due[one]
 
     def _mark(self, claims: Sequence[Claim]) -> None:
         """Let the next claims go on where these ended."""
@@ -229,7 +238,7 @@ class Engine:
         if self._stopping:
             return False
         now = self._moment()
-        held = self._hand.take(self._bounds, self._busy, now)
+        held = self._hand.take(self._bounds, self._busy.values(), now)
         if self._hand.rests(now):
             asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
         if not held:
@@ -342,10 +351,6 @@ class Engine:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
-
-
-def _taken(lane: Lane) -> int:
-    return lane.in_flight + lane.held
 
 
 def _report(event: str, error: Exception, pause: float) -> None:

@@ -1,7 +1,7 @@
 """What a worker has claimed and not begun to send; each subscription's waits for its turn."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
 import msgspec
@@ -22,61 +22,57 @@ class Hand:
 
     def __init__(self, lanes: Mapping[UUID, Lane]) -> None:
         self._lanes = lanes
-        self._waiting: dict[UUID, deque[Held]] = {}
+        self._waiting: dict[Lane, deque[Held]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     @property
-    def lanes(self) -> Mapping[UUID, Lane]:
+    def lanes(self) -> Collection[Lane]:
         """The lanes that something waits for."""
-        return {one: self._lanes[one] for one in self._waiting}
+        return self._waiting.keys()
 
-    def add(self, claims: Sequence[Claim], since: float) -> None:
+    def add(self, claims: Iterable[Claim], since: float) -> None:
         for claim in claims:
-            one = claim.subscription_id
-            if one not in self._waiting:
-                self._waiting[one] = deque()
-            self._waiting[one].append(Held(claim, since))
-            self._lanes[one].held += 1
+            lane = self._lanes[claim.subscription_id]
+            self._queue(lane).append(Held(claim, since))
+            lane.held += 1
 
     def rests(self, now: float) -> bool:
         """Whether something waits only for the end of its lane's rest."""
-        return any(self._lanes[one].rests(now) for one in self._waiting)
+        return any(lane.rests(now) for lane in self._waiting)
 
-    def take(self, bounds: Bounds, busy: Mapping[UUID, Lane], now: float) -> list[Held]:
+    def take(self, bounds: Bounds, busy: Iterable[Lane], now: float) -> list[Held]:
         """Those whose turn has come, beside what is under way in the `busy` lanes."""
-        lanes = {**busy, **self.lanes}
-        wants = {
-            one: min(len(queue), lanes[one].free)
-            for one, queue in self._waiting.items()
-            if not lanes[one].rests(now)
-        }
-        taken = []
-        for one, share in share_out(wants, lanes, bounds).items():
-            queue = self._waiting[one]
-            taken += [queue.popleft() for _ in range(share)]
-            self._let_go(one, share)
-        return taken
+        shares = share_out(self._waiting, lambda lane: lane.turns(now), busy, bounds)
+        return [held for lane, share in shares.items() for held in self._let_go(lane, share)]
 
     def put_back(self, held: Sequence[Held]) -> None:
         """Let these wait again, in front of the others."""
         for one in reversed(held):
-            self._waiting.setdefault(one.claim.subscription_id, deque()).appendleft(one)
-            self._lanes[one.claim.subscription_id].held += 1
+            lane = self._lanes[one.claim.subscription_id]
+            self._queue(lane).appendleft(one)
+            lane.held += 1
 
     def take_older(self, than: float) -> list[Claim]:
         """Those that have waited since before a moment."""
+        late = [lane for lane, queue in self._waiting.items() if queue[0].since < than]
         taken = []
-        for one, queue in list(self._waiting.items()):
-            old = 0
-            while queue and queue[0].since < than:
-                taken.append(queue.popleft().claim)
-                old += 1
-            self._let_go(one, old)
+        for lane in late:
+            number = sum(one.since < than for one in self._waiting[lane])
+            taken += [held.claim for held in self._let_go(lane, number)]
         return taken
 
-    def _let_go(self, one: UUID, number: int) -> None:
-        self._lanes[one].held -= number
-        if not self._waiting[one]:
-            del self._waiting[one]
+    def _queue(self, lane: Lane) -> deque[Held]:
+        if lane not in self._waiting:
+            self._waiting[lane] = deque()
+        return self._waiting[lane]
+
+    def _let_go(self, lane: Lane, number: int) -> Sequence[Held]:
+        """Take so many out of a queue; if more wait, they do so behind the other lanes."""
+        queue = self._waiting.pop(lane)
+        lane.held -= number
+        taken = [queue.popleft() for _ in range(number)]
+        if queue:
+            self._waiting[lane] = queue
+        return taken

@@ -1,7 +1,7 @@
 """How many deliveries may be under way: to one receiver, to one host, and together. Pure."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from uuid import UUID
@@ -26,7 +26,7 @@ _HARMLESS_STATUSES = range(300, 500)
 _TOO_MANY = 429
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Lane:
     """One receiver's lane: as wide as it answers well.
 
@@ -54,15 +54,24 @@ class Lane:
 
     @property
     def width(self) -> int:
-        return max(1, int(self.limit))
+        return int(self.limit)
 
     @property
     def free(self) -> int:
-        return max(0, self.width - self.in_flight)
+        return max(0, int(self.limit) - self.in_flight)
 
     def rests(self, now: float) -> bool:
         """Whether nothing is begun yet, because it failed just now and is down to one."""
         return now < self._rests_until
+
+    @property
+    def taken(self) -> int:
+        """How much of it is ours, under way or not."""
+        return self.in_flight + self.held
+
+    def turns(self, now: float) -> int:
+        """How many of those that wait may begin now."""
+        return 0 if self.rests(now) else min(self.held, self.free)
 
     @property
     def ahead(self) -> int:
@@ -77,7 +86,7 @@ class Lane:
         ahead = self.ahead
         if self.held > ahead // 2:
             return 0
-        return max(0, self.width + ahead - self.in_flight - self.held)
+        return max(0, int(self.limit) + ahead - self.in_flight - self.held)
 
     def heard(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
@@ -126,65 +135,71 @@ class Bounds:
         )
 
 
+class _Rooms:
+    """What is left of the bounds, beside what lanes have taken."""
+
+    def __init__(self, bounds: Bounds, busy: Iterable[Lane], taken: Callable[[Lane], int]) -> None:
+        self.left, self.failing = bounds.together, bounds.failing
+        self.hosts: defaultdict[str, int] = defaultdict(lambda: bounds.host)
+        self._accounts: defaultdict[UUID | None, int] = defaultdict(lambda: bounds.account)
+        for lane in busy:
+            self.take(lane, taken(lane))
+        # Of what is nobody's there is as much as there is at all.
+        self.hosts[""] = self._accounts[None] = bounds.together
+
+    def of(self, lane: Lane) -> int:
+        room = min(self.left, self.hosts[lane.host], self._accounts[lane.account])
+        return min(room, self.failing) if lane.failing else room
+
+    def take(self, lane: Lane, number: int) -> None:
+        self.left -= number
+        self.hosts[lane.host] -= number
+        self._accounts[lane.account] -= number
+        if lane.failing:
+            self.failing -= number
+
+    def even(self, hungry: Sequence[Lane]) -> int:
+        """How many each may take so that all on the same host, and all that fail, get as many."""
+        hosts = Counter(lane.host for lane in hungry if lane.host)
+        failing = sum(lane.failing for lane in hungry)
+        rooms = [self.left // len(hungry)]
+        rooms += [self.hosts[host] // guests for host, guests in hosts.items()]
+        if failing:
+            rooms.append(self.failing // failing)
+        return min(rooms)
+
+
 def share_out(
-    wants: Mapping[UUID, int],
-    lanes: Mapping[UUID, Lane],
+    lanes: Iterable[Lane],
+    wanted: Callable[[Lane], int],
+    busy: Iterable[Lane],
     bounds: Bounds,
     taken: Callable[[Lane], int] = attrgetter("in_flight"),
-) -> dict[UUID, int]:
-    """How many of what they want subscriptions get, beside what each lane has `taken`.
+) -> dict[Lane, int]:
+    """How many of what is `wanted` lanes get, beside what the `busy` ones have `taken`.
 
     Everyone gets one before anyone gets two, up to the width of their lane; so a backlog takes
-    what the others leave, and nothing from them.
+    what the others leave, and nothing from them. Who has least comes first.
     """
-    left, failing_left = bounds.together, bounds.failing
-    on_host: dict[str, int] = {}
-    of_account: dict[UUID | None, int] = {}
-    for lane in lanes.values():
-        has = taken(lane)
-        left -= has
-        failing_left -= has if lane.failing else 0
-        on_host[lane.host] = on_host.get(lane.host, 0) + has
-        of_account[lane.account] = of_account.get(lane.account, 0) + has
-    shares: dict[UUID, int] = {}
-    full = {host for host, has in on_host.items() if host and has >= bounds.host}
-    wants = {one: some for one, some in wants.items() if some > 0 and lanes[one].host not in full}
-    due = sorted(wants, key=lambda one: taken(lanes[one]))  # who has least comes first
-    while left > 0:
-        hungry = [one for one in due if shares.get(one, 0) < wants[one]]
-        if not hungry:
-            break
+    rooms = _Rooms(bounds, busy, taken)
+    shares: dict[Lane, int] = {}
+    hungry: dict[Lane, int] = {}
+    for lane in sorted(lanes, key=taken):
+        # Of a thousand on one host, most end here.
+        if rooms.hosts[lane.host] > 0 and rooms.of(lane) > 0 and (wants := wanted(lane)) > 0:
+            rooms.take(lane, 1)
+            shares[lane] = 1
+            if wants > 1:
+                hungry[lane] = wants
+    while hungry and rooms.left > 0:
         # As many rounds at once as everybody can take, else one round of ones.
-        room = min(wants[one] - shares.get(one, 0) for one in hungry)
-        room = min(
-            room, *_even_rooms([lanes[one] for one in hungry], bounds, on_host, failing_left)
-        )
-        step = max(1, min(left // len(hungry), room))
-        for one in hungry:
-            lane = lanes[one]
-            room = min(
-                step,
-                left,
-                bounds.host - on_host[lane.host] if lane.host else step,
-                bounds.account - of_account[lane.account] if lane.account else step,
-                failing_left if lane.failing else step,
-            )
-            if room <= 0:
-                wants[one] = shares.get(one, 0)
-                continue
-            shares[one] = shares.get(one, 0) + room
-            left -= room
-            on_host[lane.host] += room
-            of_account[lane.account] += room
-            failing_left -= room if lane.failing else 0
-    return {one: share for one, share in shares.items() if share > 0}
-
-
-def _even_rooms(
-    hungry: Sequence[Lane], bounds: Bounds, on_host: Mapping[str, int], failing_left: int
-) -> Sequence[int]:
-    """How many each may take so that all on the same host, and all that fail, get as many."""
-    hosts = Counter(lane.host for lane in hungry if lane.host)
-    failing = sum(lane.failing for lane in hungry)
-    rooms = [(bounds.host - on_host[host]) // guests for host, guests in hosts.items()]
-    return [*rooms, failing_left // failing if failing else bounds.together]
+        least = min(wants - shares[lane] for lane, wants in hungry.items())
+        step = max(1, min(least, rooms.even(list(hungry))))
+        for lane, wants in list(hungry.items()):
+            room = min(step, rooms.of(lane))
+            if room > 0:
+                rooms.take(lane, room)
+                shares[lane] += room
+            if room <= 0 or shares[lane] == wants:
+                del hungry[lane]
+    return shares

@@ -203,7 +203,7 @@ class Recorder:
 
     async def _save_health(self, found: Mapping[UUID, Tally]) -> None:
         await sql.save_health(
-            self._hurried,
+            self._db,
             list(found),
             [tally.delivered for tally in found.values()],
             [tally.failed for tally in found.values()],
