@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.delivery.hand import Hand
+from tradewind.delivery.hosts import FIRST, Hosts
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane
 from tradewind.delivery.model import Claim, Outcome
 
@@ -28,7 +29,7 @@ def test_each_gets_its_turn_in_the_order_of_its_claims_as_far_as_its_lane_is_wid
     hand.add(first, 0.0)
     hand.add(second, 0.0)
 
-    taken = [held.claim for held in hand.take(Bounds(), [lanes[OTHER]], 1.0)]
+    taken = [held.claim for held in hand.take(Bounds(), [lanes[OTHER]], Hosts(), 1.0)]
 
     assert sorted(taken, key=lambda one: one.id) == [*first[:2], second[0]]
     assert (lanes[ONE].held, lanes[OTHER].held) == (1, 1)
@@ -40,7 +41,7 @@ def test_what_is_under_way_elsewhere_counts_for_a_host() -> None:
     hand = Hand(lanes)
     hand.add(claimed(ONE, 5), 0.0)
 
-    assert len(hand.take(Bounds(host=10), [lanes[OTHER]], 1.0)) == 1
+    assert len(hand.take(Bounds(host=10), [lanes[OTHER]], Hosts(), 1.0)) == 1
     assert lanes[ONE].held == 4
 
 
@@ -50,11 +51,11 @@ def test_what_was_taken_in_vain_is_put_back_in_front() -> None:
     claims = claimed(ONE, 3)
     hand.add(claims, 0.0)
 
-    taken = hand.take(Bounds(), NOBODY, 1.0)
+    taken = hand.take(Bounds(), NOBODY, Hosts(), 1.0)
     hand.put_back(taken)
 
     assert lanes[ONE].held == 3
-    assert [held.claim for held in hand.take(Bounds(), NOBODY, 1.0)] == claims[:2]
+    assert [held.claim for held in hand.take(Bounds(), NOBODY, Hosts(), 1.0)] == claims[:2]
 
 
 def test_a_lane_that_rests_waits_and_nobody_else_does() -> None:
@@ -64,10 +65,12 @@ def test_a_lane_that_rests_waits_and_nobody_else_does() -> None:
     hand.add(claimed(OTHER, 1), 0.0)
     lanes[ONE].heard(Outcome.DNS_ERROR, None, 1.0, began=9.0, now=10.0)
 
-    assert [held.claim.subscription_id for held in hand.take(Bounds(), NOBODY, 10.0)] == [OTHER]
+    assert [held.claim.subscription_id for held in hand.take(Bounds(), NOBODY, Hosts(), 10.0)] == [
+        OTHER
+    ]
     assert hand.rests(10.0)
     assert not hand.rests(10.0 + REST_SECONDS)
-    assert len(hand.take(Bounds(), NOBODY, 10.0 + REST_SECONDS)) == 1
+    assert len(hand.take(Bounds(), NOBODY, Hosts(), 10.0 + REST_SECONDS)) == 1
     assert not hand
 
 
@@ -83,3 +86,21 @@ def test_what_has_waited_too_long_comes_out_and_the_rest_stays() -> None:
     assert hand.take_older(float("inf")) == new
     assert not hand
     assert lanes[ONE].held == 0
+
+
+def test_a_host_that_nobody_knows_is_sent_a_few_at_once_however_many_lanes_lead_to_it() -> None:
+    lanes = {UUID(int=n): Lane(host="same") for n in range(1000)}
+    hand, hosts = Hand(lanes), Hosts()
+    for one in lanes:
+        hand.add(claimed(one, 1), 0.0)
+
+    taken = hand.take(Bounds(), NOBODY, hosts, 1.0)
+    assert len(taken) == FIRST
+
+    for _ in taken:
+        hosts.heard("same", 2.0)
+    assert len(hand.take(Bounds(), NOBODY, hosts, 3.0)) == 2 * FIRST
+    assert len(hand.take(Bounds(), NOBODY, hosts, 60.0)) == FIRST
+    for _ in range(500):
+        hosts.heard("same", 61.0)
+    assert len(hand.take(Bounds(), NOBODY, hosts, 62.0)) == Bounds().host

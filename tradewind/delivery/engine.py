@@ -14,6 +14,7 @@ from uuid import UUID
 from tradewind.delivery import figures, judge, sql, sql_jobs
 from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
 from tradewind.delivery.hand import Hand
+from tradewind.delivery.hosts import Hosts
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane, share_out
 from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
@@ -88,6 +89,7 @@ class Engine:
         self._busy: dict[UUID, Lane] = {}
         self._under_way = 0
         self._stopping = False
+        self._hosts = Hosts()
         self._hand = Hand(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
@@ -238,7 +240,7 @@ class Engine:
         if self._stopping:
             return False
         now = self._moment()
-        held = self._hand.take(self._bounds, self._busy.values(), now)
+        held = self._hand.take(self._bounds, self._busy.values(), self._hosts, now)
         if self._hand.rests(now):
             asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
         if not held:
@@ -331,8 +333,10 @@ class Engine:
         lane = self._lanes[one]
         self._leave(one, lane)
         if not ended.is_ours:
-            took = ended.duration_ms or 0
-            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=self._moment())
+            now, took = self._moment(), ended.duration_ms or 0
+            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
+            if ended.status is not None:
+                self._hosts.heard(lane.host, now)
         self._recorder.add(ended, catches_up=attempt.destination.catch_up)
 
     def _leave(self, one: UUID, lane: Lane) -> None:

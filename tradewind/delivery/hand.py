@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from tradewind.delivery.hosts import Hosts
 from tradewind.delivery.lanes import Bounds, Lane, share_out
 from tradewind.delivery.model import Claim
 
@@ -42,9 +43,15 @@ class Hand:
         """Whether something waits only for the end of its lane's rest."""
         return any(lane.rests(now) for lane in self._waiting)
 
-    def take(self, bounds: Bounds, busy: Iterable[Lane], now: float) -> list[Held]:
+    def take(self, bounds: Bounds, busy: Iterable[Lane], hosts: Hosts, now: float) -> list[Held]:
         """Those whose turn has come, beside what is under way in the `busy` lanes."""
-        shares = share_out(self._waiting, lambda lane: lane.turns(now), busy, bounds)
+        shares = share_out(
+            self._waiting,
+            lambda lane: lane.turns(now),
+            busy,
+            bounds,
+            host_width=lambda host: hosts.width(host, now),
+        )
         return [held for lane, share in shares.items() for held in self._let_go(lane, share)]
 
     def put_back(self, held: Sequence[Held]) -> None:

@@ -135,12 +135,29 @@ class Bounds:
         )
 
 
+class _Left(dict[str, int]):
+    """How many each host has room for; of a host not yet asked about, as many as it may have."""
+
+    def __init__(self, width: Callable[[str], int]) -> None:
+        self._width = width
+
+    def __missing__(self, host: str) -> int:
+        self[host] = self._width(host)
+        return self[host]
+
+
 class _Rooms:
     """What is left of the bounds, beside what lanes have taken."""
 
-    def __init__(self, bounds: Bounds, busy: Iterable[Lane], taken: Callable[[Lane], int]) -> None:
+    def __init__(
+        self,
+        bounds: Bounds,
+        busy: Iterable[Lane],
+        taken: Callable[[Lane], int],
+        width: Callable[[str], int] | None,
+    ) -> None:
         self.left, self.failing = bounds.together, bounds.failing
-        self.hosts: defaultdict[str, int] = defaultdict(lambda: bounds.host)
+        self.hosts = _Left(lambda host: min(bounds.host, width(host) if width else bounds.host))
         self._accounts: defaultdict[UUID | None, int] = defaultdict(lambda: bounds.account)
         for lane in busy:
             self.take(lane, taken(lane))
@@ -175,13 +192,16 @@ def share_out(
     busy: Iterable[Lane],
     bounds: Bounds,
     taken: Callable[[Lane], int] = attrgetter("in_flight"),
+    *,
+    host_width: Callable[[str], int] | None = None,
 ) -> dict[Lane, int]:
     """How many of what is `wanted` lanes get, beside what the `busy` ones have `taken`.
 
     Everyone gets one before anyone gets two, up to the width of their lane; so a backlog takes
-    what the others leave, and nothing from them. Who has least comes first.
+    what the others leave, and nothing from them. Who has least comes first. `host_width` is how
+    many a host may have, if that is less than its bound.
     """
-    rooms = _Rooms(bounds, busy, taken)
+    rooms = _Rooms(bounds, busy, taken, host_width)
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
     for lane in sorted(lanes, key=taken):

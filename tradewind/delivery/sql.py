@@ -206,19 +206,20 @@ async def record(
         WITH patience AS MATERIALIZED (
             SELECT set_config('synchronous_commit', 'local', true)
         ),
-        given AS MATERIALIZED (
-            SELECT given.*
-              FROM patience
-             CROSS JOIN unnest($3::uuid[], $4::uuid[], $5::boolean[], $6::float8[], $7::integer[],
-                               $8::text[], $9::integer[])
-                   AS given (queue_id, delivery_id, over, started, duration_ms, signature, place)
-        ),
         answer AS MATERIALIZED (
             SELECT *
-              FROM unnest($10::text[], $11::smallint[], $12::text[], $13::text[], $14::text[],
+              FROM unnest($10::boolean[], $11::text[], $12::smallint[], $13::text[], $14::text[],
                           $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
-                   AS answer (outcome, status_code, error_code, error_message, url, sent_at, head,
+                   AS answer (over, outcome, status_code, error_code, error_message, sent_at, head,
                               body, place)
+        ),
+        given AS MATERIALIZED (
+            SELECT given.*, answer.over
+              FROM patience
+             CROSS JOIN unnest($3::uuid[], $4::uuid[], $5::float8[], $6::integer[], $7::text[],
+                               $8::text[], $9::integer[])
+                   AS given (queue_id, delivery_id, started, duration_ms, url, signature, place)
+              JOIN answer USING (place)
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
@@ -257,7 +258,7 @@ async def record(
                    told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
                    answer.outcome, given.over, answer.status_code, answer.error_code,
                    answer.error_message, to_timestamp(given.started), given.duration_ms,
-                   told.next_at, answer.url, answer.sent_at, given.signature, answer.head,
+                   told.next_at, given.url, answer.sent_at, given.signature, answer.head,
                    answer.body
               FROM told
               JOIN given USING (delivery_id)
@@ -269,9 +270,9 @@ async def record(
         *delays,
         [one.claim.id for one in ended],
         [one.claim.delivery_id for one in ended],
-        [one.is_over for one in ended],
         [one.started for one in ended],
         [one.duration_ms for one in ended],
+        [one.url for one in ended],
         [one.signature for one in ended],
         places,
         *zip(*answers, strict=True),
@@ -282,11 +283,11 @@ async def record(
 
 def _answer(one: Ended) -> tuple[object, ...]:
     return (
+        one.is_over,
         one.outcome,
         one.status,
         one.error_code,
         one.error_message,
-        one.url,
         one.sent_at,
         one.kept_head,
         one.body,

@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any, Final
@@ -227,6 +228,7 @@ class Exchange:
         return None if len(chunk) < room else 0
 
 
+@lru_cache(maxsize=4096)
 def _pin(address: Address, port: int) -> str:
     """Whatever the URL's host is, connect to this address.
 
