@@ -206,28 +206,27 @@ async def record(
         WITH patience AS MATERIALIZED (
             SELECT set_config('synchronous_commit', 'local', true)
         ),
+        given AS MATERIALIZED (
+            SELECT given.*
+              FROM patience
+             CROSS JOIN unnest($3::uuid[], $4::uuid[], $5::boolean[], $6::float8[], $7::integer[],
+                               $8::text[], $9::text[], $10::integer[])
+                   AS given (queue_id, delivery_id, over, started, duration_ms, url, signature,
+                             place)
+        ),
         answer AS MATERIALIZED (
             SELECT *
-              FROM unnest($10::boolean[], $11::text[], $12::smallint[], $13::text[], $14::text[],
-                          $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
-                   AS answer (over, outcome, status_code, error_code, error_message, sent_at, head,
+              FROM unnest($11::text[], $12::smallint[], $13::text[], $14::text[], $15::bigint[],
+                          $16::bytea[], $17::bytea[]) WITH ORDINALITY
+                   AS answer (outcome, status_code, error_code, error_message, sent_at, head,
                               body, place)
-        ),
-        given AS MATERIALIZED (
-            SELECT given.*, answer.over
-              FROM patience
-             CROSS JOIN unnest($3::uuid[], $4::uuid[], $5::float8[], $6::integer[], $7::text[],
-                               $8::text[], $9::integer[])
-                   AS given (queue_id, delivery_id, started, duration_ms, url, signature, place)
-              JOIN answer USING (place)
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
              USING given
              WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND given.over
-            RETURNING q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, q.attempt, q.trigger,
-                      NULL::timestamptz AS next_at
+            RETURNING given.*, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
+                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -240,8 +239,8 @@ async def record(
                    parked = 0
               FROM given
              WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND NOT given.over
-            RETURNING given.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+            RETURNING given.*, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
+                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
         told AS (
             SELECT * FROM deleted
@@ -254,14 +253,13 @@ async def record(
                                           final, status_code, error_code, error_message,
                                           started_at, duration_ms, next_attempt_at, url, sent_at,
                                           signature, response_head, response_body)
-            SELECT given.delivery_id, told.account_id, told.subscription_id, told.event_id,
+            SELECT told.delivery_id, told.account_id, told.subscription_id, told.event_id,
                    told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
-                   answer.outcome, given.over, answer.status_code, answer.error_code,
-                   answer.error_message, to_timestamp(given.started), given.duration_ms,
-                   told.next_at, given.url, answer.sent_at, given.signature, answer.head,
+                   answer.outcome, told.over, answer.status_code, answer.error_code,
+                   answer.error_message, to_timestamp(told.started), told.duration_ms,
+                   told.next_at, told.url, answer.sent_at, told.signature, answer.head,
                    answer.body
               FROM told
-              JOIN given USING (delivery_id)
               JOIN answer USING (place)
             RETURNING id
         )
@@ -270,6 +268,7 @@ async def record(
         *delays,
         [one.claim.id for one in ended],
         [one.claim.delivery_id for one in ended],
+        [one.is_over for one in ended],
         [one.started for one in ended],
         [one.duration_ms for one in ended],
         [one.url for one in ended],
@@ -283,7 +282,6 @@ async def record(
 
 def _answer(one: Ended) -> tuple[object, ...]:
     return (
-        one.is_over,
         one.outcome,
         one.status,
         one.error_code,
