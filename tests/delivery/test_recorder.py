@@ -178,6 +178,19 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
     assert made.is_behind
 
 
+async def test_it_is_behind_when_too_much_is_over(db: Database) -> None:
+    """However fast it records: what comes last must be recorded before its lease ends."""
+    _, (ended,) = await claimed(db, 1)
+    made = Recorder(db, db, {})
+    for _ in range(2000):
+        made.add(ended)
+    assert not made.is_behind
+
+    made.add(ended)
+
+    assert made.is_behind
+
+
 async def test_attempts_are_counted_by_outcome_and_hour(db: Database) -> None:
     _, ended = await claimed(db, 5)
     hook = ended[0].claim.subscription_id

@@ -21,8 +21,10 @@ _SECONDS = 0.02
 _HEALTH_SECONDS = 0.5
 _BUCKETS = 15
 _PLACES = {outcome: place for place, outcome in enumerate(COUNTED)}
-# Longer than this without a record, and leases might end before what they hold is recorded.
+# Longer than this without a record, or more than this to be recorded, and leases might end before
+# what they hold is recorded: then it would be sent again, and there would be even more to record.
 _BEHIND_SECONDS = 3.0
+_BEHIND = 4 * _MOST
 _LAST_TRIES = 5
 # What we had no file descriptor for is left alone so long, until others are closed.
 _STARVED_REST = timedelta(seconds=1)
@@ -98,7 +100,9 @@ class Recorder:
 
     @property
     def is_behind(self) -> bool:
-        """Whether what is over has waited too long to be recorded: nothing new should be begun."""
+        """Whether too much is over and not recorded, or for too long: nothing new should be begun."""
+        if len(self._buffer) > _BEHIND:
+            return True
         return bool(self._buffer) and self._moment() - self._behind_since > _BEHIND_SECONDS
 
     async def run(self) -> None:
