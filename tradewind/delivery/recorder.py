@@ -100,7 +100,7 @@ class Recorder:
 
     @property
     def is_behind(self) -> bool:
-        """Whether too much is over and not recorded, or for too long: nothing new should be begun."""
+        """Whether too much is over and not recorded, or for too long: nothing is begun then."""
         if len(self._buffer) > _BEHIND:
             return True
         return bool(self._buffer) and self._moment() - self._behind_since > _BEHIND_SECONDS
