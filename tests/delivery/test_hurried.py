@@ -1,8 +1,11 @@
 """The engine's own connections: what they planned for an empty queue serves a long one."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
+import asyncpg
 import pytest
 from delivery.events import journalled
 
@@ -10,7 +13,10 @@ from tradewind import ids
 from tradewind.delivery import judge, sql
 from tradewind.delivery.engine import HURRIED
 from tradewind.delivery.model import Ended, Outcome
+from tradewind.events import journal
+from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
 
 _BY_TIME = """
     SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'delivery_queue_soonest'
@@ -59,6 +65,71 @@ async def test_each_subscription_is_claimed_for_by_its_own_part_of_the_index(
 
     assert len(claims) == 15
     assert await hurried.fetchval(_BY_TIME) == before
+
+
+class Overheard(Database):
+    """Has its statements planned by the engine's connections, as they are for all arguments."""
+
+    def __init__(self, hurried: Database) -> None:
+        self._hurried = hurried
+        self.plans: list[dict[str, Any]] = []
+
+    async def fetch(self, query: str, *_args: object) -> Sequence[asyncpg.Record]:
+        self.plans += json.loads(await self._hurried.fetchval("SELECT planned($1)", query))
+        return []
+
+    async def execute(self, query: str, *args: object) -> str:
+        await self.fetch(query, *args)
+        return ""
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", []):
+        yield from _nodes(part)
+
+
+async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_queue(
+    db: Database, hurried: Database
+) -> None:
+    """Statistics made while much was being queued: many pages, and nobody in them."""
+    await db.execute(
+        """
+        CREATE FUNCTION planned(statement text) RETURNS json LANGUAGE plpgsql AS $$
+        DECLARE plan json;
+        BEGIN
+            EXECUTE 'EXPLAIN (GENERIC_PLAN, FORMAT JSON) ' || statement INTO plan;
+            RETURN plan;
+        END $$
+        """
+    )
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook)
+    async with transaction(db) as tx:
+        now = await tx.fetchval("SELECT tradewind_now()")
+        await journal.append(
+            tx,
+            [
+                Event(ids.new(), account, ids.new(), "order.updated", now, b"{}")
+                for _ in range(3000)
+            ],
+        )
+        await db.execute("ANALYZE delivery_queue")
+    believed = "SELECT reltuples < relpages FROM pg_class WHERE relname = 'delivery_queue'"
+    assert await db.fetchval(believed)
+
+    claims = await sql.claim(db, {hook: 2}, lease=timedelta(seconds=20))
+    heard = Overheard(hurried)
+    ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
+    await sql.record(heard, ended, judge.DELAYS)
+    await sql.give_back(heard, claims)
+
+    nodes = [node for plan in heard.plans for node in _nodes(plan["Plan"])]
+    changes = [node for node in nodes if node["Node Type"] == "ModifyTable"]
+    found = {node["Operation"]: node for node in changes if node["Alias"] == "q"}
+    assert set(found) == {"Delete", "Update"}
+    assert [one["Node Type"] for one in _nodes(found["Delete"]) if "Join" in str(one)] == []
+    assert all("= ANY" in str(node) for node in found.values())
 
 
 async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:

@@ -192,6 +192,10 @@ async def record(
     when the answer to this was lost, and it comes once more, it uses up no other attempt. All in
     one statement, rows in the order of their ids. What only the queue knows is copied from there.
 
+    Its shape leaves the planner no choice, whatever it believes of a queue that is long at one
+    moment and empty at the next: rows are found by their ids, and a FULL JOIN is never made by
+    comparing all with all. (Everything given has its counterpart, so it means no more than JOIN.)
+
     It waits for the server's own disk, whatever the connection's setting is: until a delete is
     there, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
     """
@@ -214,7 +218,6 @@ async def record(
                           $8::text[], $9::text[], $10::bigint[])
                    AS given (queue_id, delivery_id, over, started, duration_ms, url, signature,
                              place)
-                   -- Everyone has an answer. FULL, so that it is never joined row by row.
                    FULL JOIN unnest($11::text[], $12::smallint[], $13::text[], $14::text[],
                                     $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
                    AS answer (outcome, status_code, error_code, error_message, sent_at, head,
@@ -223,10 +226,11 @@ async def record(
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
-             USING given
-             WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND given.over
-            RETURNING given.*, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, q.attempt, q.trigger, NULL::timestamptz AS next_at
+             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM given WHERE over))
+               AND (q.delivery_id IN (SELECT delivery_id FROM given WHERE over)) IS TRUE
+            RETURNING q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, q.attempt, q.trigger,
+                      NULL::timestamptz AS next_at
         ),
         put_off AS (
             UPDATE delivery_queue AS q
@@ -238,14 +242,16 @@ async def record(
                    lost = 0,
                    parked = 0
               FROM given
-             WHERE q.id = given.queue_id AND q.delivery_id = given.delivery_id AND NOT given.over
-            RETURNING given.*, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
+             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM given WHERE NOT over))
+               AND q.id = given.queue_id AND q.delivery_id = given.delivery_id AND NOT given.over
+            RETURNING given.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
+                      q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
-        told AS (
-            SELECT * FROM deleted
-            UNION ALL
-            SELECT * FROM put_off
+        told AS MATERIALIZED (
+            SELECT *
+              FROM given
+              FULL JOIN (SELECT * FROM deleted UNION ALL SELECT * FROM put_off) AS known
+                   USING (delivery_id)
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
@@ -253,15 +259,14 @@ async def record(
                                           final, status_code, error_code, error_message,
                                           started_at, duration_ms, next_attempt_at, url, sent_at,
                                           signature, response_head, response_body)
-            SELECT told.delivery_id, told.account_id, told.subscription_id, told.event_id,
-                   told.event_at, told.event, told.purchase_order_id, told.attempt, told.trigger,
-                   told.outcome, told.over, told.status_code, told.error_code,
-                   told.error_message, to_timestamp(told.started), told.duration_ms,
-                   told.next_at, told.url, told.sent_at, told.signature, told.head, told.body
+            SELECT delivery_id, account_id, subscription_id, event_id, event_at, event,
+                   purchase_order_id, attempt, trigger, outcome, over, status_code, error_code,
+                   error_message, to_timestamp(started), duration_ms, next_at, url, sent_at,
+                   signature, head, body
               FROM told
-            RETURNING id
+             WHERE account_id IS NOT NULL
         )
-        SELECT delivery_id FROM given WHERE delivery_id NOT IN (SELECT id FROM logged)
+        SELECT delivery_id FROM told WHERE account_id IS NULL
         """,
         *delays,
         [one.claim.id for one in ended],
@@ -298,8 +303,7 @@ async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = 
            SET lease_until = CASE WHEN $3::interval > '0' THEN tradewind_now() + $3::interval
                                   ELSE 'epoch' END,
                delivery_id = NULL
-          FROM unnest($1::uuid[], $2::uuid[]) AS given (id, delivery_id)
-         WHERE q.id = given.id AND q.delivery_id = given.delivery_id
+         WHERE q.id = ANY ($1::uuid[]) AND q.delivery_id = ANY ($2::uuid[])
         """,
         [claim.id for claim in claims],
         [claim.delivery_id for claim in claims],
