@@ -266,6 +266,12 @@ class Story:
         self.world.server.jump(timedelta(seconds=seconds))
         self._trouble(f"jump {seconds}", 0.0)
 
+    async def _is_something_left(self) -> bool:
+        """Whether anything is, a second later too: with its health, a receiver may catch up."""
+        if not self.world.server.do("fetchval", _LEFT):
+            await self.world.sleep(1.0)
+        return bool(self.world.server.do("fetchval", _LEFT))
+
     async def _end_well(self) -> None:
         """End every fault, and let time run until nothing is left; then everybody goes home."""
         world = self.world
@@ -275,13 +281,12 @@ class Story:
             world.hire(self.bounds)
         world.tell("all is well")
         until = world.time + _PATIENCE_SECONDS
-        while world.server.do("fetchval", _LEFT):
+        while await self._is_something_left():
             if world.time > until:
                 self.drained = False
                 break
             due = world.server.next_due() - world.time
             await world.sleep(2.0 + (due if 0 < due < 1000 else 0.0))
-        await world.sleep(1.0)
         for worker in list(world.workers):
             self.most_stopping = max(self.most_stopping, await worker.leave())
 
