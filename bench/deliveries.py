@@ -139,7 +139,8 @@ class Bench:
         """Deliveries a second until none of these is left."""
         began = time.perf_counter()
         async with self.working():
-            while await self.pending(subscriptions):
+            # While the first has something, nobody asks for all: a thousand questions are work too.
+            while await self.pending(subscriptions[:1]) or await self.pending(subscriptions):
                 if time.perf_counter() - began > _PATIENCE_SECONDS:
                     raise RuntimeError("The queue was not drained in time.")
                 await asyncio.sleep(0.1)
