@@ -158,3 +158,11 @@ async def test_who_answers_the_others_has_nothing_to_catch_up_with(missed: Misse
     await _heard(missed.db, missed.hook, *outcomes)
 
     assert await _begun(missed.db) == []
+
+
+async def test_who_no_longer_wants_to_catch_up_does_not(missed: Missed) -> None:
+    await journalled(missed.db, missed.account, missed.hook, 2)
+
+    await _heard(missed.db, missed.hook, Outcome.TIMEOUT, Outcome.DELIVERED)
+
+    assert await _begun(missed.db) == []

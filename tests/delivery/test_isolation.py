@@ -10,6 +10,7 @@ from kit.post import Post, until
 
 from tradewind import clock
 from tradewind.delivery.engine import LEASE
+from tradewind.delivery.hosts import FIRST
 
 pytestmark = pytest.mark.xdist_group("post")
 
@@ -149,3 +150,36 @@ def test_many_subscriptions_of_one_receiver_share_its_host(post: Post) -> None:
         receiver.until(lambda got: len(got) == 30 * len(hooks))
         for hook in hooks:
             post.call("DELETE", hook.path)
+
+
+def test_a_host_that_answers_is_sent_more_at_once(post: Post) -> None:
+    with receiving() as receiver:
+        hooks = [post.hook(receiver.url(f"/{number}")) for number in range(10)]
+        post.emit(10)
+        receiver.until(lambda got: len(got) == 100)
+        gate = receiver.answer = Gate()
+        post.emit(10)
+        try:
+            receiver.until(lambda got: len(got) > 100 + 2 * FIRST)
+        finally:
+            gate.open()
+        receiver.until(lambda got: len(got) == 200)
+        for hook in hooks:
+            post.call("DELETE", hook.path)
+
+
+def test_the_worker_claims_and_records_over_connections_of_its_own(
+    post: Post, receiver: Receiver
+) -> None:
+    hook = post.hook(receiver.url())
+    post.emit()
+    post.logged(hook, 1)
+
+    rows = post.api.fetch(
+        "SELECT application_name, query FROM pg_stat_activity"
+        " WHERE datname = current_database() AND application_name LIKE 'tradewind %'"
+    )
+
+    said = {(row["application_name"], word) for row in rows for word in row["query"].split()}
+    assert ("tradewind deliveries", "delivery_queue") in said
+    assert ("tradewind worker", "picked") not in said

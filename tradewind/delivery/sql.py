@@ -107,8 +107,10 @@ async def claim(
     `after` is from where on, by when they are due and their ids: where the last claim ended.
     Else each claim of a backlog would read again what the last ones took.
 
-    A claim touches no indexed column. What was claimed before and never told of was sent, as far
-    as anybody knows: it is logged as unknown under its own id, and the same attempt is made again.
+    A claim touches no indexed column. `claim` is counted for workers of the version before, which
+    are fenced by it: both may run during an upgrade. What was claimed before and never told of was
+    sent, as far as anybody knows: it is logged as unknown under its own id, and the same attempt is
+    made again.
     """
     rows = await db.fetch(
         """
