@@ -75,6 +75,23 @@ async def test_paging_comes_to_an_end(stand: Stand, size: int) -> None:
     assert list(beyond.offers) == []
 
 
+@pytest.mark.parametrize("size", [7, 20, 50])
+async def test_a_page_beyond_the_last_one_claims_no_products_that_nobody_saw(
+    stand: Stand, size: int
+) -> None:
+    number, page = 0, 1
+    while offers := (await stand.connector.search(Query("双肩包", page=page, size=size))).offers:
+        number += len(offers)
+        page += 1
+
+    totals = [
+        (await stand.connector.search(Query("双肩包", page=beyond, size=size))).total
+        for beyond in (page, page + 1, page + 9, 1000)
+    ]
+
+    assert totals == [number] * 4
+
+
 async def test_nothing_is_found_for_nonsense(stand: Stand) -> None:
     found = await stand.connector.search(Query("qqqqzzzz"))
 

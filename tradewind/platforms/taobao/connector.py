@@ -83,7 +83,11 @@ class Taobao:
         self._item_page = item_page
 
     async def search(self, query: Query) -> Found:
-        """A page of any size; `total` is a lower bound, since the marketplace tells none."""
+        """Read a page of any size.
+
+        The marketplace states no total. On a page with products, `total` is a lower bound. On an
+        empty page it is exact: the last page that has products is looked for.
+        """
         where = pages.cut(query.page, query.size)
         wanted = range(where.first, where.last + 1)
         found = await together(partial(self._hits, query, no, where.page_size) for no in wanted)
@@ -91,10 +95,31 @@ class Taobao:
         here = pages.joined(parts, where, query.size)
         more = pages.may_follow(parts, where, query.size)
         total = found[0].total
-        if total is None:
+        if total is None and here:
             total = pages.least_total(query.page, query.size, len(here), more=more)
+        elif total is None:
+            total = await self._count_before(query, where.first, where.page_size, len(parts[0]))
         offers = tuple(offer for offer in here if offer is not None)
         return Found(offers, total, query.page, query.size)
+
+    async def _count_before(
+        self, query: Query, page_no: int, page_size: int, on_this_page: int
+    ) -> int:
+        """Count all results, given a page with which they are known to have ended.
+
+        One call if the page before it has results, otherwise a binary search.
+        """
+        if on_this_page:
+            return (page_no - 1) * page_size + on_this_page
+        full, empty = 0, page_no  # the last page known to be full, the first known to be empty
+        probe = page_no - 1
+        while empty - full > 1:
+            number = len((await self._hits(query, probe, page_size)).offers)
+            if 0 < number < page_size:
+                return (probe - 1) * page_size + number
+            full, empty = (probe, empty) if number else (full, probe)
+            probe = (full + empty) // 2
+        return full * page_size
 
     async def _hits(self, query: Query, page_no: int, page_size: int) -> Hits:
         return await self._gateway.call(
