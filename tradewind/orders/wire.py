@@ -21,6 +21,7 @@ from tradewind.orders.model import (
     Status,
     Who,
 )
+from tradewind.orders.shipments import pieces_per_parcel
 from tradewind.platforms.model import (
     Address,
     CloseReason,
@@ -130,6 +131,21 @@ class PlatformOrderOut(Output):
         )
 
 
+class ShipmentItemOut(Output):
+    """A line of the order that is in a parcel."""
+
+    product_id: Annotated[str, Meta(examples=["900000000001"])]
+    sku_id: Annotated[str | None, Meta(examples=["87591f8108ad403c9ccf19a8eeb25e63"])]
+    quantity: Annotated[
+        int | None,
+        Meta(
+            description="How many pieces of it are in this parcel; null if they are spread over "
+            "several parcels and the platform does not say how.",
+            examples=[2],
+        ),
+    ]
+
+
 class ShipmentOut(Output):
     """A parcel, and what is in it; no items when the platform does not say."""
 
@@ -137,7 +153,7 @@ class ShipmentOut(Output):
     carrier: Annotated[str | None, Meta(examples=["中通快递"])]
     tracking_number: Annotated[str | None, Meta(examples=["ZT0000000001"])]
     shipped_at: _Time | None
-    items: list[LineOut]
+    items: list[ShipmentItemOut]
 
 
 class RefundOut(Output):
@@ -324,9 +340,10 @@ def _open_payment(order: Order) -> PaymentOut | None:
 
 
 def _shipments(part: PlatformOrder) -> list[ShipmentOut]:
-    lines = {
-        item.id: LineOut(
-            product_id=item.product_id or "", sku_id=item.sku_id, quantity=item.quantity
+    pieces = pieces_per_parcel(part)
+    items = {
+        item.id: ShipmentItemOut(
+            product_id=item.product_id or "", sku_id=item.sku_id, quantity=pieces[item.id]
         )
         for item in part.items
     }
@@ -336,7 +353,9 @@ def _shipments(part: PlatformOrder) -> list[ShipmentOut]:
             carrier=parcel.carrier,
             tracking_number=parcel.tracking_number,
             shipped_at=clock.show_or_none(parcel.shipped_at),
-            items=[lines[item] for item in parcel.item_ids if item in lines],
+            items=[
+                items[item_id] for item_id in dict.fromkeys(parcel.item_ids) if item_id in items
+            ],
         )
         for parcel in part.shipments
     ]
