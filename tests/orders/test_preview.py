@@ -7,13 +7,17 @@ from kit.store import ADDRESS, PLAIN, Store
 
 pytestmark = pytest.mark.xdist_group("store")
 
+SOLD_OUT, OF_A_SECOND_SELLER = "900000000002", "900000000020"
+
 
 def preview(store: Store, body: dict[str, Any]) -> Any:
     return store.ok("POST", "/v1/orders/preview", json=body)
 
 
-def item(store: Store, product: str, quantity: int = 1) -> dict[str, Any]:
-    return {"product_id": product, "sku_id": store.sku(product), "quantity": quantity}
+def item(
+    store: Store, product: str, quantity: int = 1, platform: str = "sandbox"
+) -> dict[str, Any]:
+    return {"product_id": product, "sku_id": store.sku(product, platform), "quantity": quantity}
 
 
 def test_a_preview_says_what_it_costs_seller_by_seller(store: Store) -> None:
@@ -84,17 +88,42 @@ def refused_order(store: Store, body: dict[str, Any]) -> Any:
     return answer.json()
 
 
-def test_items_of_several_sellers_are_shown_apart_and_not_ordered_together(store: Store) -> None:
+@pytest.mark.parametrize("platform", ["sandbox", "alibaba"])
+def test_items_of_several_sellers_are_refused_with_the_split(store: Store, platform: str) -> None:
+    wish = store.wish(PLAIN, platform=platform)
+    wish["items"].append(item(store, OF_A_SECOND_SELLER, platform=platform))
+
+    previewed = store.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
+    ordered = refused_order(store, wish)
+
+    assert ordered["code"] == "several_sellers"
+    assert ordered["sellers"] == previewed["sellers"]
+    assert [one["items"] for one in previewed["sellers"]] == [[one] for one in wish["items"]]
+    assert len({one["id"] for one in previewed["sellers"]} - {None}) == 2
+    for one in previewed["sellers"]:
+        alone = preview(store, {**wish, "items": one["items"]})
+        assert alone["total_amount_cny"] == one["total_amount_cny"]
+
+
+def test_items_of_several_sellers_are_refused_even_if_one_is_sold_out(store: Store) -> None:
     wish = store.wish(PLAIN)
-    wish["items"].append(item(store, "900000000020"))
+    sold_out = {"product_id": SOLD_OUT, "sku_id": spec(store, SOLD_OUT), "quantity": 1}
+    wish["items"] += [item(store, OF_A_SECOND_SELLER), sold_out]
 
-    problem = refused_order(store, wish)
+    problem = store.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
 
-    assert problem["code"] == "several_sellers"
-    shown = store.call("POST", "/v1/orders/preview", json=wish)
-    sellers = shown.json()["sellers"]
-    assert [one["items"] for one in sellers] == [[one] for one in wish["items"]]
-    assert problem["sellers"] == sellers
+    assert [one["items"] for one in problem["sellers"]] == [[one] for one in wish["items"][:2]]
+
+
+def test_a_marketplace_that_takes_several_sellers_shows_each_of_them(store: Store) -> None:
+    wish = store.wish(PLAIN, platform="taobao")
+    wish["items"].append(item(store, OF_A_SECOND_SELLER, platform="taobao"))
+
+    found = preview(store, wish)
+
+    assert [one["items"] for one in found["sellers"]] == [[one] for one in wish["items"]]
+    assert len({one["id"] for one in found["sellers"]} - {None}) == 2
+    assert found["total_amount_cny"] == sum(one["total_amount_cny"] for one in found["sellers"])
 
 
 WRONG = [

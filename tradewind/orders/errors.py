@@ -89,7 +89,9 @@ class ItemsUnavailable(Invalid):
 class SeveralSellers(Invalid):
     """This platform takes the items of one seller per order; `sellers` shows the split.
 
-    Send one order for each of them.
+    Each entry has the seller's `id`, its `items` and what they cost: send one order for each.
+    `sellers` is empty if the platform does not say who sells what. A preview is refused like this
+    as well as an order.
     """
 
     code = "several_sellers"

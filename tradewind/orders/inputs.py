@@ -68,7 +68,10 @@ class OrderIn(Input):
     remark: _Remark | None = None
     expected_total_cny: Annotated[
         CnyIn | None,
-        Meta(description="If it costs something else: 409 `price_changed`, and nothing is done."),
+        Meta(
+            description="What a preview said. If the order costs something else: 409 "
+            "`price_changed`, and nothing is ordered. A preview takes no notice of it."
+        ),
     ] = None
     external_id: _ExternalId | None = None
     metadata: Annotated[

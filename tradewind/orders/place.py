@@ -40,14 +40,16 @@ _ABOUT_ITEMS = frozenset(
 
 
 async def preview(connector: Connector, draft: Draft) -> Preview:
-    """What an order would cost now."""
+    """Find out what an order would cost now, or that it has to be split by seller."""
     _check_size(connector, draft)
     try:
-        return await connector.preview(draft.lines, draft.address)
+        seen = await connector.preview(draft.lines, draft.address)
     except Never as never:
         raise _refused(never) from never
     except PlatformFailure as failure:
         raise refusal(failure) from failure
+    _check_sellers(connector, seen)
+    return seen
 
 
 async def place(
@@ -104,12 +106,19 @@ def _agreed(connector: Connector, draft: Draft, seen: Preview) -> Draft:
     """The draft at the price of its preview, or why it cannot be had."""
     if seen.unavailable:
         raise ItemsUnavailable(PreviewOut.of(seen).unavailable_items)
-    # One seller's goods may come in several parts as well: those are no two sellers.
-    if connector.traits.single_seller and len({one.seller_id for one in seen.sellers}) > 1:
-        raise SeveralSellers(PreviewOut.of(seen).sellers)
+    _check_sellers(connector, seen)
     if draft.expected_fen is not None and draft.expected_fen != seen.total_fen:
         raise PriceChanged(draft.expected_fen, seen.total_fen)
     return replace(draft, expected_fen=seen.total_fen)
+
+
+def _check_sellers(connector: Connector, seen: Preview) -> None:
+    """Refuse items of several sellers where the platform takes one seller an order.
+
+    The goods of one seller may come in several parts, which all have that seller's id.
+    """
+    if connector.traits.single_seller and len({one.seller_id for one in seen.sellers}) > 1:
+        raise SeveralSellers(PreviewOut.of(seen).sellers)
 
 
 def _refused(never: Never) -> ItemsUnavailable | SeveralSellers | OrderRefused:

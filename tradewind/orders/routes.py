@@ -70,8 +70,11 @@ def who(caller: Caller) -> Who:
 async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> PreviewOut:
     """Say what an order would cost now, seller by seller, and what cannot be bought.
 
-    Nothing is ordered. Send `total_amount_cny` as `expected_total_cny` with the order to be safe
-    from a price that changes in between.
+    Nothing is ordered. Items of several sellers, on a platform that takes one seller an order, are
+    422 `several_sellers` with the split, as they would be when ordered.
+
+    Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that
+    changes in between.
     """
     connector = await platforms.able(body.platform, Capability.PREVIEW)
     draft = body.draft(connector.traits.platform)
