@@ -17,6 +17,11 @@ def show(fen: int) -> float:
     return fen / 100
 
 
+def text(fen: int) -> str:
+    """An amount in a sentence, such as `CNY 12.50`."""
+    return f"CNY {Decimal(fen) / 100:.2f}"
+
+
 def show_or_none(fen: int | None) -> float | None:
     return None if fen is None else show(fen)
 

@@ -9,6 +9,8 @@ from kit.store import PLAIN, Store
 
 pytestmark = pytest.mark.xdist_group("store")
 
+DEARER_AT_CREATE = "900000000003"
+
 _KEPT = "SELECT 1 FROM idempotency_key WHERE account_id = $1"
 PRICE_RISES, SOLD_OUT_MEANWHILE = "900000000003", "900000000012"
 
@@ -54,6 +56,7 @@ def test_an_order_at_another_price_than_expected_is_refused_and_not_made(store: 
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (409, "price_changed")
     assert (problem["expected_total_cny"], problem["current_total_cny"]) == (14.99, 15)
+    assert problem["detail"] == "The order costs CNY 15.00 now, not CNY 14.99."
     assert listed(store) == []
 
 
@@ -186,7 +189,20 @@ def test_an_order_is_accepted_though_the_platform_gives_no_preview(store: Store)
     store.market.client.delete("/_control/faults")
     order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
     assert (order["status"], order["failure"]["code"]) == ("create_failed", "price_changed")
+    assert order["failure"]["message"] == "The order costs CNY 15.00, not CNY 14.00."
     assert made_there(store, order["id"]) == 0
+
+
+def test_a_price_that_rose_after_the_preview_is_told_in_cny(store: Store) -> None:
+    placed = store.place(store.wish(DEARER_AT_CREATE, platform="taobao"))
+
+    order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
+
+    assert order["status"] == "create_failed"
+    assert order["failure"] == {
+        "code": "price_changed",
+        "message": "The order costs more than CNY 15.00 now.",
+    }
 
 
 def test_a_repeat_while_the_order_is_being_created_is_told_to_come_back(store: Store) -> None:

@@ -189,8 +189,9 @@ def test_an_approval_repeated_with_its_key_is_one(store: Store) -> None:
     decided = first.json()
     assert (decided["status"], decided["decided_by"]["email"]) == ("approved", store.approver.email)
     audited = store.ok("GET", "/v1/admin/audit?limit=100", by=store.api.operator())["items"]
-    mine = [one["action"] for one in audited if one["subject"] == payment["id"]]
-    assert mine == ["payment.approved", "payment.requested"]
+    mine = [one for one in audited if one["subject"] == payment["id"]]
+    assert [one["action"] for one in mine] == ["payment.approved", "payment.requested"]
+    assert [one["details"]["amount_cny"] for one in mine] == [15, 15]
 
 
 def test_of_two_who_approve_at_once_one_does(store: Store) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tradewind import clock, ids
+from tradewind import clock, ids, money
 from tradewind.web.inputs import Moment, Output
 from tradewind.web.paging import PageQuery
 
@@ -63,5 +63,16 @@ class AuditOut(Output):
             request_id=row["request_id"],
             account=row["account_id"] and ids.ACCOUNT.show(row["account_id"]),
             subject=row["subject"],
-            details=msgspec.json.decode(row["details"]),
+            details=_in_cny(msgspec.json.decode(row["details"])),
         )
+
+
+def _in_cny(details: dict[str, Any]) -> dict[str, Any]:
+    """The details of an entry, with amounts in CNY: they are stored in fen, as `…_fen`."""
+    shown = {}
+    for name, value in details.items():
+        if name.endswith("_fen"):
+            shown[name.removesuffix("_fen") + "_cny"] = money.show(value)
+        else:
+            shown[name] = value
+    return shown

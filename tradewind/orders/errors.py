@@ -39,11 +39,10 @@ class PriceChanged(Conflict):
     title = "The price has changed"
 
     def __init__(self, expected_fen: int, current_fen: int) -> None:
-        expected, current = money.show(expected_fen), money.show(current_fen)
         super().__init__(
-            f"The order costs {current} CNY now, not {expected}.",
-            expected_total_cny=expected,
-            current_total_cny=current,
+            f"The order costs {money.text(current_fen)} now, not {money.text(expected_fen)}.",
+            expected_total_cny=money.show(expected_fen),
+            current_total_cny=money.show(current_fen),
         )
 
 
@@ -55,7 +54,7 @@ class AmountChanged(Conflict):
 
     def __init__(self, seen_fen: int, current_fen: int) -> None:
         super().__init__(
-            f"The amount is {money.show(current_fen)} CNY, not {money.show(seen_fen)}.",
+            f"The amount is {money.text(current_fen)}, not {money.text(seen_fen)}.",
             amount_cny=money.show(seen_fen),
             current_amount_cny=money.show(current_fen),
         )
@@ -141,16 +140,23 @@ class OwnRequest(Conflict):
 
 
 class RefundTooLarge(Invalid):
-    """No more can be asked back than was paid and is not yet refunded or asked for."""
+    """No more can be asked back than was paid and is not yet refunded or asked for.
+
+    `left_cny` is how much that is.
+    """
 
     code = "refund_too_large"
     title = "The refund is larger than what is left"
 
     def __init__(self, asked_fen: int, left_fen: int) -> None:
-        super().__init__(
-            f"{money.show(asked_fen)} CNY are asked back, and {money.show(left_fen)} are left.",
-            left_cny=money.show(left_fen),
-        )
+        if left_fen:
+            detail = (
+                f"A refund of {money.text(asked_fen)} is more than what is left to refund, "
+                f"{money.text(left_fen)}."
+            )
+        else:
+            detail = "Nothing is left to refund: all of it was refunded or asked for already."
+        super().__init__(detail, left_cny=money.show(left_fen))
 
 
 class RefundRefused(Invalid):

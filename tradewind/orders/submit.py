@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from tradewind import money
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases
 from tradewind.orders.found import match
@@ -90,7 +91,7 @@ async def _check_price(connector: Connector, order: Order) -> None:
         raise Never(order.platform, item.reason, message, reason=item.reason)
     expected = order.expected_fen
     if expected is not None and preview.total_fen != expected:
-        message = f"The order costs {preview.total_fen} fen, not {expected}."
+        message = f"The order costs {money.text(preview.total_fen)}, not {money.text(expected)}."
         raise Never(order.platform, "price_changed", message, reason=Reason.PRICE_CHANGED)
 
 

@@ -11,7 +11,7 @@ class UnsupportedPlatform(Invalid):
     title = "No such marketplace"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"There is no marketplace called {name!r}; GET /v1/platforms lists them.")
+        super().__init__(f'There is no marketplace called "{name}"; GET /v1/platforms lists them.')
 
 
 class PlatformNotConfigured(Invalid):

@@ -52,23 +52,26 @@ async def test_what_turns_out_to_be_paid_is_read_again(stand: Stand) -> None:
     assert await stand.taobao.pay(ORDER, 10500, "op-1") == Payment(PaymentState.PAID)
 
 
+PRICE_CHANGED = Reason.PRICE_CHANGED
+
+
 @pytest.mark.parametrize(
-    ("before", "amount", "reason"),
+    ("before", "amount", "reason", "message"),
     [
-        ("order_unpaid", 10499, Reason.PRICE_CHANGED),
-        ("order_unpaid", 10501, Reason.PRICE_CHANGED),
-        ("order_timed_out", 10500, Reason.WRONG_STATE),
+        ("order_unpaid", 10499, PRICE_CHANGED, "The order costs CNY 105.00, not CNY 104.99."),
+        ("order_unpaid", 10501, PRICE_CHANGED, "The order costs CNY 105.00, not CNY 105.01."),
+        ("order_timed_out", 10500, Reason.WRONG_STATE, "The order was closed unpaid."),
     ],
 )
 async def test_no_other_amount_and_no_closed_order_is_paid(
-    stand: Stand, before: str, amount: int, reason: Reason
+    stand: Stand, before: str, amount: int, reason: Reason, message: str
 ) -> None:
     stand.market.on(QUERY, before)
 
     with pytest.raises(Never) as raised:
         await stand.taobao.pay(ORDER, amount, "op-1")
 
-    assert raised.value.reason is reason
+    assert (raised.value.reason, raised.value.message) == (reason, message)
     assert stand.market.asked(PAY) == []
 
 

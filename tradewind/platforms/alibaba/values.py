@@ -116,7 +116,7 @@ def yuan(value: Any, name: str) -> int | None:
     exact = number * 100
     nearest = exact.to_integral_value()
     if abs(exact - nearest) > _NEAR:
-        raise Unreadable(f"{name} is finer than a fen: {value}")
+        raise Unreadable(f"{name} has more than two decimals: {value}")
     return int(nearest)
 
 
@@ -137,13 +137,13 @@ def _decimal(value: Any, name: str) -> Decimal | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        raise Unreadable(f"{name} is not a number: {value!r}")
+        raise Unreadable(f"{name} is not a number: {value}")
     try:
         number = Decimal(value)
     except ArithmeticError:
-        raise Unreadable(f"{name} is not a number: {value!r}") from None
+        raise Unreadable(f"{name} is not a number: {value}") from None
     if number.is_nan() or not -_LARGEST_FEN <= number <= _LARGEST_FEN:
-        raise Unreadable(f"{name} is out of bounds: {value!r}")
+        raise Unreadable(f"{name} is out of bounds: {value}")
     return number
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from time import time
 from typing import Any, NoReturn, TypeVar
 
+from tradewind import money
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
@@ -221,13 +222,19 @@ class Taobao:
         limit = draft.expected_total_fen
         if limit is None:
             limit = await self._cost(draft, listings)
-        return await self._gateway.call(
-            "create",
-            "/purchase/order/create",
-            baskets.create_params(draft, listings, limit),
-            baskets.placed,
-            safe=False,
-        )
+        try:
+            return await self._gateway.call(
+                "create",
+                "/purchase/order/create",
+                baskets.create_params(draft, listings, limit),
+                baskets.placed,
+                safe=False,
+            )
+        except Never as never:
+            if never.reason is Reason.PRICE_CHANGED:  # the marketplace's message is in fen
+                message = f"The order costs more than {money.text(limit)} now."
+                raise Never(PLATFORM, never.code, message, reason=never.reason) from None
+            raise
 
     async def _cost(self, draft: Draft, listings: Mapping[str, Listing]) -> int:
         now = await self._render(draft.lines, draft.address, listings, {})
@@ -287,7 +294,9 @@ class Taobao:
             message = "The order was closed unpaid."
             raise Never(PLATFORM, now.order.raw_status, message, reason=Reason.WRONG_STATE)
         if now.order.total_fen != amount_fen:
-            message = f"The order costs {now.order.total_fen} fen, not {amount_fen}."
+            message = (
+                f"The order costs {money.text(now.order.total_fen)}, not {money.text(amount_fen)}."
+            )
             raise Never(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
         paid = await self._gateway.call(
             "pay",
