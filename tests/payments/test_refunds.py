@@ -178,6 +178,7 @@ def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: Store) -> None:
         ({"type": "gift"}, "/type"),
         ({"reason": ""}, "/reason"),
         ({"amount_cny": 1.001}, "/amount_cny"),
+        ({"amount_cny": -1}, "/amount_cny"),
         ({"freight_cny": -1}, "/freight_cny"),
         ({"note": "x" * 151}, "/note"),
     ],
@@ -191,3 +192,34 @@ def test_what_is_wrong_with_a_refund_is_pointed_at(
 
     assert (answer.status_code, answer.json()["code"]) == (422, "validation_failed")
     assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize("body", [{"amount_cny": 0}, {"amount_cny": 0, "freight_cny": 0}])
+def test_a_refund_of_nothing_is_a_wrong_amount(quiet: Store, body: dict[str, Any]) -> None:
+    order = quiet.paid()
+
+    answer = quiet.refund(order["id"], **body)
+
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, "validation_failed")
+    (error,) = problem["errors"]
+    assert error["pointer"] == "/amount_cny"
+    assert "more than CNY 0.00" in error["message"]
+    assert quiet.look(order["id"])["refunds"] == []
+
+
+def test_freight_alone_is_asked_back_with_an_amount_of_zero(quiet: Store) -> None:
+    order = shipped(quiet)
+    asked(quiet, order["id"], amount_cny=order["goods_amount_cny"])
+    quiet.advance(order["id"], "refund_agreed")
+
+    no_freight = quiet.refund(order["id"], freight_cny=0).json()
+    freight = asked(quiet, order["id"], amount_cny=0, freight_cny=order["freight_cny"])
+    nothing_left = quiet.refund(order["id"]).json()
+
+    assert no_freight["code"] == "validation_failed"
+    assert [one["pointer"] for one in no_freight["errors"]] == ["/freight_cny"]
+    assert "more than CNY 0.00" in no_freight["errors"][0]["message"]
+    assert (freight["amount_cny"], freight["freight_cny"]) == (0, order["freight_cny"])
+    assert (nothing_left["code"], nothing_left["left_cny"]) == ("refund_too_large", 0)
+    assert nothing_left["detail"].startswith("Nothing is left to refund")

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from tradewind import ids
+from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.background.errands import Errands
@@ -43,6 +43,7 @@ async def ask_refund(
     once: Once,
 ) -> Answer:
     """Write the refund down, then ask the platform for it: its answer, or `requested` so far."""
+    asked.check()
     found = await sql_lists.find_order(db, by.id, order_id)
     if found is None:
         raise NoSuch(ids.ORDER)
@@ -168,6 +169,12 @@ async def _refused(
 def _new(order: Order, asked: RefundIn) -> OrderRefund:
     part = _part(order, asked.order_id)
     goods, freight = _amounts(order, part, asked)
+    if goods + freight == 0 and decide.refundable_of(order, part) > 0:
+        raise ValidationFailed(
+            "/freight_cny",
+            "All of the goods was refunded or asked for already, only freight is left; a refund "
+            f"must be of more than {money.text(0)}.",
+        )
     return OrderRefund(
         id=ids.new(),
         platform_id=None,

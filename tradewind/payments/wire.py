@@ -4,12 +4,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from tradewind import money
 from tradewind.money import CnyIn
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
 from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
 from tradewind.platforms.model import RefundKind
 from tradewind.web.inputs import Input, read_amount
 from tradewind.web.paging import PageQuery
+from tradewind.web.problems import ValidationFailed
 
 
 class PaymentWithOrderOut(PaymentOut):
@@ -63,7 +65,11 @@ class RefundIn(Input):
     type: RefundKind
     reason: Annotated[str, Meta(min_length=1, max_length=200, examples=["damaged"])]
     amount_cny: Annotated[
-        CnyIn | None, Meta(description="For the goods. Left out: everything that is left.")
+        CnyIn | None,
+        Meta(
+            description="For the goods. Left out: everything that is left. 0 only with "
+            "`freight_cny` above 0: for the freight alone."
+        ),
     ] = None
     freight_cny: Annotated[CnyIn | None, Meta(description="For the freight, on top.")] = None
     note: Annotated[str, Meta(max_length=150, examples=["The box was open."])] | None = None
@@ -83,3 +89,12 @@ class RefundIn(Input):
     @property
     def freight_fen(self) -> int | None:
         return read_amount("/freight_cny", self.freight_cny)
+
+    def check(self) -> None:
+        """Refuse a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""
+        if self.amount_cny == 0 and not self.freight_cny:
+            raise ValidationFailed(
+                "/amount_cny",
+                f"A refund must be of more than {money.text(0)}; leave amount_cny out to ask for "
+                "everything that is left.",
+            )
