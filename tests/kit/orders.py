@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from tradewind.accounts.model import Role
 from tradewind.orders.model import (
     Order,
     PaymentRequest,
@@ -24,8 +25,8 @@ from tradewind.platforms.model import (
 from tradewind.platforms.model import Status as PlatformStatus
 
 NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
-BUYER = Who(UUID(int=1), "buyer@test.example")
-APPROVER = Who(UUID(int=2), "approver@test.example")
+BUYER = Who(UUID(int=1), "buyer@test.example", frozenset({Role.BUYER}))
+APPROVER = Who(UUID(int=2), "approver@test.example", frozenset({Role.APPROVER}))
 PAYMENT_ID = UUID(int=3)
 ORDER_ID = UUID(int=4)
 TOTAL = 1500

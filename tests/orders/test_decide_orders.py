@@ -106,7 +106,7 @@ def test_what_is_being_cancelled_is_neither_asked_nor_approved_to_be_paid() -> N
 
 
 def test_a_request_that_is_withdrawn_leaves_the_order_unpaid() -> None:
-    after = decide.payment_withdrawn(pending())
+    after = decide.payment_withdrawn(pending(), BUYER)
 
     assert after.payment_status is P.UNPAID
     assert after.payment == a_request(RequestStatus.WITHDRAWN)
@@ -197,20 +197,20 @@ def test_an_order_that_no_platform_has_heard_of_is_dropped() -> None:
 )
 def test_what_may_be_paid_is_not_cancelled(order: Order, current: str) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        decide.cancel_asked(order)
+        decide.cancel_asked(order, BUYER)
 
     assert refused.value.facts["current"] == current
 
 
 def test_a_refund_counts_from_when_it_is_asked_for_until_it_is_refused() -> None:
-    order = decide.refund_asked(paid_order(), asked(600, 400))
+    order = decide.refund_asked(paid_order(), asked(600, 400), BUYER)
     assert decide.refundable(order) == TOTAL - 1000
 
     with pytest.raises(RefundTooLarge) as refused:
-        decide.refund_asked(order, asked(501, number=10))
+        decide.refund_asked(order, asked(501, number=10), BUYER)
     assert refused.value.facts == {"left_cny": 5}
 
-    both = decide.refund_asked(order, asked(500, number=10))
+    both = decide.refund_asked(order, asked(500, number=10), BUYER)
     assert decide.refundable(both) == 0
     again = decide.refund_dropped(both, UUID(int=9))
     assert [one.id for one in again.refunds] == [UUID(int=10)]
@@ -219,13 +219,13 @@ def test_a_refund_counts_from_when_it_is_asked_for_until_it_is_refused() -> None
 
 def test_a_refund_of_nothing_is_refused() -> None:
     with pytest.raises(RefundTooLarge):
-        decide.refund_asked(paid_order(), asked(0))
+        decide.refund_asked(paid_order(), asked(0), BUYER)
 
 
 @pytest.mark.parametrize("payment_status", sorted({*P} - {P.PAID, P.PARTIALLY_REFUNDED}))
 def test_only_what_was_paid_is_asked_back(payment_status: PaymentStatus) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        decide.refund_asked(an_order(payment_status=payment_status), asked())
+        decide.refund_asked(an_order(payment_status=payment_status), asked(), BUYER)
 
     assert refused.value.facts["current"] == payment_status
 
@@ -288,7 +288,7 @@ def test_however_often_it_is_asked_refunds_never_exceed_what_was_paid(
     order = paid_order()
     for number, (goods, freight) in enumerate(wishes):
         try:
-            order = decide.refund_asked(order, asked(goods, freight, number))
+            order = decide.refund_asked(order, asked(goods, freight, number), BUYER)
         except RefundTooLarge:
             continue
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from kit.store import Store
 
+from tradewind.accounts.model import Role
+
 pytestmark = pytest.mark.xdist_group("store")
 
 # What may be done while an order waits for payment and its money is so.
@@ -22,6 +24,7 @@ ALLOWED = {
 }
 GONE_BACK = {"partially_refunded": 1, "refunded": 1500}
 COMMANDS = ["request_payment", "withdraw_payment", "approve", "reject", "cancel", "refund"]
+DECISIONS = ["approve", "reject"]
 
 
 def with_request(store: Store) -> tuple[str, str]:
@@ -54,7 +57,8 @@ def refuse_all(
 ) -> None:
     """Give every command, and see that it is refused and leaves no trace.
 
-    A decision about a `request` that is over is refused for what became of that.
+    A decision about a `request` that is over is refused for what became of that. Of what is
+    `allowed`, buyers are told of their own commands, approvers of theirs.
     """
     before, told = store.facts(ids[0]), store.told(ids[0])
 
@@ -62,9 +66,10 @@ def refuse_all(
         answer = send(store, command, *ids)
         problem = answer.json()
         assert (answer.status_code, problem["code"]) == (409, "invalid_transition"), command
-        decides = command in ("approve", "reject")
+        decides = command in DECISIONS
         expected = request if decides and request else current
-        assert (problem["current"], problem["allowed"]) == (expected, allowed), command
+        theirs = [one for one in allowed if (one in DECISIONS) == decides]
+        assert (problem["current"], problem["allowed"]) == (expected, theirs), command
 
     assert store.facts(ids[0]) == before
     assert store.told(ids[0]) == told
@@ -167,3 +172,17 @@ def test_an_order_that_is_not_there_yet_cannot_be_moved(store: Store) -> None:
     )
 
     assert (problem["current"], problem["allowed"]) == ("creating", ["cancel"])
+
+
+def test_whoever_is_buyer_and_approver_is_told_of_what_they_may_do(quiet: Store) -> None:
+    both = quiet.api.person(roles=(Role.BUYER, Role.APPROVER))
+    own = Store(quiet.api, quiet.market, both, quiet.approver, quiet.skus)
+    mine, of_another = with_request(own), with_request(quiet)
+
+    asked_twice = own.call("POST", f"/v1/orders/{mine[0]}/payment").json()
+    quiet.force(of_another[0], cancel_requested=True)
+    approves = own.call("POST", f"/v1/payments/{of_another[1]}/approve").json()
+
+    # Nobody decides about their own request, nor commands the order of another account.
+    assert asked_twice["allowed"] == ["withdraw_payment", "cancel"]
+    assert approves["allowed"] == ["reject"]

@@ -5,7 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from kit.orders import a_part
+from kit.orders import BUYER, a_part
 from kit.platform import Fake, approved, current, due_in, due_now, held, locked, placed
 
 from tradewind.orders import advance, cancel, decide, sql_leases
@@ -102,7 +102,7 @@ async def test_a_cancel_that_is_put_off_is_asked_for_again_when_the_platform_lik
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_asked(before), Cause("cancel"))
+        await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": TryLater("sandbox", "busy", "Not now.", retry_after=wanted)})
     submitter = Submitter(db)
     await due_now(db)
@@ -121,7 +121,7 @@ async def test_a_cancel_that_was_put_off_is_done_later(db: Database) -> None:
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_asked(before), Cause("cancel"))
+        await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": TryLater("sandbox", "busy", "Not now.")})
     await cancel.carry_out(db, fake.connector, *await held(db, order))
     assert (await current(db, order)).cancel_sent_at is None

@@ -48,7 +48,7 @@ async def cancel(
         if order is None:
             raise NoSuch(ids.ORDER)
         if not order.cancel_requested:
-            order = await advance.to(tx, order, decide.cancel_asked(order), Cause("cancel", by))
+            order = await advance.to(tx, order, decide.cancel_asked(order, by), Cause("cancel", by))
         await idempotency.keep(tx, once, _answer(order), pending=PENDING)
     refused: list[Never] = []
     await errands.within(_PATIENCE_SECONDS, _now(db, platforms, order, refused))

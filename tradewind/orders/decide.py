@@ -39,14 +39,14 @@ def placed(order: Order, order_ids: Sequence[str]) -> Order:
 def create_refused(order: Order, failure: Failure) -> Order:
     """The platform will never make it."""
     if order.status is not Status.CREATING:
-        raise InvalidTransition(order.status, "create_failed", lifecycle.commands(order))
+        raise InvalidTransition(order.status, "create_failed", [])
     return replace(order, status=Status.CREATE_FAILED, failure=failure, cancel_requested=False)
 
 
 def dropped(order: Order) -> Order:
     """It was cancelled before the platform ever heard of it."""
     if order.status is not Status.CREATING or order.order_ids:
-        raise InvalidTransition(order.status, "cancel", lifecycle.commands(order))
+        raise InvalidTransition(order.status, "cancel", [])
     return replace(
         order,
         status=Status.CANCELLED,
@@ -57,8 +57,8 @@ def dropped(order: Order) -> Order:
     )
 
 
-def cancel_asked(order: Order) -> Order:
-    lifecycle.must_be_cancellable(order)
+def cancel_asked(order: Order, by: Who) -> Order:
+    lifecycle.must_be_cancellable(order, by)
     return replace(order, cancel_requested=True)
 
 
@@ -70,14 +70,14 @@ def payment_requested(
     order: Order, request_id: UUID, by: Who, mode: PayMode, seen_fen: int | None, at: datetime
 ) -> Order:
     """`seen_fen` is the amount that the buyer looked at, if they say so."""
-    to = lifecycle.moved(order, Trigger.REQUEST)
-    lifecycle.must_await_payment(order, Trigger.REQUEST)
+    to = lifecycle.moved(order, Trigger.REQUEST, by)
+    lifecycle.must_await_payment(order, Trigger.REQUEST, by)
     sums = {part.id: part.total_fen for part in unpaid(order.parts)}
     amount = sum(sums.values())
     if seen_fen is not None and seen_fen != amount:
         raise AmountChanged(seen_fen, amount)
     if order.cancel_requested:
-        raise InvalidTransition("cancel_requested", Trigger.REQUEST, lifecycle.commands(order))
+        raise InvalidTransition("cancel_requested", Trigger.REQUEST, lifecycle.allowed(order, by))
     return replace(
         order,
         payment_status=to,
@@ -93,27 +93,27 @@ def payment_requested(
     )
 
 
-def payment_withdrawn(order: Order) -> Order:
-    to = lifecycle.moved(order, Trigger.WITHDRAW)
+def payment_withdrawn(order: Order, by: Who) -> Order:
+    to = lifecycle.moved(order, Trigger.WITHDRAW, by)
     request = replace(_open(order), status=RequestStatus.WITHDRAWN)
     return replace(order, payment_status=to, payment=request)
 
 
 def payment_approved(order: Order, by: Who, seen_fen: int | None, at: datetime) -> Order:
     """An approval binds the amount: what the approver saw is what is paid, or nothing is."""
-    to = lifecycle.moved(order, Trigger.APPROVE)
+    to = lifecycle.moved(order, Trigger.APPROVE, by)
     request = _decidable(order, by)
     if seen_fen is not None and seen_fen != request.amount_fen:
         raise AmountChanged(seen_fen, request.amount_fen)
-    lifecycle.must_await_payment(order, Trigger.APPROVE)
+    lifecycle.must_await_payment(order, Trigger.APPROVE, by)
     if order.cancel_requested:
-        raise InvalidTransition("cancel_requested", Trigger.APPROVE, lifecycle.commands(order))
+        raise InvalidTransition("cancel_requested", Trigger.APPROVE, lifecycle.allowed(order, by))
     approved = replace(request, status=RequestStatus.APPROVED, decided_by=by, decided_at=at)
     return replace(order, payment_status=to, payment=approved)
 
 
 def payment_rejected(order: Order, by: Who, reason: str, at: datetime) -> Order:
-    to = lifecycle.moved(order, Trigger.REJECT)
+    to = lifecycle.moved(order, Trigger.REJECT, by)
     request = replace(
         _decidable(order, by),
         status=RequestStatus.REJECTED,
@@ -141,9 +141,9 @@ def link_given(order: Order, pay_url: str) -> Order:
     return replace(order, payment=replace(_open(order), pay_url=pay_url))
 
 
-def refund_asked(order: Order, refund: OrderRefund) -> Order:
+def refund_asked(order: Order, refund: OrderRefund, by: Who) -> Order:
     """Refunds together never exceed what was paid."""
-    lifecycle.must_be_refundable(order)
+    lifecycle.must_be_refundable(order, by)
     left = refundable(order)
     asked = refund.amount_fen + refund.freight_fen
     if asked > left or asked <= 0:
@@ -281,7 +281,7 @@ def _stranger(refund_id: UUID, heard: Refund, at: datetime) -> OrderRefund:
 
 def _open(order: Order) -> PaymentRequest:
     if order.payment is None:
-        raise InvalidTransition(order.payment_status, "decide", lifecycle.commands(order))
+        raise InvalidTransition(order.payment_status, "decide", [])
     return order.payment
 
 

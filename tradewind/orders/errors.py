@@ -12,7 +12,7 @@ from tradewind.platforms.failures import Never
 class InvalidTransition(Conflict):
     """The order's state does not allow this now.
 
-    `current` is the state that stands in the way, `allowed` what can be done with the order now.
+    `current` is the state that stands in the way, `allowed` what you can do with the order now.
     After payment an order is not cancelled: ask for a refund instead.
     """
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from tradewind.accounts.model import Role
 from tradewind.orders.errors import InvalidTransition
-from tradewind.orders.model import Order, PaymentStatus, Status, Work
+from tradewind.orders.model import Order, PaymentStatus, Status, Who, Work
 
 _FROM_THE_PLATFORM = frozenset(Status) - {Status.CREATING, Status.CREATE_FAILED}
 
@@ -76,6 +77,7 @@ MOVES: Mapping[tuple[PaymentStatus, Trigger], PaymentStatus] = {
 }
 
 _PAYABLE = frozenset({Status.PENDING_PAYMENT})
+_DECISIONS = frozenset({Trigger.APPROVE.value, Trigger.REJECT.value})
 _TAKES_BACK = frozenset({Trigger.WITHDRAW, Trigger.REJECT})
 CANCELLABLE = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
 _UNDER_WAY = frozenset({_P.PROCESSING, _P.PAID, _P.PARTIALLY_REFUNDED, _P.REFUNDED, _P.CANCELLED})
@@ -83,7 +85,7 @@ _REFUNDABLE = frozenset({_P.PAID, _P.PARTIALLY_REFUNDED})
 
 
 def commands(order: Order) -> list[str]:
-    """What people may do with an order as it stands."""
+    """What the state of an order allows, whoever asks."""
     payable = order.status in _PAYABLE and not order.cancel_requested
     found = [
         trigger.value
@@ -97,6 +99,22 @@ def commands(order: Order) -> list[str]:
     return found
 
 
+def allowed(order: Order, by: Who | None) -> list[str]:
+    """What this caller may do with an order as it stands; None is nobody outside.
+
+    Buyers command their own orders. Approvers decide about requests of others.
+    """
+    if by is None:
+        return []
+    owns = Role.BUYER in by.roles and by.id == order.account_id
+    decides = (
+        Role.APPROVER in by.roles
+        and order.payment is not None
+        and order.payment.requested_by.id != by.id
+    )
+    return [name for name in commands(order) if (decides if name in _DECISIONS else owns)]
+
+
 def may_cancel(order: Order) -> bool:
     """An order can be cancelled until its money may have left."""
     return (
@@ -106,31 +124,31 @@ def may_cancel(order: Order) -> bool:
     )
 
 
-def moved(order: Order, trigger: Trigger) -> PaymentStatus:
-    """Where `trigger` leads from here, or InvalidTransition."""
+def moved(order: Order, trigger: Trigger, by: Who | None = None) -> PaymentStatus:
+    """Where `trigger` leads from here, or InvalidTransition; `by` is the caller, if any."""
     to = MOVES.get((order.payment_status, trigger))
     if to is None:
-        raise InvalidTransition(order.payment_status, trigger.value, commands(order))
+        raise InvalidTransition(order.payment_status, trigger.value, allowed(order, by))
     return to
 
 
-def must_await_payment(order: Order, trigger: Trigger) -> None:
+def must_await_payment(order: Order, trigger: Trigger, by: Who) -> None:
     """Money is only asked for and promised while the platform waits for it."""
     if order.status not in _PAYABLE or order.total_fen is None:
-        raise InvalidTransition(order.status, trigger.value, commands(order))
+        raise InvalidTransition(order.status, trigger.value, allowed(order, by))
 
 
-def must_be_refundable(order: Order) -> None:
+def must_be_refundable(order: Order, by: Who) -> None:
     if order.payment_status not in _REFUNDABLE:
-        raise InvalidTransition(order.payment_status, "refund", commands(order))
+        raise InvalidTransition(order.payment_status, "refund", allowed(order, by))
 
 
-def must_be_cancellable(order: Order) -> None:
+def must_be_cancellable(order: Order, by: Who) -> None:
     """After payment there is no cancelling: a refund is asked for instead."""
     if not may_cancel(order):
         paid = order.payment_status in _UNDER_WAY
         current = order.payment_status if paid else order.status
-        raise InvalidTransition(current, "cancel", commands(order))
+        raise InvalidTransition(current, "cancel", allowed(order, by))
 
 
 def next_work(order: Order) -> Work:

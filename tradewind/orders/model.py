@@ -1,7 +1,7 @@
 """What an order is: its two axes, its money, and the orders on the platform that it became."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -95,10 +95,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """An account that did something, with the e-mail it had then."""
+    """An account that did something, with the e-mail it had then.
+
+    `roles` are those of a caller who does something now; of what is stored they are not known.
+    """
 
     id: UUID
     email: str
+    roles: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class DiffOut(Output):
 
 
 def who(caller: Caller) -> Who:
-    return Who(caller.account_id, caller.email)
+    return Who(caller.account_id, caller.email, caller.roles)
 
 
 @routes.post(

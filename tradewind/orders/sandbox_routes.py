@@ -6,8 +6,8 @@ from tradewind.egress.client import CallFailed, Client
 from tradewind.orders import lifecycle, sql_lists
 from tradewind.orders.errors import InvalidTransition, NotSimulated, SimulatorFailed
 from tradewind.orders.inputs import AdvanceIn
-from tradewind.orders.model import Order
 from tradewind.orders.refresh import Refreshes
+from tradewind.orders.routes import who
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -58,14 +58,16 @@ async def advance_sandbox_order(
     if origin is None:
         raise NotSimulated(order.platform)
     if not order.order_ids:
-        raise InvalidTransition(order.status, body.to, lifecycle.commands(order))
+        raise InvalidTransition(order.status, body.to, lifecycle.allowed(order, who(caller)))
     for part in order.order_ids:
-        await _move(client, origin, part, order, body)
+        if not await _move(client, origin, part, body):
+            raise InvalidTransition(order.status, body.to, lifecycle.allowed(order, who(caller)))
     fresh, stale = await refreshes.fresh(caller.account_id, order_id)
     return OrderOut.of(fresh, stale=stale)
 
 
-async def _move(client: Client, origin: str, part: str, order: Order, body: AdvanceIn) -> None:
+async def _move(client: Client, origin: str, part: str, body: AdvanceIn) -> bool:
+    """Move one order of the simulator; False: that is not possible from where it is."""
     asked: dict[str, object] = {"to": _STEPS[body.to]}
     if body.to == "price_changed":
         fen = None if body.total_cny is None else money.read(body.total_cny)
@@ -82,7 +84,6 @@ async def _move(client: Client, origin: str, part: str, order: Order, body: Adva
         )
     except CallFailed:
         raise SimulatorFailed from None
-    if reply.status == _CONFLICT:
-        raise InvalidTransition(order.status, body.to, lifecycle.commands(order))
-    if reply.status != _OK:
+    if reply.status not in (_OK, _CONFLICT):
         raise SimulatorFailed
+    return reply.status == _OK

@@ -8,7 +8,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.orders import advance, decide, sql, sql_lists
 from tradewind.orders.errors import InvalidTransition
-from tradewind.orders.lifecycle import commands
+from tradewind.orders.lifecycle import allowed
 from tradewind.orders.model import Cause, Order, Who
 from tradewind.payments.wire import PaymentWithOrderOut
 from tradewind.storage.pool import Database
@@ -68,7 +68,7 @@ async def _decide(
             # It was decided, withdrawn or superseded; what the order waits for now is another.
             latest = await sql_lists.find_payment(tx, payment_id)
             request = latest[0] if latest else found[0]
-            raise InvalidTransition(request.status, verb, commands(order))
+            raise InvalidTransition(request.status, verb, allowed(order, by))
         after = await advance.to(tx, order, step(order), Cause(f"payment_{past}", by))
         request = after.payment or order.payment
         await record(

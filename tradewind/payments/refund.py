@@ -53,11 +53,11 @@ async def ask_refund(
         order = await sql.lock_order(tx, by.id, order_id)
         if order is None:
             raise NoSuch(ids.ORDER)
-        lifecycle.must_be_refundable(order)
+        lifecycle.must_be_refundable(order, by)
         if Capability.REFUND not in connector.traits.capabilities:
             raise CapabilityNotSupported(order.platform, Capability.REFUND)
         refund = _new(order, asked)
-        step = decide.refund_asked(order, refund)
+        step = decide.refund_asked(order, refund, by)
         order = await advance.to(tx, order, step, Cause("refund_requested", by))
         await record(
             tx,
