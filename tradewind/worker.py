@@ -36,6 +36,7 @@ from tradewind.platforms.adopt import adopt
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.failures import PlatformFailure
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products import sql as products
 from tradewind.settings import Settings
@@ -94,9 +95,12 @@ async def _work(
     with ExitStack() as stack:
         submitters = {platform: Submitter(db) for platform in platforms.links}
         for platform, submitter in submitters.items():
-            for name, step in ((FOLLOW, partial(follow_due, db)), (SUBMIT, submitter.step)):
+            for name, step, purpose in (
+                (FOLLOW, partial(follow_due, db), Purpose.SYNC),
+                (SUBMIT, submitter.step, Purpose.CHANGE),
+            ):
                 wake = stack.enter_context(db.wakeups.waiting(name))
-                work = partial(_at, platforms, platform, step)
+                work = partial(_at, platforms, platform, purpose, step)
                 loops.append(
                     repeat(f"{name} {platform}", work, stop=stop, wake=wake, idle=_POLL_SECONDS)
                 )
@@ -113,11 +117,14 @@ async def _work(
 
 
 async def _at(
-    platforms: Platforms, platform: str, step: Callable[[Connector], Awaitable[bool]]
+    platforms: Platforms,
+    platform: str,
+    purpose: Purpose,
+    step: Callable[[Connector], Awaitable[bool]],
 ) -> bool:
     """A step at a marketplace, if it is set up here."""
     try:
-        connector = await platforms.connector(platform)
+        connector = await platforms.connector(platform, purpose)
     except PlatformNotConfigured:
         return False
     return await step(connector)
@@ -127,7 +134,7 @@ async def _sweep(db: Database, platforms: Platforms) -> None:
     """Look at every marketplace for what changed; one that is away is looked at next time."""
     for platform in platforms.links:
         try:
-            await sweep(db, await platforms.connector(platform))
+            await sweep(db, await platforms.connector(platform, Purpose.SYNC))
         except PlatformNotConfigured:
             continue
         except PlatformFailure as failure:

@@ -23,6 +23,7 @@ from tradewind.platforms.model import (
     Refund,
     RefundRequest,
 )
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -52,6 +53,8 @@ class Fake:
     # Runs while an order is being read, or a refund asked for.
     meanwhile: Callable[[], Awaitable[None]] = _nothing
     traits: Traits = _TRAITS
+    # Whether accounts have any budget left for refreshes.
+    has_budget: bool = True
 
     @property
     def connector(self) -> Connector:
@@ -59,7 +62,7 @@ class Fake:
 
     @property
     def platforms(self) -> Platforms:
-        return cast("Platforms", _Only(self.connector))
+        return cast("Platforms", _Only(self.connector, has_budget=self.has_budget))
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
         await self.meanwhile()
@@ -103,9 +106,13 @@ class _Only:
     """An installation with one marketplace."""
 
     only: Connector
+    has_budget: bool
 
-    async def connector(self, _platform: str) -> Connector:
+    async def connector(self, _platform: str, _purpose: Purpose = Purpose.CHANGE) -> Connector:
         return self.only
+
+    async def may_refresh(self, _platform: str, _account_id: UUID) -> bool:
+        return self.has_budget
 
 
 async def a_buyer(db: Database) -> Who:

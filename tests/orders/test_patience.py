@@ -13,7 +13,8 @@ from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.refresh import Refreshes
 from tradewind.payments.due import Submitter
-from tradewind.platforms.failures import TryLater
+from tradewind.platforms.failures import BudgetUsedUp, TryLater
+from tradewind.platforms.model import PaymentState, Status
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -92,6 +93,29 @@ async def test_what_waits_for_nobody_is_looked_at_whenever_it_is_due(db: Databas
     await due_now(db)
 
     assert await look(db, order) is not None
+
+
+@pytest.mark.parametrize("has_budget", [False, True])
+async def test_a_refresh_without_budget_shows_what_is_stored_and_delays_no_sync(
+    db: Database, *, has_budget: bool
+) -> None:
+    order = await placed(db, a_part("P1"))
+    fake = Fake([a_part("P1", Status.PAID, PaymentState.PAID)], has_budget=has_budget)
+
+    async def used_up() -> None:
+        raise BudgetUsedUp("sandbox", retry_after=1)
+
+    fake.meanwhile = used_up
+    refreshes = Refreshes(db, fake.platforms, timedelta(0))
+    before = await current(db, order)
+
+    shown, stale = await refreshes.fresh(order.account_id, order.id)
+
+    assert (shown.version, stale) == (order.version, True)
+    after = await current(db, order)
+    assert (after.next_sync_at, after.sync_failures) == (before.next_sync_at, 0)
+    assert await look(db, order) is not None  # nobody holds it
+    await refreshes.close()
 
 
 @pytest.mark.parametrize(("wanted", "least"), [(0, 4), (60, 59)])

@@ -12,6 +12,8 @@ from tradewind.observability.logs import log
 from tradewind.orders import follow, sql_leases, sql_lists
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Order
+from tradewind.platforms.failures import BudgetUsedUp
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.problems import NoSuch
@@ -131,12 +133,19 @@ class Refreshes:
             await sql_leases.release(self._db, lease.id, order.id)
             return True
         try:
-            connector = await self._platforms.connector(order.platform)
+            connector = await self._platforms.connector(order.platform, Purpose.REFRESH)
         except Refusal as refusal:
             log.warning("order.not_refreshed", order=order.reference, error=str(refusal))
             await sql_leases.release(self._db, lease.id, order.id)
             return False
+        if not await self._platforms.may_refresh(order.platform, order.account_id):
+            await sql_leases.release(self._db, lease.id, order.id)
+            return False
         read = await follow.read_orders(connector, [order])
+        if any(isinstance(failure, BudgetUsedUp) for failure in read.failures.values()):
+            # The platform was not asked, so this is no failure of it that would delay the sync.
+            await sql_leases.release(self._db, lease.id, order.id)
+            return False
         await follow.apply(self._db, connector, lease, [order], read)
         return all(one in read.news for one in order.order_ids)
 

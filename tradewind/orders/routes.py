@@ -36,6 +36,7 @@ from tradewind.platforms.errors import (
     PlatformNotConfigured,
     UnsupportedPlatform,
 )
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
@@ -76,7 +77,7 @@ async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> P
     Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that
     changes in between.
     """
-    connector = await platforms.able(body.platform, Capability.PREVIEW)
+    connector = await platforms.able(body.platform, Capability.PREVIEW, Purpose.BROWSE)
     draft = body.draft(connector.traits.platform)
     return PreviewOut.of(await placing.preview(connector, draft))
 

@@ -43,6 +43,14 @@ class TryLater(PlatformFailure):
         self.retry_after = retry_after
 
 
+class BudgetUsedUp(TryLater):
+    """Our own budget of calls to the marketplace has no room: the call was not made."""
+
+    def __init__(self, platform: str, *, retry_after: float) -> None:
+        message = "Our budget of calls to the marketplace is used up."
+        super().__init__(platform, "paced", message, retry_after=retry_after)
+
+
 class NotAuthorised(TryLater):
     """Our authorisation at the marketplace is missing, expired or revoked: an operator must act."""
 

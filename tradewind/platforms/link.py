@@ -8,13 +8,12 @@ from time import perf_counter
 from tradewind.egress.client import CallFailed, Client, Reply
 from tradewind.observability.logs import log
 from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
-from tradewind.platforms.failures import FindOut, TryLater
+from tradewind.platforms.failures import BudgetUsedUp, FindOut, TryLater
 
 # A call that changes nothing is tried again, this often, with a pause that doubles.
 _SAFE_TRIES = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
-_BROWSING = frozenset({"search", "detail"})
 
 Pace = Callable[[float], Awaitable[None]]
 
@@ -23,24 +22,14 @@ class Link:
     """Sends a connector's requests.
 
     `pace` waits for the platform's budget, which all processes share, at most as many seconds
-    as it is given, and raises TryLater when that is not enough. `browsing` is the part of it that
-    looking at products may use.
+    as it is given, and raises BudgetUsedUp when that is not enough.
     """
 
-    def __init__(
-        self,
-        platform: str,
-        base_url: str,
-        client: Client,
-        pace: Pace,
-        *,
-        browsing: Pace | None = None,
-    ) -> None:
+    def __init__(self, platform: str, base_url: str, client: Client, pace: Pace) -> None:
         self.platform = platform
         self.base_url = base_url
         self._client = client
         self._pace = pace
-        self._browsing = browsing
 
     async def post(
         self,
@@ -60,6 +49,8 @@ class Link:
         for attempt in range(1, _SAFE_TRIES + 1):
             try:
                 return await self._once(operation, path, prepare, safe=safe, deadline=deadline)
+            except BudgetUsedUp:  # it has waited as long as it may
+                raise
             except TryLater as failure:
                 pause = _FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - a jitter
                 left = deadline - perf_counter()
@@ -77,8 +68,6 @@ class Link:
         safe: bool,
         deadline: float,
     ) -> Reply:
-        if self._browsing is not None and operation in _BROWSING:
-            await self._browsing(deadline - perf_counter())
         await self._pace(deadline - perf_counter())
         started = perf_counter()
         if started >= deadline:  # a process that was frozen meanwhile sends nothing so late

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
@@ -17,7 +18,7 @@ from tradewind.platforms.errors import (
 )
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
-from tradewind.platforms.pacing import paced
+from tradewind.platforms.pacing import Purpose, may_refresh, paced
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 from tradewind.platforms.taobao.marketplace import TAOBAO
 from tradewind.storage.keyring import Keyring
@@ -70,16 +71,22 @@ class Platforms:
             for platform, market in marketplaces.items()
             for name in (platform, *market.traits.aliases)
         }
-        self.links = {
-            platform: _link(db, client, platform, place) for platform, place in places.items()
+        self._db = db
+        links = {
+            (platform, purpose): Link(
+                platform, place.url, client, paced(db, platform, place.rate, purpose)
+            )
+            for platform, place in places.items()
+            for purpose in Purpose
         }
+        self.links = {platform: links[platform, Purpose.CHANGE] for platform in places}
         self.connections = Connections(db, keyring, marketplaces, self.links)
         self._configured: dict[str, float] = {}
-        self._connectors: dict[str, Connector] = {
-            platform: marketplaces[platform].connect(
+        self._connectors: dict[tuple[str, Purpose], Connector] = {
+            (platform, purpose): marketplaces[platform].connect(
                 link, partial(self.connections.access, platform)
             )
-            for platform, link in self.links.items()
+            for (platform, purpose), link in links.items()
         }
 
     def named(self, name: str) -> str:
@@ -100,20 +107,31 @@ class Platforms:
     def marketplace(self, platform: str) -> Marketplace:
         return self._marketplaces[platform]
 
-    async def connector(self, name: str) -> Connector:
-        """The connector of a marketplace that is set up here; else the refusal says why."""
+    async def connector(self, name: str, purpose: Purpose = Purpose.CHANGE) -> Connector:
+        """The connector of a marketplace that is set up here; else the refusal says why.
+
+        `purpose` is what its calls are for, which decides how much of the marketplace's budget
+        they may use.
+        """
         platform = self.named(name)
-        connector = self._connectors.get(platform)
+        connector = self._connectors.get((platform, purpose))
         if connector is None or not await self._is_configured(platform):
             raise PlatformNotConfigured(platform)
         return connector
 
-    async def able(self, name: str, capability: Capability) -> Connector:
+    async def able(
+        self, name: str, capability: Capability, purpose: Purpose = Purpose.CHANGE
+    ) -> Connector:
         """The connector of a marketplace that is set up here and can do this."""
-        connector = await self.connector(name)
+        connector = await self.connector(name, purpose)
         if capability not in connector.traits.capabilities:
             raise CapabilityNotSupported(connector.traits.platform, capability)
         return connector
+
+    async def may_refresh(self, platform: str, account_id: UUID) -> bool:
+        """Whether an account may have another order refreshed now; if so, it is counted."""
+        place = self._places.get(platform)
+        return place is None or await may_refresh(self._db, platform, place.rate, account_id)
 
     async def listed(self) -> list[Listing]:
         return [
@@ -133,15 +151,3 @@ class Platforms:
             return False
         self._configured[platform] = monotonic()
         return True
-
-
-def _link(db: Database, client: Client, platform: str, place: Place) -> Link:
-    """The way to a marketplace. Browsing has half of its budget at the most: orders come first."""
-    half = Rate(max(1, place.rate.per_minute // 2), max(1, place.rate.burst // 2))
-    return Link(
-        platform,
-        place.url,
-        client,
-        paced(db, platform, place.rate),
-        browsing=paced(db, f"{platform}:browsing", half),
-    )

@@ -13,6 +13,7 @@ from tradewind.platforms.errors import (
     refusal,
 )
 from tradewind.platforms.failures import Never, PlatformFailure, Reason
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products.search import Searches
 from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
@@ -47,7 +48,7 @@ async def search_products(
     The same search within a minute may be answered from memory; `Age` tells how old it is.
     """
     query = body.query()
-    connector = await platforms.able(body.platform, Capability.SEARCH)
+    connector = await platforms.able(body.platform, Capability.SEARCH, Purpose.BROWSE)
     try:
         found, age = await searches.answer(connector, query)
     except PlatformFailure as failure:
@@ -60,7 +61,7 @@ async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:
     """Everything about a product: variants with stock, price ranges, pictures, shipping."""
-    connector = await platforms.able(platform, Capability.DETAIL)
+    connector = await platforms.able(platform, Capability.DETAIL, Purpose.BROWSE)
     try:
         product = await connector.detail(product_id, query.lang)
     except Never as failure:
