@@ -112,8 +112,8 @@ async def test_a_payment_that_fails(stand: Stand) -> None:
     stand.wait(SETTLED_SECONDS)
     found = await stand.connector.find_payment(order.id, operation)
 
-    assert is_refused(result)
-    assert getattr(result, "code", None) == "ACCOUNT_BALANCE_NOT_ENOUGH"
+    assert isinstance(result, Never)
+    assert (result.code, result.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
     assert found.state is not PaymentState.PAID
     assert (await stand.connector.read_one(order.id)).status is Status.PENDING_PAYMENT
     assert stand.debits(order.id) == []

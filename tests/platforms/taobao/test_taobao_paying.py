@@ -23,11 +23,6 @@ async def test_a_cancel_is_only_ever_accepted(stand: Stand) -> None:
     [
         ("order_unpaid", "pay_accepted", Payment(PaymentState.PROCESSING)),
         ("order_payment_failed", "pay_accepted", Payment(PaymentState.PROCESSING)),
-        (
-            "order_unpaid",
-            "pay_refused",
-            Payment(PaymentState.FAILED, "ACCOUNT_BALANCE_NOT_ENOUGH", None),
-        ),
     ],
 )
 async def test_a_payment(stand: Stand, before: str, said: str, payment: Payment) -> None:
@@ -36,6 +31,17 @@ async def test_a_payment(stand: Stand, before: str, said: str, payment: Payment)
 
     assert await stand.taobao.pay(ORDER, 10500, "op-1") == payment
     assert [one["purchaseOrderIdList"] for one in stand.market.asked(PAY)] == [f"[{ORDER}]"]
+
+
+async def test_a_payment_that_is_refused_says_why_in_our_words(stand: Stand) -> None:
+    stand.market.on(QUERY, "order_unpaid")
+    stand.market.on(PAY, "pay_refused")
+
+    with pytest.raises(Never) as refused:
+        await stand.taobao.pay(ORDER, 10500, "op-1")
+
+    assert (refused.value.code, refused.value.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
+    assert refused.value.message == "The marketplace refused the payment and gave no reason."
 
 
 async def test_what_is_paid_is_not_paid_again(stand: Stand) -> None:

@@ -37,7 +37,7 @@ from tradewind.platforms.taobao import baskets, notices, pages, products
 from tradewind.platforms.taobao.gateway import Gateway, Now, together
 from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, Listing
 from tradewind.platforms.taobao.reading import ORDERS_A_PAGE, Orders
-from tradewind.platforms.taobao.refusals import PLATFORM
+from tradewind.platforms.taobao.refusals import PLATFORM, reason_of
 
 T = TypeVar("T")
 
@@ -307,6 +307,10 @@ class Taobao:
         )
         if paid.code == "ORDER_ALREADY_PAID":
             return await self.find_payment(order_id, operation_id)
+        if paid.state is PaymentState.FAILED:
+            code = paid.code or "no_code"
+            message = paid.message or "The marketplace refused the payment and gave no reason."
+            raise Never(PLATFORM, code, message, reason=reason_of(code, message))
         return paid
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:  # noqa: ARG002
