@@ -22,8 +22,7 @@ class InvalidTransition(Conflict):
     def __init__(self, current: str, wanted: str, allowed: Sequence[str]) -> None:
         can = ", ".join(allowed) or "nothing"
         super().__init__(
-            f"{wanted.replace('_', ' ').capitalize()} is not possible while it is {current}; "
-            f"possible now: {can}.",
+            f"The state {current} does not allow {wanted}. What you can do now: {can}.",
             current=current,
             allowed=list(allowed),
         )
