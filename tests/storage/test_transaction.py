@@ -1,7 +1,7 @@
 """The transaction: all of it or nothing, and an unreachable server is told from our mistakes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import asyncpg
@@ -9,7 +9,7 @@ import pytest
 
 from tradewind.observability import logs
 from tradewind.storage.pool import Database, DatabaseAway
-from tradewind.storage.transaction import transaction
+from tradewind.storage.transaction import Tx, transaction
 
 
 @pytest.fixture
@@ -61,6 +61,57 @@ async def test_an_error_undoes_everything_and_passes_as_it_is(notes: Database) -
 async def test_an_error_of_a_statement_undoes_the_ones_before_it(notes: Database) -> None:
     with pytest.raises(asyncpg.UniqueViolationError):
         await run(notes, "INSERT INTO note VALUES (1)", "INSERT INTO note VALUES (1)")
+
+    assert await kept(notes) == []
+
+
+async def test_what_is_deferred_is_written_once_as_the_last_act(notes: Database) -> None:
+    calls: list[list[int]] = []
+
+    async def write(tx: Tx, numbers: Sequence[int]) -> None:
+        calls.append([*numbers])
+        already = await tx.fetchval("SELECT count(*) FROM note")
+        await tx.execute("INSERT INTO note SELECT unnest($1::integer[])", [*numbers, already])
+
+    async with transaction(notes) as tx:
+        tx.before_commit(write, [11])
+        await tx.execute("INSERT INTO note VALUES (100)")
+        tx.before_commit(write, [12, 13])
+        await tx.execute("INSERT INTO note VALUES (101)")
+        assert calls == []
+
+    assert calls == [[11, 12, 13]]
+    assert await kept(notes) == [2, 11, 12, 13, 100, 101]
+
+
+async def test_what_is_deferred_is_not_written_after_an_error(notes: Database) -> None:
+    async def write(tx: Tx, numbers: Sequence[int]) -> None:
+        pytest.fail(f"{tx} is over, and {numbers} must not be written")
+
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            tx.before_commit(write, [1])
+            raise ZeroDivisionError("ours")
+
+    with pytest.raises(ZeroDivisionError):
+        await work()
+
+
+async def test_an_error_in_what_is_deferred_undoes_everything(notes: Database) -> None:
+    async def write(tx: Tx, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            await tx.execute("INSERT INTO note VALUES ($1)", number)
+
+    async def work() -> None:
+        async with transaction(notes) as tx:
+            await tx.execute("INSERT INTO note VALUES (1)")
+            tx.before_commit(write, [2, 1])
+            tx.wake("never")
+
+    with notes.wakeups.waiting("never") as never:
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await work()
+        assert not never.is_set()
 
     assert await kept(notes) == []
 

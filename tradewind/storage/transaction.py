@@ -1,13 +1,15 @@
 """The one transaction: what happens in it commits together, and wakes others only afterwards."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
 from tradewind.storage.pool import Database
+
+Item = TypeVar("Item")
 
 
 class Tx:
@@ -16,6 +18,23 @@ class Tx:
     def __init__(self, connection: PoolConnectionProxy) -> None:
         self._connection = connection
         self.wakes: set[str] = set()
+        self._deferred: dict[Callable[[Tx, Sequence[Any]], Awaitable[None]], list[Any]] = {}
+
+    def before_commit(
+        self, write: Callable[["Tx", Sequence[Item]], Awaitable[None]], items: Iterable[Item]
+    ) -> None:
+        """Have `write` called with `items` as the last act of this transaction.
+
+        It is for what takes a lock that others wait for, which is then held no longer than the
+        commit takes. `write` is called once, with the items of all calls in their order.
+        """
+        self._deferred.setdefault(write, []).extend(items)
+
+    async def write_deferred(self) -> None:
+        """Write what `before_commit` collected."""
+        deferred, self._deferred = self._deferred, {}
+        for write, items in deferred.items():
+            await write(self, items)
 
     def wake(self, topic: str) -> None:
         """Announce `topic` once this transaction has committed, and not at all if it fails."""
@@ -43,5 +62,6 @@ async def transaction(db: Database) -> AsyncIterator[Tx]:
         tx = Tx(connection)
         async with connection.transaction():
             yield tx
+            await tx.write_deferred()
     for topic in tx.wakes:
         db.wakeups.announce(topic)
