@@ -85,9 +85,19 @@ class Bench:
                 SELECT id, place, now() - ($4 - place) * interval '1 microsecond' AS at
                   FROM unnest($3::uuid[]) WITH ORDINALITY AS given (id, place)
             ),
+            head AS (
+                INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
+                SELECT $1, place, id FROM given WHERE place = $4
+                ON CONFLICT (account_id) DO UPDATE
+                   SET last_number = head.last_number + excluded.last_number,
+                       last_event_id = excluded.last_event_id
+                RETURNING last_number
+            ),
             made AS (
-                INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-                SELECT id, $1, id, 'order.updated', $2, at FROM given
+                INSERT INTO event (id, account_id, number, purchase_order_id, type, body,
+                                   created_at)
+                SELECT id, $1, last_number - $4 + place, id, 'order.updated', $2, at
+                  FROM given, head
             )
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
                                         event_at, due_at, event, purchase_order_id)

@@ -21,8 +21,8 @@ from tradewind.delivery.watch import watch
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
+from tradewind.events import retention
 from tradewind.events.journal import DELIVERIES
-from tradewind.events.read import KEPT_LONGER
 from tradewind.guesses import sql as guesses
 from tradewind.guesses.limit import WINDOW
 from tradewind.observability import listener, metrics
@@ -76,7 +76,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
     return [
         Chore("attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)),
         Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
-        Chore("events", hour, lambda: partitions.drop_old(db, "event", journal + KEPT_LONGER)),
+        Chore("events", hour, lambda: retention.drop_old(db, kept=journal)),
         Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
         Chore("sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),

@@ -87,13 +87,22 @@ _SUBSCRIBE = """
 """
 _FLOOD = """
     WITH given AS (
-        SELECT gen_random_uuid() AS id, $2::text || n AS name FROM generate_series(1, $3) AS n
+        SELECT gen_random_uuid() AS id, n, $2::text || n AS name
+          FROM generate_series(1, $3::integer) AS n
+    ),
+    head AS (
+        INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
+        SELECT $1, n, id FROM given WHERE n = $3
+        ON CONFLICT (account_id) DO UPDATE
+           SET last_number = head.last_number + excluded.last_number,
+               last_event_id = excluded.last_event_id
+        RETURNING last_number
     ),
     made AS (
-        INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-        SELECT id, $1, id, 'order.updated', convert_to('{"id":"' || name || '"}', 'UTF8'),
-               tradewind_now()
-          FROM given
+        INSERT INTO event (id, account_id, number, purchase_order_id, type, body, created_at)
+        SELECT id, $1, last_number - $3 + n, id, 'order.updated',
+               convert_to('{"id":"' || name || '"}', 'UTF8'), tradewind_now()
+          FROM given, head
         RETURNING id, created_at
     )
     INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at, due_at,

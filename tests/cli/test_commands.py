@@ -298,29 +298,6 @@ def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
     assert found["settings"] == ("warning", "Not settings of ours: TRADEWIND_PROT.")
 
 
-def test_the_doctor_finds_a_journal_that_is_ahead_of_its_server(
-    shell: Shell, postgres: Postgres
-) -> None:
-    """As after a dump was restored into a new cluster, whose transactions begin again."""
-    url = shell.settings["TRADEWIND_DATABASE_URL"]
-    shell.tell("account", "create", "ann@shop.example")
-    postgres.fetch(
-        url,
-        "INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at, xid)"
-        " SELECT $1, id, $1, 'order.updated', '', tradewind_now(),"
-        " (pg_current_xact_id()::text::bigint + 1000000)::text::xid8 FROM account",
-        ids.new(),
-    )
-
-    status, found = findings(shell)
-    postgres.fetch(url, "UPDATE event SET xid = pg_current_xact_id()")
-    status_later, found_later = findings(shell)
-
-    assert (status, found["journal"][0]) == (1, "failed")
-    assert "decisions/0010" in found["journal"][1]
-    assert (status_later, found_later["journal"][0]) == (0, "ok")
-
-
 @pytest.mark.parametrize(
     ("url", "why"),
     [

@@ -30,5 +30,5 @@ async def journalled(db: Database, account: UUID, hook: UUID, count: int = 1) ->
         events = [
             Event(ids.new(), account, ids.new(), "order.updated", now, b"{}") for _ in range(count)
         ]
-        await journal.append(tx, events)
+        journal.append(tx, events)
     return now

@@ -13,7 +13,7 @@ from tradewind import ids
 from tradewind.delivery import judge, sql
 from tradewind.delivery.engine import HURRIED
 from tradewind.delivery.model import Ended, Outcome
-from tradewind.events import journal
+from tradewind.events import sql as events
 from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -107,7 +107,7 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
     await journalled(db, account, hook)
     async with transaction(db) as tx:
         now = await tx.fetchval("SELECT tradewind_now()")
-        await journal.append(
+        await events.append(
             tx,
             [
                 Event(ids.new(), account, ids.new(), "order.updated", now, b"{}")

@@ -1,139 +1,149 @@
 """The journal: every event once, in an order that a cursor can prove complete, for thirty days."""
 
+import base64
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import asyncpg
+import msgspec
 import pytest
+from kit.post import emit
 from kit.postgres import Postgres
-from kit.server import Person, Server
+from kit.server import Server
 from kit.store import Store
 
 from tradewind import ids
-from tradewind.events.read import EventsExpired, Place, Stretch
+from tradewind.events import journal, retention
+from tradewind.events.catalogue import Event
+from tradewind.events.read import Cursor, EventsExpired, JournalPage
 from tradewind.events.read import read as read_journal
+from tradewind.storage.partitions import make_ahead
 from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
 
 pytestmark = pytest.mark.xdist_group("store")
 
-_INSERT = """
-    INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-    VALUES ($1, $2, $1, 'order.updated', $3, tradewind_now())
-"""
-
-_INSERT_AT = """
-    INSERT INTO event (id, account_id, purchase_order_id, type, body, created_at)
-    VALUES ($1, $2, $1, 'order.updated', $3, $4)
-"""
 KEPT = timedelta(days=30)
 
 
-async def write(connection: Any, buyer: Person, name: str) -> None:
-    """An event of the buyer's, whose body is only its name."""
-    await connection.execute(_INSERT, ids.new(), buyer.uuid, f'{{"id":"{name}"}}'.encode())
+async def page(db: Database, account_id: UUID, cursor: Cursor | None, **more: Any) -> JournalPage:
+    wanted = {"order_id": None, "kinds": None, "limit": 2, "kept": KEPT, **more}
+    return await read_journal(db, account_id, cursor, **wanted)
 
 
-def read(api: Server, buyer: Person, query: str = "") -> Any:
-    answer = api.call("GET", f"/v1/events?{query}", by=buyer)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+async def write(
+    db: Database, account_id: UUID, name: str = "", *, ago: timedelta = timedelta(0)
+) -> UUID:
+    """An event whose body is only its name, on a day that is made if need be; its order."""
+    at: datetime = await db.fetchval("SELECT tradewind_now()") - ago
+    await db.execute("SELECT make_partition('event', $1)", at.date())
+    order_id = ids.new()
+    async with transaction(db) as tx:
+        event = Event(ids.new(), account_id, order_id, "order.updated", at, name.encode())
+        journal.append(tx, [event])
+    return order_id
 
 
-def names(page: Any) -> list[str]:
-    return [one["id"] for one in page["items"]]
-
-
-async def test_an_event_that_commits_late_is_not_skipped(api: Server) -> None:
-    buyer = api.person()
-    slow = await asyncpg.connect(api.database_url)
-    quick = await asyncpg.connect(api.database_url)
-    try:
-        began = slow.transaction()
-        await began.start()
-        await write(slow, buyer, "begun first")
-        await write(quick, buyer, "committed first")
-
-        before = read(api, buyer)
-        await began.commit()
-        after = read(api, buyer, f"after={before['next_cursor']}")
-        last = read(api, buyer, f"after={after['next_cursor']}")
-    finally:
-        await slow.close()
-        await quick.close()
-
-    assert names(before) == []
-    assert names(after) == ["begun first", "committed first"]
-    assert names(last) == []
-    assert names(read(api, buyer)) == ["begun first", "committed first"]
-
-
-async def test_an_event_that_is_taken_back_was_never_there(api: Server) -> None:
-    buyer = api.person()
-    connection = await asyncpg.connect(api.database_url)
-    try:
-        began = connection.transaction()
-        await began.start()
-        await write(connection, buyer, "never")
-        await began.rollback()
-        await write(connection, buyer, "ever")
-    finally:
-        await connection.close()
-
-    assert names(read(api, buyer)) == ["ever"]
-
-
-async def test_a_cursor_lives_as_long_as_it_is_used_and_expires_with_the_journal(
-    own_api: Server,
+async def test_a_quiet_reader_never_expires_and_a_late_one_is_told(
+    db: Database, postgres: Postgres, database_url: str
 ) -> None:
-    buyer = own_api.person()
-    connection = await asyncpg.connect(own_api.database_url)
-    try:
-        await write(connection, buyer, "one")
-    finally:
-        await connection.close()
-    old = read(own_api, buyer)["next_cursor"]
+    quiet, late = ids.new(), ids.new()
+    await write(db, quiet, "one")
+    order_id = await write(db, late, "one")
+    at_start = Cursor(0, None)
+    cursors = {account_id: (await page(db, account_id, None)).end for account_id in (quiet, late)}
+    await write(db, late, "two")
+    whole = await page(db, late, None)
 
-    own_api.move_clock(timedelta(days=20))
-    used = read(own_api, buyer, f"after={old}")["next_cursor"]
-    own_api.move_clock(timedelta(days=20))
+    for _ in range(4):
+        postgres.move_clock(database_url, timedelta(days=10))
+        await make_ahead(db)
+        await retention.drop_old(db, kept=KEPT)
+    await write(db, quiet, "two")
+    await write(db, late, "three")
 
-    assert names(read(own_api, buyer, f"after={used}")) == []
-    answer = own_api.call("GET", f"/v1/events?after={old}", by=buyer)
-    assert (answer.status_code, answer.json()["code"]) == (410, "events_expired")
-    assert answer.json()["kept_since"].endswith("Z")
-    assert read(own_api, buyer)["next_cursor"]
+    assert (await page(db, quiet, cursors[quiet])).bodies == [b"two"]
+    for cursor in (cursors[late], at_start):
+        for filters in ({}, {"order_id": order_id}, {"kinds": ["payment.updated"]}):
+            with pytest.raises(EventsExpired) as caught:
+                await page(db, late, cursor, **filters)
+            assert caught.value.facts == {"dropped_through": 2}
+    assert (await page(db, late, whole.end)).bodies == [b"three"]
+    begun = await page(db, late, None)
+    assert (begun.bodies, begun.first_number) == ([b"three"], 3)
+
+
+async def test_an_event_that_was_dropped_between_others_is_never_skipped(db: Database) -> None:
+    """About midnight numbers and days can be in another order: 2 is of the day before 1 and 3."""
+    account_id = ids.new()
+    midnight = (await db.fetchval("SELECT tradewind_now()")).replace(hour=0, minute=0, second=0)
+    since_midnight = await db.fetchval("SELECT tradewind_now()") - midnight
+    old = timedelta(days=31) + since_midnight
+    tick = timedelta(seconds=1)
+    for name, ago in (("1", old - tick), ("2", old + tick), ("3", old - tick)):
+        await write(db, account_id, name, ago=ago)
+    await write(db, account_id, "4")
+    first = await page(db, account_id, Cursor(0, None), limit=1)
+    second = await page(db, account_id, first.end, limit=1)
+
+    await retention.drop_old(db, kept=KEPT)
+
+    assert await db.fetchval("SELECT array_agg(number ORDER BY number) FROM event") == [1, 3, 4]
+    for cursor in (Cursor(0, None), first.end):
+        with pytest.raises(EventsExpired):
+            await page(db, account_id, cursor)
+    assert (await page(db, account_id, second.end)).bodies == [b"3", b"4"]
 
 
 async def test_who_begins_without_a_cursor_begins_at_what_is_kept_and_can_go_on(
     db: Database, postgres: Postgres, database_url: str
 ) -> None:
     account_id = ids.new()
-    now: datetime = await db.fetchval("SELECT tradewind_now()")
     ages = [KEPT + timedelta(hours=6), *[KEPT - timedelta(minutes=5)] * 3, timedelta(0)]
-    for day in sorted({(now - age).date() for age in ages} - {now.date()}):
-        await db.execute(
-            f"CREATE TABLE event_{day:%Y%m%d} PARTITION OF event"
-            f" FOR VALUES FROM ('{day} 00:00+00') TO ('{day + timedelta(days=1)} 00:00+00')"
-        )
     for number, age in enumerate(ages):
-        await db.execute(_INSERT_AT, ids.new(), account_id, str(number).encode(), now - age)
+        await write(db, account_id, str(number), ago=age)
 
-    async def page(after: Place | None) -> Stretch:
-        return await read_journal(
-            db, account_id, after, order_id=None, kinds=None, limit=2, kept=KEPT
-        )
-
-    first = await page(None)
+    first = await page(db, account_id, None)
     postgres.move_clock(database_url, timedelta(hours=6))  # what it is after is no longer kept
-    second = await page(first.end)
+    await retention.drop_old(db, kept=KEPT)
+    second = await page(db, account_id, first.end)
 
-    assert (first.bodies, first.more) == ([b"1", b"2"], True)
-    assert (second.bodies, second.more) == ([b"3", b"4"], False)
-    postgres.move_clock(database_url, timedelta(hours=12))
+    assert (first.bodies, first.has_more) == ([b"1", b"2"], True)
+    assert (first.first_number, first.last_number) == (2, 3)
+    assert (second.bodies, second.has_more) == ([b"3", b"4"], False)
+    postgres.move_clock(database_url, timedelta(days=2))
+    await retention.drop_old(db, kept=KEPT)
     with pytest.raises(EventsExpired):
-        await page(first.end)
-    assert (await page(second.end)).bodies == []
+        await page(db, account_id, first.end)
+    assert (await page(db, account_id, second.end)).bodies == []
+
+
+def test_an_account_without_events_has_a_cursor_that_misses_none(api: Server) -> None:
+    buyer = api.person()
+
+    empty = api.call("GET", "/v1/events", by=buyer).json()
+    again = api.call("GET", f"/v1/events?after={empty['next_cursor']}", by=buyer).json()
+    made = emit(api.database_url, buyer.uuid, 2)
+    full = api.call("GET", f"/v1/events?after={empty['next_cursor']}", by=buyer).json()
+
+    assert empty == again
+    assert (empty["items"], empty["first_number"], empty["last_number"]) == ([], None, None)
+    assert [item["id"] for item in full["items"]] == made
+    assert (full["first_number"], full["last_number"], full["has_more"]) == (1, 2, False)
+
+
+def test_a_cursor_of_before_events_had_numbers_is_refused_with_what_to_do(api: Server) -> None:
+    buyer = api.person()
+    key = (1234, str(UUID(int=5)), "2026-11-01T00:00:00Z")
+    cursor = base64.urlsafe_b64encode(msgspec.msgpack.encode(("events", key))).decode()
+
+    answer = api.call("GET", f"/v1/events?after={cursor}", by=buyer)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "outdated_cursor")
+    assert answer.json()["detail"] == (
+        "The cursor was made by an earlier version; begin without a cursor, and skip events whose"
+        " id you have seen."
+    )
 
 
 def test_the_journal_is_read_oldest_first_page_by_page(store: Store) -> None:
@@ -148,6 +158,8 @@ def test_the_journal_is_read_oldest_first_page_by_page(store: Store) -> None:
 
     assert [one for page in pages for one in page["items"]] == whole
     assert [len(page["items"]) for page in pages] == [2, 2, 2]
+    numbers = [(page["first_number"], page["last_number"]) for page in pages]
+    assert numbers == [(1, 2), (3, 4), (5, 6)]
     times = [one["created_at"] for one in whole]
     assert times == sorted(times)
     assert {one["data"]["order"]["id"] for one in whole} == {order["id"]}
@@ -166,6 +178,11 @@ def test_the_journal_is_narrowed_by_order_and_by_kind(store: Store) -> None:
         return [(one["event"], one["data"]["order"]["id"]) for one in found]
 
     order, payment = "order.updated", "payment.updated"
+    narrowed = store.ok("GET", "/v1/events?event=payment.updated")
+    assert (narrowed["first_number"], narrowed["last_number"]) == (3, 3)
+    only_first = store.ok("GET", f"/v1/events?order={first['id']}")
+    assert (only_first["last_number"], only_first["has_more"]) == (1, False)
+    assert store.ok("GET", f"/v1/events?after={only_first['next_cursor']}")["items"] == []
     assert kinds(f"order={first['id']}") == [(order, first["id"])]
     assert kinds("event=payment.updated") == [(payment, second["id"])]
     assert kinds(f"order={second['id']}&event=order.updated") == [(order, second["id"])]

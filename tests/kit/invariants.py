@@ -50,6 +50,28 @@ _MOVES = {
 _OPEN_AS = {"pending_approval", "approved", "processing"}
 _GOT_MONEY = {"paid", "partially_refunded", "refunded"}
 
+# Accounts whose events are not numbered from one, or from what was dropped, to the head's number.
+_MISNUMBERED = """
+    SELECT coalesce(head.account_id, stored.account_id) AS account_id, head.last_number,
+           stored.count, stored.different, stored.first, stored.last
+      FROM journal_head AS head
+      LEFT JOIN journal_retention AS retention ON retention.account_id = head.account_id
+      FULL JOIN (SELECT e.account_id, count(*), count(DISTINCT e.number) AS different,
+                        min(e.number) AS first, max(e.number) AS last,
+                        (array_agg(e.id ORDER BY e.number DESC))[1] AS last_id
+                   FROM event AS e
+                   LEFT JOIN journal_retention AS r ON r.account_id = e.account_id
+                  WHERE e.number > coalesce(r.dropped_through, 0)
+                  GROUP BY e.account_id) AS stored
+        ON stored.account_id = head.account_id
+     WHERE (head.last_number, coalesce(retention.dropped_through, 0) + 1, stored.count,
+            stored.count, head.last_event_id)
+           IS DISTINCT FROM
+           (stored.last, stored.first, stored.different,
+            stored.last - stored.first + 1, stored.last_id)
+       AND head.last_number IS DISTINCT FROM retention.dropped_through
+"""
+
 Row = asyncpg.Record
 
 
@@ -62,6 +84,7 @@ class Facts:
     events: dict[UUID, dict[UUID, Row]] = field(default_factory=lambda: defaultdict(dict))
     requests: dict[UUID, list[Row]] = field(default_factory=lambda: defaultdict(list))
     there: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    misnumbered: list[str] = field(default_factory=list)
     debits: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     refunded: Counter[str] = field(default_factory=Counter)
 
@@ -88,9 +111,15 @@ async def _stored(url: str, only: Sequence[UUID] | None) -> Facts:
             query = f"SELECT * FROM payment_request WHERE {mine} ORDER BY id"  # noqa: S608
             for row in await connection.fetch(query, only):
                 facts.requests[row["purchase_order_id"]].append(row)
+            facts.misnumbered = await number_problems(connection)
     finally:
         await connection.close()
     return facts
+
+
+async def number_problems(db: Any) -> list[str]:
+    """Accounts whose events do not have each number once, without a gap, up to the last one."""
+    return [f"numbers of events: {dict(row)}" for row in await db.fetch(_MISNUMBERED)]
 
 
 def _add_platform(facts: Facts, market: Market) -> None:
@@ -117,6 +146,7 @@ def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> 
     known = {ids.ORDER.show(order["id"]) for order in facts.orders}
     strangers = set() if only is not None else facts.there.keys() - known
     problems = [f"{one}: the platform has it, we do not" for one in strangers]
+    problems += facts.misnumbered
     for order in facts.orders:
         found = [*_ours(facts, order), *_platform(facts, order), *_money(facts, order)]
         problems += [f"{ids.ORDER.show(order['id'])}: {problem}" for problem in found]
@@ -127,7 +157,7 @@ def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> 
 def check_ours(api: Server, only: Sequence[str]) -> None:
     """Assert what holds at every moment, of the orders that are named."""
     facts = Postgres.run(_stored(api.database_url, _uuids(only)))
-    problems = [
+    problems = facts.misnumbered + [
         f"{ids.ORDER.show(order['id'])}: {problem}"
         for order in facts.orders
         for problem in _ours(facts, order)

@@ -78,9 +78,7 @@ class Post(Store):
     ) -> list[str]:
         """Write events into the journal as a change of an order does; their ids."""
         account_id = (by or self.buyer).uuid
-        return Postgres.run(
-            _emit(self.api.database_url, account_id, count, kind, order_id or ids.new(), ago)
-        )
+        return emit(self.api.database_url, account_id, count, kind, order_id=order_id, ago=ago)
 
     def now(self) -> datetime:
         moment: datetime = self.api.fetch("SELECT tradewind_now() AS now")[0]["now"]
@@ -126,6 +124,19 @@ def until(look: Callable[[], Any], good: Callable[[Any], Any]) -> Any:
     return found
 
 
+def emit(
+    url: str,
+    account_id: UUID,
+    count: int = 1,
+    kind: EventKind = ORDER_UPDATED,
+    *,
+    order_id: UUID | None = None,
+    ago: timedelta = timedelta(0),
+) -> list[str]:
+    """Write events of an account as a change of an order does; their ids."""
+    return Postgres.run(_emit(url, account_id, count, kind, order_id or ids.new(), ago))
+
+
 async def _emit(
     url: str, account_id: UUID, count: int, kind: EventKind, order_id: UUID, ago: timedelta
 ) -> list[str]:
@@ -145,7 +156,7 @@ async def _emit(
         )
         events = [compose(account_id, order_id, kind, news, now) for _ in range(count)]
         async with transaction(db) as tx:
-            await journal.append(tx, events)
+            journal.append(tx, events)
     finally:
         await db.close()
     return [ids.EVENT.show(event.id) for event in events]

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import subprocess
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -95,7 +96,7 @@ async def _make_template(server: EmbeddedServer) -> None:
 
 
 @contextmanager
-def serving_postgres(folder: Path) -> Iterator[Postgres]:
+def running_server(folder: Path) -> Iterator[EmbeddedServer]:
     """Run a server from a thread of its own, which lives as long as it does."""
     started: list[EmbeddedServer] = []
     ready = threading.Event()
@@ -117,7 +118,24 @@ def serving_postgres(folder: Path) -> Iterator[Postgres]:
     thread.start()
     ready.wait()
     try:
-        yield Postgres(started[0])
+        yield started[0]
     finally:
         stop.set()
         thread.join()
+
+
+@contextmanager
+def serving_postgres(folder: Path) -> Iterator[Postgres]:
+    """Run a server with a migrated template database."""
+    with running_server(folder) as server:
+        yield Postgres(server)
+
+
+def copy_as_standby(primary: EmbeddedServer, folder: Path) -> None:
+    """Make a data folder whose server follows `primary` by streaming replication."""
+    folder.mkdir()
+    command = [
+        str(embedded.bin_dir() / "pg_basebackup"),
+        *("-D", str(folder / "postgres"), "-d", primary.url(), "-R", "-c", "fast", "--no-sync"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)

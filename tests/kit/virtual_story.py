@@ -122,7 +122,7 @@ class Story:
             body = f'{{"id":"{event_id}"}}'.encode()
             made.append(Event(event_id, account, event_id, kind, world.server.now(), body))
         async with transaction(world.api) as tx:
-            await journal.append(tx, made)
+            journal.append(tx, made)
         world.tell(f"{number} events")
         for event in made:
             queued = {

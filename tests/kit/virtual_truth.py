@@ -42,6 +42,13 @@ _HEALTH = """
       LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
 """
 _JOBS = "SELECT * FROM recover_job WHERE subscription_id = ANY ($1)"
+_NUMBERS = """
+    SELECT e.id, e.number, head.last_number
+      FROM event AS e
+      JOIN journal_head AS head ON head.account_id = e.account_id
+     WHERE e.account_id = $1
+     ORDER BY e.number
+"""
 
 Key = tuple[int, UUID, str]
 
@@ -73,6 +80,7 @@ class Truth:
         yield from (f"crashed: {crash}" for crash in self.world.loop.crashes)
         if self.story.most_stopping > _STOPPING:
             yield f"stopping took {self.story.most_stopping} seconds"
+        yield from self.numbered_without_gaps()
         yield from self.each_ends_once()
         for key, rows in self.rows.items():
             yield from self.attempts_are_right(key, rows)
@@ -83,6 +91,19 @@ class Truth:
         yield from self.within_bounds()
         yield from self.within_widths()
         yield from self.figures_add_up()
+
+    def numbered_without_gaps(self) -> Iterator[str]:
+        """Each account's events have the numbers from one on, in the order they were journalled."""
+        for account_id in sorted({one.event.account_id for one in self.story.events}):
+            written = [
+                one.event.id for one in self.story.events if one.event.account_id == account_id
+            ]
+            rows = self.world.server.do("fetch", _NUMBERS, account_id)
+            numbers = [row["number"] for row in rows]
+            if numbers != [*range(1, len(written) + 1)] or numbers[-1:] != [rows[-1][2]]:
+                yield f"the events of {account_id} are numbered {numbers}"
+            if [row["id"] for row in rows] != written:
+                yield f"the events of {account_id} are numbered in another order"
 
     def each_ends_once(self) -> Iterator[str]:
         """One delivery for each event and subscription that wanted it, and it is over, once."""

@@ -33,7 +33,7 @@ def given_back(part: PlatformOrder) -> PlatformOrder:
 
 
 async def events(db: Database, order: Order) -> list[str]:
-    query = "SELECT type FROM event WHERE purchase_order_id = $1 ORDER BY xid, id"
+    query = "SELECT type FROM event WHERE purchase_order_id = $1 ORDER BY number"
     return [row["type"] for row in await db.fetch(query, order.id)]
 
 

@@ -16,7 +16,6 @@ from tradewind import settings
 from tradewind.cli.context import load_settings
 from tradewind.cli.output import write_json, write_table
 from tradewind.errors import TradewindError
-from tradewind.events import sql as events
 from tradewind.settings import Settings
 from tradewind.storage import migrate, sql
 from tradewind.storage.pool import Database, DatabaseAway
@@ -95,10 +94,7 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
             f"{drift * 1000:.0f} ms from the database's"
             + ("." if drift < _CLOCK_SECONDS else "; synchronise both with NTP."),
         )
-        migrations = await _migrations(db)
-        yield migrations
-        if migrations.result == "ok":
-            yield await _journal(db)
+        yield await _migrations(db)
     except DatabaseAway as error:
         yield Finding(
             "database",
@@ -118,19 +114,6 @@ async def _migrations(db: Database) -> Finding:
         names = ", ".join(f"{migration.number:04} {migration.name}" for migration in pending)
         return Finding("migrations", "failed", f"Missing: {names}; run `tradewind migrate`.")
     return Finding("migrations", "ok", f"All {len(migrate.known())} are applied.")
-
-
-async def _journal(db: Database) -> Finding:
-    """Whether it was restored into a server that has not had its transactions."""
-    if not await events.is_ahead_of_server(db):
-        return Finding("journal", "ok", "Every event is of a transaction that this server has had.")
-    return Finding(
-        "journal",
-        "failed",
-        "It has events of transactions that this server has not had, as after a dump was restored "
-        "into a new cluster: they are not shown. Stop everything, and do what "
-        "docs/decisions/0010-the-journal-is-read-in-the-order-of-transactions.md says.",
-    )
 
 
 def _folder() -> Finding:

@@ -10,7 +10,16 @@ from tradewind.storage.transaction import Tx
 DELIVERIES = "deliveries"
 
 
-async def append(tx: Tx, events: Sequence[Event]) -> None:
-    """Write events and their deliveries, all in one statement of the transaction of the change."""
-    if events and await sql.append(tx, events):
+def append(tx: Tx, events: Sequence[Event]) -> None:
+    """Write events and their deliveries with the change, as the last act of its transaction.
+
+    The events of one transaction get their numbers together, however many calls append them. The
+    numbers of an account are locked from then on until the commit, so nothing may come after it.
+    """
+    if events:
+        tx.before_commit(_write, events)
+
+
+async def _write(tx: Tx, events: Sequence[Event]) -> None:
+    if await sql.append(tx, events):
         tx.wake(DELIVERIES)

@@ -1,93 +1,174 @@
-"""Reads the journal: oldest first, by a cursor that never skips what commits later."""
+"""Reads the journal in the order of its numbers, and tells when a cursor can no longer be used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
-from tradewind import clock
+import asyncpg
+
 from tradewind.errors import Gone
 from tradewind.events import sql
 from tradewind.storage.pool import Database
 
-# Days before the cursor's are not read; a transaction may have begun this long before its event.
-_SLACK = timedelta(days=1)
-# Who begins at the oldest event has this long for the first page. So much more is kept.
-_GRACE = timedelta(hours=12)
-KEPT_LONGER = timedelta(days=1)
-_LAST = UUID(int=2**128 - 1)
+# Events are numbered in nearly the order of their times: a day is far more than the difference.
+# Only speed depends on it.
+_DAY = timedelta(days=1)
 
 
 class EventsExpired(Gone):
-    """The cursor is older than what is kept, so events may be missing after it.
+    """Events that follow your cursor are no longer kept.
 
-    Begin anew without a cursor, and compare your orders with `POST /v1/orders/diff`.
+    Begin without a cursor, and compare your orders with `POST /v1/orders/diff`.
     """
 
     code = "events_expired"
     title = "The cursor is older than the journal"
 
-    def __init__(self, kept_since: datetime) -> None:
+    def __init__(self, cursor: int, dropped_through: int) -> None:
         super().__init__(
-            f"Events before {clock.show(kept_since)} are no longer kept; begin without a cursor.",
-            kept_since=clock.show(kept_since),
+            f"The cursor stands after event number {cursor}, and the events up to number"
+            f" {dropped_through} are no longer kept; begin without a cursor.",
+            dropped_through=dropped_through,
+        )
+
+
+class EventsRewound(Gone):
+    """The event at your cursor is not in your journal.
+
+    Unless the cursor is another account's, the database went back to an earlier state: it was
+    restored from a backup, or a standby took over that had not received the last changes. Numbers
+    after that state are given out again, to other events. Begin without a cursor, skip events whose
+    `id` you have seen, and compare your orders with `POST /v1/orders/diff`: they may have gone back
+    as well.
+    """
+
+    code = "events_rewound"
+    title = "The event at the cursor is not in the journal"
+
+    def __init__(self, cursor: int, last_number: int) -> None:
+        super().__init__(
+            f"The cursor stands after an event with number {cursor} that your journal does not have:"
+            " the database went back to an earlier state, or the cursor is another account's."
+            " Begin without a cursor.",
+            last_number=last_number,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place in the journal: right after this event, as of this time."""
+class Cursor:
+    """The place right after the event with this number and id; before the first: 0 and None."""
 
-    xid: int
-    event_id: UUID
-    at: datetime
+    number: int
+    event_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Events as they were sent, where they end, and whether more are there already."""
+class JournalPage:
+    """Bodies as they were sent, the numbers of the first and last, and where the page ends."""
 
     bodies: Sequence[bytes]
-    end: Place
-    more: bool
+    first_number: int | None
+    last_number: int | None
+    end: Cursor
+    has_more: bool
 
 
 async def read(
     db: Database,
     account_id: UUID,
-    after: Place | None,
+    cursor: Cursor | None,
     *,
     order_id: UUID | None,
     kinds: Sequence[str] | None,
     limit: int,
     kept: timedelta,
-) -> Stretch:
-    """The next events after a place. At the end it is as new as the journal is complete.
+) -> JournalPage:
+    """Return the events after a cursor, or without one the oldest that are kept.
 
-    So a reader that comes back within what is kept never expires, however quiet it was.
+    It ends at the last event of the journal, also where filters leave that out.
     """
-    horizon = await sql.horizon(db, kept=kept)
-    if after is not None and after.at < horizon["kept_since"] - _GRACE:
-        raise EventsExpired(horizon["kept_since"])
-    rows = await sql.read_journal(
+    head = await sql.find_head(db, account_id, cursor.number if cursor else 0)
+    if cursor is not None:
+        _check(cursor, head)
+    if head is None:
+        return JournalPage([], None, None, Cursor(0, None), has_more=False)
+    after = await _oldest(db, account_id, head, kept) if cursor is None else cursor.number
+    rows = await _rows(db, account_id, head, after, order_id, kinds, limit + 1)
+    shown, has_more = rows[:limit], len(rows) > limit
+    return JournalPage(
+        [row["body"] for row in shown],
+        shown[0]["number"] if shown else None,
+        shown[-1]["number"] if shown else None,
+        Cursor(shown[-1]["number"], shown[-1]["id"])
+        if has_more
+        else Cursor(head["last_number"], head["last_event_id"]),
+        has_more,
+    )
+
+
+def _check(cursor: Cursor, head: asyncpg.Record | None) -> None:
+    """Raise if events between the cursor and the end are missing, or are not what they were."""
+    last = 0 if head is None else head["last_number"]
+    if cursor.number > last:
+        raise EventsRewound(cursor.number, last)
+    if head is None:
+        return
+    if cursor.number < head["dropped_through"]:
+        raise EventsExpired(cursor.number, head["dropped_through"])
+    at_end = cursor.number == last
+    stored = head["last_event_id"] if at_end else head["cursor_event_id"]
+    # None: it is the last one that was dropped, or there is none because the number is 0.
+    if stored is not None and stored != cursor.event_id:
+        raise EventsRewound(cursor.number, last)
+
+
+async def _oldest(db: Database, account_id: UUID, head: asyncpg.Record, kept: timedelta) -> int:
+    """Return the number before the oldest event that a new reader gets.
+
+    Events stay a day longer than they are shown to new readers, who so have time to go on.
+    """
+    first = await sql.first_number_since(db, account_id, kept=kept)
+    after: int = max(head["dropped_through"], head["last_number"] if first is None else first - 1)
+    return after
+
+
+async def _rows(
+    db: Database,
+    account_id: UUID,
+    head: asyncpg.Record,
+    after: int,
+    order_id: UUID | None,
+    kinds: Sequence[str] | None,
+    limit: int,
+) -> Sequence[asyncpg.Record]:
+    """Read the rows of a page, without a look at the days before the cursor where that is safe.
+
+    It is safe if the numbers are complete, which can be seen when nothing is filtered out.
+    """
+    through: int = head["last_number"]
+    if after == through:
+        return []
+    if order_id is None and kinds is None and head["cursor_event_at"] is not None:
+        rows = await sql.read_journal(
+            db,
+            account_id,
+            after=after,
+            through=through,
+            order_id=None,
+            kinds=None,
+            limit=limit,
+            not_before=head["cursor_event_at"] - _DAY,
+            not_after=head["now"] + _DAY,
+        )
+        if len(rows) == min(limit, through - after) == rows[-1]["number"] - after:
+            return rows
+    return await sql.read_journal(
         db,
         account_id,
-        after=None if after is None else (after.xid, after.event_id),
-        since=horizon["kept_since"] if after is None else after.at - _SLACK,
+        after=after,
+        through=through,
         order_id=order_id,
         kinds=kinds,
-        limit=limit + 1,
-    )
-    shown = rows[:limit]
-    more = len(rows) > limit
-    end = after
-    if shown:
-        last = shown[-1]
-        end = Place(last["xid"], last["id"], last["created_at"])
-    if not more and (end is None or end.xid < horizon["xid"]):
-        end = Place(horizon["xid"] - 1, _LAST, horizon["now"])
-    return Stretch(
-        [row["body"] for row in shown],
-        end or Place(horizon["xid"] - 1, _LAST, horizon["now"]),
-        more,
+        limit=limit,
     )

@@ -9,9 +9,10 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.accounts.model import Buyer
+from tradewind.errors import Malformed
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody, EventKind
-from tradewind.events.read import EventsExpired, Place, read
+from tradewind.events.read import Cursor, EventsExpired, EventsRewound, read
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
@@ -21,11 +22,30 @@ from tradewind.web.problems import NoSuch, ValidationFailed
 
 routes = Routes("/v1/events", tag="Events")
 
+# The name of the list, which its cursors carry.
+_LIST = "events"
+
 
 class Retention(msgspec.Struct, frozen=True):
     """How long events are kept."""
 
     events: timedelta
+
+
+class OutdatedCursor(Malformed):
+    """The cursor was made by an earlier version of Tradewind, and cannot be translated.
+
+    Begin without a cursor, and skip events whose `id` you have seen.
+    """
+
+    code = "outdated_cursor"
+    title = "The cursor is of an earlier version"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The cursor was made by an earlier version; begin without a cursor, and skip events"
+            " whose id you have seen."
+        )
 
 
 class EventsQuery(Input):
@@ -46,34 +66,55 @@ class EventPage(Output):
     """A stretch of the journal, oldest first."""
 
     items: list[EventBody]
+    first_number: Annotated[
+        int | None,
+        Meta(description="The number of the first item in your journal; null if there is none."),
+    ]
+    last_number: Annotated[
+        int | None,
+        Meta(
+            description="The number of the last item. Numbers rise by exactly one: without filters "
+            "a page is complete if `last_number - first_number + 1` is the number of its items."
+        ),
+    ]
     has_more: Annotated[bool, Meta(description="Whether more are there already.")]
     next_cursor: Annotated[
         str, Meta(description="Send it as `after` to go on from here, now or later.")
     ]
 
 
-@routes.get(answers=EventPage, errors=(EventsExpired, MalformedCursor))
+@routes.get(
+    answers=EventPage, errors=(EventsExpired, EventsRewound, MalformedCursor, OutdatedCursor)
+)
 async def list_events(
     caller: Buyer, query: EventsQuery, db: Database, retention: Retention
 ) -> Answer:
     """Read your journal, oldest first.
 
-    Each item is the exact body that webhooks get. The cursor never skips an event, not even one
-    that was being written while you read, so you can prove that you have them all, and catch up
-    by pulling. Events are kept for 30 days unless the operator set another time.
+    Each item is the exact body that webhooks get. The events of your account are numbered without
+    gaps, in the order in which they were committed, and the cursor is the number of the last one
+    you got. So it never skips an event, not even one that was being written while you read, and
+    you can prove that you have them all: without filters, `first_number` of a page is one more
+    than `last_number` of the page before. Events are kept for 30 days unless the operator set
+    another time.
     """
-    found = await read(
+    page = await read(
         db,
         caller.account_id,
-        _place(query.after),
+        _read_cursor(query.after),
         order_id=_order(query.order),
         kinds=query.event,
         limit=query.limit,
         kept=retention.events,
     )
-    cursor = write_cursor("events", (found.end.xid, found.end.event_id, found.end.at))
-    tail = msgspec.json.encode({"has_more": found.more, "next_cursor": cursor})
-    return Answer(b'{"items":[' + b",".join(found.bodies) + b"]," + tail[1:])
+    rest = {
+        "first_number": page.first_number,
+        "last_number": page.last_number,
+        "has_more": page.has_more,
+        "next_cursor": write_cursor(_LIST, (page.end.number, page.end.event_id)),
+    }
+    tail = msgspec.json.encode(rest)
+    return Answer(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
 
 
 @routes.get("/{event_id}", answers=EventBody, errors=(NoSuch,))
@@ -85,14 +126,19 @@ async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Answe
     return Answer(body)
 
 
-def _place(cursor: str | None) -> Place | None:
-    found = read_cursor("events", cursor, tuple[int, UUID, datetime])
-    if found is None:
+def _read_cursor(text: str | None) -> Cursor | None:
+    try:
+        key = read_cursor(_LIST, text, tuple[int, UUID | None])
+    except MalformedCursor:
+        # Transaction id, event id and time: what a cursor was made of before events had numbers.
+        read_cursor(_LIST, text, tuple[int, UUID, datetime])
+        raise OutdatedCursor from None
+    if key is None:
         return None
-    xid, event_id, at = found
-    if not 0 <= xid < 2**63 or at.tzinfo is None:
+    number, event_id = key
+    if number < 0 or (number == 0) != (event_id is None):
         raise MalformedCursor
-    return Place(xid, event_id, at)
+    return Cursor(number, event_id)
 
 
 def _order(text: str | None) -> UUID | None:

@@ -1,4 +1,4 @@
-"""The statements of the journal: append with deliveries, and read in the order of commits."""
+"""The statements of the journal: append with deliveries, and read in the order of numbers."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,19 +12,40 @@ from tradewind.storage.transaction import Tx
 
 
 async def append(tx: Tx, events: Sequence[Event]) -> int:
-    """Insert events and one queue row for each subscription that wants them; how many those are."""
+    """Number and insert events, and one queue row for each subscription that wants them.
+
+    Return how many queue rows. The head of each account stays locked until the commit, which makes
+    numbers visible in their order and without gaps. Heads are locked in the order of account ids,
+    so that two transactions with several accounts never wait for each other in a circle.
+    """
     queued: int = await tx.fetchval(
         """
         WITH given AS (
-            SELECT *
+            SELECT given.*,
+                   count(*) OVER (PARTITION BY account_id) AS count,
+                   row_number() OVER (PARTITION BY account_id ORDER BY place DESC) - 1 AS from_end
               FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[],
                           $6::bytea[])
-                   AS given (id, account_id, purchase_order_id, type, created_at, body)
+                   WITH ORDINALITY
+                   AS given (id, account_id, purchase_order_id, type, created_at, body, place)
+        ),
+        head AS (
+            INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
+            SELECT account_id, count, id
+              FROM given
+             WHERE from_end = 0
+             ORDER BY account_id
+            ON CONFLICT (account_id) DO UPDATE
+               SET last_number = head.last_number + excluded.last_number,
+                   last_event_id = excluded.last_event_id
+            RETURNING account_id, last_number
         ),
         journaled AS (
-            INSERT INTO event (id, account_id, purchase_order_id, type, created_at, body)
-            SELECT id, account_id, purchase_order_id, type, created_at, body
+            INSERT INTO event (id, account_id, number, purchase_order_id, type, created_at, body)
+            SELECT id, account_id, last_number - from_end, purchase_order_id, type, created_at,
+                   body
               FROM given
+              JOIN head USING (account_id)
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
@@ -50,76 +71,108 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
     return queued
 
 
+async def find_head(db: Database, account_id: UUID, cursor: int) -> asyncpg.Record | None:
+    """How far an account's journal has come, what was dropped of it, and the event at a cursor.
+
+    None for an account without events. The event is looked for only if others follow it.
+    """
+    return await db.fetchrow(
+        """
+        SELECT head.last_number, head.last_event_id,
+               coalesce(retention.dropped_through, 0) AS dropped_through,
+               tradewind_now() AS now,
+               at_cursor.id AS cursor_event_id, at_cursor.created_at AS cursor_event_at
+          FROM journal_head AS head
+          LEFT JOIN journal_retention AS retention ON retention.account_id = head.account_id
+          LEFT JOIN LATERAL (SELECT e.id, e.created_at
+                               FROM event AS e
+                              WHERE e.account_id = head.account_id
+                                AND e.number = $2
+                                AND head.last_number > $2) AS at_cursor ON true
+         WHERE head.account_id = $1
+        """,
+        account_id,
+        cursor,
+    )
+
+
+async def first_number_since(db: Database, account_id: UUID, *, kept: timedelta) -> int | None:
+    """Return the number of the oldest event that is no older than `kept`."""
+    number: int | None = await db.fetchval(
+        """
+        SELECT number
+          FROM event
+         WHERE account_id = $1 AND created_at >= tradewind_now() - $2::interval
+         ORDER BY created_at, id
+         LIMIT 1
+        """,
+        account_id,
+        kept,
+    )
+    return number
+
+
 async def read_journal(
     db: Database,
     account_id: UUID,
     *,
-    after: tuple[int, UUID] | None,
-    since: datetime | None,
+    after: int,
+    through: int,
     order_id: UUID | None,
     kinds: Sequence[str] | None,
     limit: int,
+    not_before: datetime | None = None,
+    not_after: datetime | None = None,
 ) -> Sequence[asyncpg.Record]:
-    """Events in the order of their transactions, of those that no running one can precede.
+    """Events with numbers above `after`, up to `through`, in that order.
 
-    `since` only spares the reading of days that lie before the cursor.
+    `not_before` and `not_after` keep other days from being read, and from being planned for.
     """
     return await db.fetch(
         """
-        SELECT id, created_at, body, xid::text::bigint AS xid
+        SELECT id, number, body
           FROM event
          WHERE account_id = $1
-           AND xid < pg_snapshot_xmin(pg_current_snapshot())
-           AND ($2::text IS NULL OR (xid, id) > ($2::text::xid8, $3::uuid))
-           AND ($4::timestamptz IS NULL OR created_at >= $4)
-           AND ($5::uuid IS NULL OR purchase_order_id = $5)
-           AND ($6::text[] IS NULL OR type = ANY ($6))
-         ORDER BY xid, id
-         LIMIT $7
+           AND number > $2
+           AND number <= $3
+           AND ($4::uuid IS NULL OR purchase_order_id = $4)
+           AND ($5::text[] IS NULL OR type = ANY ($5))
+           AND ($7::timestamptz IS NULL OR created_at >= $7)
+           AND ($8::timestamptz IS NULL OR created_at <= $8)
+         ORDER BY number
+         LIMIT $6
         """,
         account_id,
-        None if after is None else str(after[0]),
-        None if after is None else after[1],
-        since,
+        after,
+        through,
         order_id,
         kinds,
         limit,
+        not_before,
+        not_after,
     )
 
 
-async def horizon(db: Database, *, kept: timedelta) -> asyncpg.Record:
-    """Below which transaction the journal is complete, what time it is, and what is kept."""
-    row = await db.fetchrow(
+async def record_dropped(db: Database, *, since: datetime, until: datetime) -> None:
+    """Write down up to which number each account's events end that a partition takes with it."""
+    await db.execute(
         """
-        SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS xid,
-               tradewind_now() AS now,
-               tradewind_now() - $1::interval AS kept_since
+        INSERT INTO journal_retention AS retention (account_id, dropped_through)
+        SELECT head.account_id, last.number
+          FROM journal_head AS head
+         CROSS JOIN LATERAL (SELECT e.number
+                               FROM event AS e
+                              WHERE e.account_id = head.account_id
+                                AND e.created_at >= $1
+                                AND e.created_at < $2
+                              ORDER BY e.number DESC
+                              LIMIT 1) AS last
+        ON CONFLICT (account_id) DO UPDATE
+           SET dropped_through = greatest(retention.dropped_through, excluded.dropped_through)
         """,
-        kept,
+        since,
+        until,
     )
-    assert row is not None  # noqa: S101 - a SELECT without FROM has one row
-    return row
-
-
-async def is_ahead_of_server(db: Database) -> bool:
-    """Whether the journal has events of transactions that this server has not had yet.
-
-    It looks at the last event of each account, by the index, and never at the whole journal.
-    """
-    ahead: bool = await db.fetchval(
-        """
-        SELECT EXISTS (
-            SELECT 1
-              FROM account AS a
-             CROSS JOIN LATERAL (SELECT e.xid
-                                   FROM event AS e
-                                  WHERE e.account_id = a.id
-                                  ORDER BY e.xid DESC
-                                  LIMIT 1) AS last
-             WHERE last.xid >= pg_snapshot_xmax(pg_current_snapshot()))
-        """
-    )
-    return ahead
 
 
 async def find_event(db: Database, account_id: UUID, event_id: UUID) -> bytes | None:

