@@ -7,7 +7,7 @@ from pathlib import Path
 
 import uvloop
 
-from bench import deliveries, marketplaces, me, orders
+from bench import deliveries, journal, marketplaces, me, orders
 from tradewind.storage import embedded
 
 
@@ -18,6 +18,7 @@ async def main() -> bool:
             held = await asyncio.to_thread(me.run, server.url(), key, token)
             await asyncio.to_thread(marketplaces.run, server.url(), key)
             await asyncio.to_thread(orders.run, server.url(), key)
+            await asyncio.to_thread(uvloop.run, journal.run(server.url()))
             delivered = await asyncio.to_thread(uvloop.run, deliveries.run(server.url()))
             return held and delivered
 

@@ -1,0 +1,142 @@
+"""The journal: what it costs that the events of an account are numbered one after another."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from statistics import median
+from time import perf_counter
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.observability import logs
+from tradewind.orders import advance, decide, sql
+from tradewind.orders.advance import Advance
+from tradewind.orders.lease import Lease
+from tradewind.orders.model import Cause, Draft, Order, PaymentStatus, PayMode, Who
+from tradewind.platforms.model import Address, Line, PaymentState, PlatformOrder, Status
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx, transaction
+
+_WRITERS = (1, 8, 32)
+_ROUNDS = 5
+_SECONDS = 1.0
+_BATCH = 100
+_BATCHES = 5
+_ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
+_TOTAL_FEN = 1500
+
+
+async def run(database_url: str) -> None:
+    """Print how many changes a second writers make who share an account, and who do not."""
+    logs.configure("json", "warning")
+    db = Database(database_url, size=max(_WRITERS), name="bench")
+    await db.open()
+    try:
+        fsync = await db.fetchval("SELECT current_setting('fsync')")
+        print(f"\nJournal (fsync {fsync}): orders of one account changed, against many accounts")
+        shared = await _orders(db, _BATCH, accounts=1)
+        spread = await _orders(db, _BATCH, accounts=_BATCH)
+        for writers in _WRITERS:
+            await _compare(
+                f"{writers} at once", db, _one_by_one, shared[:writers], spread[:writers]
+            )
+        await _compare(f"{_BATCH} in a transaction", db, _together, shared, spread)
+    finally:
+        await db.close()
+
+
+async def _compare(
+    name: str,
+    db: Database,
+    measure: Callable[[Database, Sequence[UUID]], Awaitable[float]],
+    shared: Sequence[UUID],
+    spread: Sequence[UUID],
+) -> None:
+    """Measure both in turns, so that whatever else the machine does meets both."""
+    rates: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_ROUNDS):
+        rates[0].append(await measure(db, shared))
+        rates[1].append(await measure(db, spread))
+    one, many = map(median, rates)
+    print(f"  {one / many:5.2f}  {name} ({one:,.0f}/s against {many:,.0f}/s)")
+
+
+async def _one_by_one(db: Database, orders: Sequence[UUID]) -> float:
+    """Changes a second where each order has a writer, and each change a transaction."""
+    started = perf_counter()
+    made = 0
+
+    async def write(order_id: UUID) -> None:
+        nonlocal made
+        while perf_counter() - started < _SECONDS:
+            async with transaction(db) as tx:
+                await _change(tx, [order_id])
+            made += 1
+
+    await asyncio.gather(*map(write, orders))
+    return made / (perf_counter() - started)
+
+
+async def _together(db: Database, orders: Sequence[UUID]) -> float:
+    """Changes a second where one transaction changes all orders, as a drain does."""
+    started = perf_counter()
+    for _ in range(_BATCHES):
+        async with transaction(db) as tx:
+            await _change(tx, orders)
+    return _BATCHES * len(orders) / (perf_counter() - started)
+
+
+async def _change(tx: Tx, order_ids: Sequence[UUID]) -> None:
+    """Request the payment of each order, or withdraw the request: one event either way."""
+    await advance.many(tx, [_toggled(order) for order in await sql.lock_orders(tx, order_ids)])
+
+
+def _toggled(order: Order) -> Advance:
+    by = Who(order.account_id, "bench@bench.example")
+    if order.payment_status is PaymentStatus.PENDING_APPROVAL:
+        return Advance(order, [decide.payment_withdrawn(order)], Cause("payment_withdrawn", by))
+    step = decide.payment_requested(order, ids.new(), by, PayMode.AUTO, None, order.now)
+    return Advance(order, [step], Cause("payment_requested", by))
+
+
+async def _orders(db: Database, count: int, *, accounts: int) -> Sequence[UUID]:
+    """Orders that wait for payment, dealt out over new accounts."""
+    owners = [ids.new() for _ in range(accounts)]
+    for account_id in owners:
+        await db.execute(
+            """
+            INSERT INTO account (id, email, roles, plan, created_at, updated_at)
+            VALUES ($1, $1::uuid::text || '@bench.example', '{buyer}', 'pro', now(), now())
+            """,
+            account_id,
+        )
+    made = []
+    for number in range(count):
+        by = Who(owners[number % accounts], "bench@bench.example")
+        draft = Draft("sandbox", [Line("7", None, 1)], _ADDRESS, None, None, None, {})
+        async with transaction(db) as tx:
+            order = await advance.accept(tx, by, draft, Lease(), previewed=True)
+            news = _placed(str(order.id))
+            made.append((await advance.by_news(tx, order, [news], Cause("created"))).id)
+    return made
+
+
+def _placed(order_id: str) -> PlatformOrder:
+    return PlatformOrder(
+        id=order_id,
+        reference=None,
+        status=Status.PENDING_PAYMENT,
+        raw_status="waitbuyerpay",
+        payment=PaymentState.UNPAID,
+        total_fen=_TOTAL_FEN,
+        goods_fen=_TOTAL_FEN,
+        freight_fen=0,
+        discount_fen=0,
+        refunded_fen=0,
+        items=[],
+        shipments=[],
+        close_reason=None,
+        pay_before=None,
+        created_at=None,
+        paid_at=None,
+        modified_at=None,
+    )
