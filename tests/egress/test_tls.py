@@ -1,23 +1,15 @@
-"""TLS and HTTP/2: the name stays the URL's, bad certificates are told apart, steps can be seen."""
+"""TLS: the name stays the URL's, bad certificates are told apart, steps can be seen."""
 
 import asyncio
 import contextlib
-import os
-import signal
-import socket
 import ssl
-import subprocess
-import sys
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from egress.receivers import OK, Certificates, Receiver, answering, hanging_after, receiving
 from kit.egress import Names, Watch, code, sending
-from kit.server import free_port
 
 from tradewind.egress.result import Outcome
 from tradewind.egress.sender import Sender
@@ -168,71 +160,3 @@ async def test_a_hanging_receiver_is_a_timeout_behind_tls_too(authority: Certifi
         result = await sender.post(url, b"{}", [], seconds=0.5)
 
     assert (result.outcome, code(result)) == (Outcome.TIMEOUT, "response_timeout")
-
-
-APPLICATION = '''
-async def application(scope, receive, send):
-    """Answer with the version of HTTP, or, at /endless, with a body of hundreds of megabytes."""
-    if scope["type"] != "http":
-        return
-    while (await receive()).get("more_body"):
-        pass
-    headers = [(b"x-version", scope["http_version"].encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    for _ in range(5000 if scope["path"] == "/endless" else 0):
-        await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
-    await send({"type": "http.response.body", "body": b"ok"})
-'''
-
-
-@pytest.fixture
-def http2(authority: Certificates, tmp_path: Path) -> Iterator[Receiver]:
-    """A server in a process of its own that speaks HTTP/2 over TLS."""
-    (tmp_path / "receiver_of_http2.py").write_text(APPLICATION)
-    certificate, key = authority.files(HOOK)
-    port = free_port()
-    command = [sys.executable, "-m", "granian", "receiver_of_http2:application"]
-    command += ["--interface", "asgi", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--ssl-certificate", str(certificate), "--ssl-keyfile", str(key), "--no-ws"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        try:
-            _wait_until_it_listens(port)
-            yield Receiver(port)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def _wait_until_it_listens(port: int) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
-
-
-async def test_http2_is_spoken_where_it_is_offered(
-    authority: Certificates, http2: Receiver
-) -> None:
-    watch = Watch()
-    async with trusting(authority, watch) as sender:
-        first = await sender.post(http2.url(HOOK, scheme="https"), b"{}", [])
-        many = await asyncio.gather(
-            *[sender.post(http2.url(HOOK, scheme="https"), b"{}", []) for _ in range(50)]
-        )
-        endless = await sender.post(
-            http2.url(HOOK, scheme="https", path="/endless"), b"{}", [], seconds=2
-        )
-        after = await sender.post(http2.url(HOOK, scheme="https"), b"{}", [])
-
-    assert dict(first.headers)["x-version"] == "2"
-    assert all(result.delivered and result.reused for result in many)
-    assert (endless.outcome, len(endless.body)) == (Outcome.DELIVERED, 4096)
-    assert endless.timings.total < 1
-    assert after.delivered
-    assert len(watch.passed) == 1

@@ -28,7 +28,6 @@ _BY_CODE: Mapping[str, str] = {
     "before it that closes connections.",
     "headers_too_large": "Send fewer or shorter headers: the answer's body is not looked at.",
     "not_http": "Check that the port in the URL is that of a web server.",
-    "http2_error": "Look for a proxy before the receiver that breaks HTTP/2, or switch it off.",
     "subscription_deleted": "A webhook that was deleted gets nothing more. Make a new one, and "
     "recover from the time since when events are missing.",
     "subscription_inactive": "Switch the webhook on, then recover what it missed meanwhile.",

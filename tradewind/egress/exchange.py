@@ -70,7 +70,7 @@ class Exchange:
         curl.setopt(pycurl.HEADERFUNCTION, self._take_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
         curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
-        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
+        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         curl.setopt(pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_2)
         curl.setopt(pycurl.CAINFO, authorities)
         curl.setopt(pycurl.FOLLOWLOCATION, 0)

@@ -8,7 +8,6 @@ import pycurl
 from tradewind.egress import descriptors
 from tradewind.egress.result import Outcome, Problem
 
-_HTTP_2_STREAM: Final = 92
 _TOO_LARGE: Final = 100
 _OPENSSL: Final = 98  # a client certificate is asked for
 
@@ -131,6 +130,4 @@ def _unreadable(facts: Facts) -> Problem:
         return Problem(
             "connection_closed", "The receiver closed the connection before it answered."
         )
-    if facts.code in {pycurl.E_HTTP2, _HTTP_2_STREAM}:
-        return Problem("http2_error", "The receiver broke the rules of HTTP/2.")
     return Problem("not_http", "The receiver's answer is not HTTP.")

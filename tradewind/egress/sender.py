@@ -138,7 +138,7 @@ class Call(msgspec.Struct):
 
 
 class Sender:
-    """Sends POSTs over kept-alive connections, HTTP/1.1 or HTTP/2.
+    """Sends POSTs over kept-alive connections, by HTTP/1.1.
 
     It follows no redirect, uses no proxy, keeps no cookie and unpacks nothing. libcurl sends a
     request again by itself when a kept connection turns out to be dead before an answer began:
