@@ -114,12 +114,18 @@ async def test_what_waits_is_counted_so_far_and_no_further(db: Database, account
 
 
 def test_every_outcome_has_a_colour() -> None:
-    rows = [{"begins": datetime(2026, 11, 15, tzinfo=UTC), "outcomes": [1] * 9, "buckets": []}]
+    rows = [
+        {
+            "begins": datetime(2026, 11, 15, tzinfo=UTC),
+            "outcomes": [1] * len(COUNTED),
+            "buckets": [],
+        }
+    ]
 
     found = overview.deliveries(rows, DAY)
 
     assert found.attempts == len(COUNTED) == sum(one.values[0] for one in found.series)
-    assert found.success_rate == 1 / 9
+    assert found.success_rate == 1 / len(COUNTED)
 
 
 def test_nothing_at_all_is_no_rate() -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from kit.hooks import Receiver, Reply, assert_genuine, receiving
+from kit.hooks import HANG_UP, Receiver, Reply, assert_genuine, receiving
 from kit.post import Hook, Post, until
 from kit.store import Store
 
@@ -94,6 +94,35 @@ def test_three_attempts_and_no_fourth(post: Post, receiver: Receiver) -> None:
     for one in attempts:
         assert_genuine(one, hook.secret)
     assert post.verdict(hook, event_id) == "failed"
+
+
+def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
+    post: Post, receiver: Receiver
+) -> None:
+    """It reads the request and closes: three attempts, each sent once with an id of its own."""
+    receiver.answer = lambda request: 200 if request.path == "/other" else HANG_UP
+    other = Post.of(post)
+    others = other.hook(receiver.url("/other"))
+    hook = post.hook(receiver.url())
+    for number, seconds in enumerate((0, 60, 300), start=1):
+        other.emit(10)
+        other.logged(others, 10 * number)  # now there are kept connections to this endpoint
+        if number == 1:
+            (event_id,) = post.emit()
+        post.pass_time(seconds)
+        post.tried(hook, number)
+
+    log = post.log(hook, "outcome=connection_closed")
+    got = receiver.at("/hook")
+
+    assert outcomes(log) == [
+        (3, "connection_closed", True), (2, "connection_closed", False),
+        (1, "connection_closed", False),
+    ]  # fmt: skip
+    assert {one["error"]["code"] for one in log} == {"connection_closed"}
+    assert [one.delivery for one in got] == [one["id"] for one in reversed(log)]
+    assert post.verdict(hook, event_id) == "failed"
+    assert {one["outcome"] for one in other.log(others)} == {"delivered"}
 
 
 def test_attempts_are_never_early_and_hardly_late(post: Post, receiver: Receiver) -> None:

@@ -56,6 +56,7 @@ def test_after_trouble_a_lane_doubles_to_where_it_began_and_then_grows_by_one_a_
         (Outcome.DNS_ERROR, None, 0.5),
         (Outcome.TLS_ERROR, None, 0.5),
         (Outcome.BLOCKED_ADDRESS, None, 0.5),
+        (Outcome.CONNECTION_CLOSED, None, 0.5),
         (Outcome.INVALID_RESPONSE, None, 0.5),
         (Outcome.HTTP_ERROR, 500, 0.5),
         (Outcome.HTTP_ERROR, 503, 0.5),

@@ -26,6 +26,7 @@ _PROBLEM = Problem("a_code", "What was wrong.")
         (Outcome.DELIVERED, _HTTPS, _WHOLE, "dns+ connect+ tls+ http+"),
         (Outcome.DELIVERED, _HTTP, _WHOLE, "dns+ connect+ http+"),
         (Outcome.HTTP_ERROR, _HTTPS, _WHOLE, "dns+ connect+ tls+ http-"),
+        (Outcome.CONNECTION_CLOSED, _HTTP, Timings(0.001, 0.002), "dns+ connect+ http-"),
         (Outcome.INVALID_RESPONSE, _HTTP, _WHOLE, "dns+ connect+ http-"),
         (Outcome.TLS_ERROR, _HTTPS, Timings(0.001, 0.002), "dns+ connect+ tls- http?"),
         (Outcome.CONNECT_FAILED, _HTTPS, Timings(0.001), "dns+ connect- tls? http?"),

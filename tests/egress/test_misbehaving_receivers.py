@@ -85,13 +85,25 @@ NOT_DELIVERED: list[tuple[str, Behaviour, Outcome, str]] = [
         Outcome.INVALID_RESPONSE,
         "headers_too_large",
     ),
-    ("resets", resetting, Outcome.INVALID_RESPONSE, "connection_closed"),
-    ("closes at once", answering(then_close=True), Outcome.INVALID_RESPONSE, "connection_closed"),
+    ("resets", resetting, Outcome.CONNECTION_CLOSED, "connection_closed"),
+    ("closes at once", answering(then_close=True), Outcome.CONNECTION_CLOSED, "connection_closed"),
+    (
+        "closes in its status line",
+        answering(b"HTTP/1.1 2", then_close=True),
+        Outcome.CONNECTION_CLOSED,
+        "connection_closed",
+    ),
+    (
+        "closes after its status line",
+        answering(HEAD, then_close=True),
+        Outcome.INVALID_RESPONSE,
+        "headers_incomplete",
+    ),
     (
         "closes in its headers",
         answering(HEAD + b"A: b\r\n", then_close=True),
         Outcome.INVALID_RESPONSE,
-        "connection_closed",
+        "headers_incomplete",
     ),
     (
         "speaks something else",

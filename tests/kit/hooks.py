@@ -62,6 +62,10 @@ class Reply:
     body: bytes = b"ok"
 
 
+# Close the connection without a response.
+HANG_UP = Reply(0)
+
+
 @dataclass
 class Receiver:
     """An HTTP server that takes everything down; `answer` decides the status by request."""
@@ -133,6 +137,9 @@ def receiving() -> Iterator[Receiver]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = receiver.take(Received(self.path, headers, body, time.time()))
             reply = answer if isinstance(answer, Reply) else Reply(answer)
+            if reply is HANG_UP:
+                self.close_connection = True
+                return
             self.send_response(reply.status)
             for name, value in {"content-length": len(reply.body), **reply.headers}.items():
                 self.send_header(name, str(value))

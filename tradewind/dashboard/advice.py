@@ -24,8 +24,11 @@ _BY_CODE: Mapping[str, str] = {
     "certificate into the URL.",
     "tls_handshake_failed": "Let the receiver speak TLS 1.2 or 1.3, ask for no client "
     "certificate, and check that the port in the URL is its TLS port.",
-    "connection_closed": "The receiver hung up. Look into its log for a crash, or at a proxy "
-    "before it that closes connections.",
+    "connection_closed": "Check the log of the endpoint for a crash or a restart, and any proxy "
+    "in front of it. A server that closes connections after its responses must say so: "
+    "Connection: close. If this happened once, nothing needs to be done.",
+    "headers_incomplete": "Check the log of the endpoint for a crash while it responded, and any "
+    "proxy in front of it.",
     "headers_too_large": "Send fewer or shorter headers: the answer's body is not looked at.",
     "not_http": "Check that the port in the URL is that of a web server.",
     "subscription_deleted": "A webhook that was deleted gets nothing more. Make a new one, and "
@@ -61,6 +64,7 @@ _BY_OUTCOME: Mapping[str, str] = {
     "tls_error": "Check the certificate and the TLS settings of the receiver.",
     "connect_failed": _BY_CODE["connection_refused"],
     "timeout": _BY_CODE["response_timeout"],
+    "connection_closed": _BY_CODE["connection_closed"],
     "invalid_response": "Look at what answers at this address: it is not a web server, or broken.",
     "unknown": "Nothing needs to be done: the attempt is made again by itself. Your receiver may "
     "have had it already, so handle every event once.",

@@ -46,7 +46,11 @@ SPANS = (
 _GROUPS: Sequence[tuple[str, Tone, Sequence[Outcome]]] = (
     ("delivered", "good", (Outcome.DELIVERED,)),
     ("error answer", "bad", (Outcome.HTTP_ERROR, Outcome.INVALID_RESPONSE)),
-    ("no answer in time", "waiting", (Outcome.TIMEOUT, Outcome.UNKNOWN)),
+    (
+        "no answer",
+        "waiting",
+        (Outcome.TIMEOUT, Outcome.CONNECTION_CLOSED, Outcome.UNKNOWN),
+    ),
     (
         "not reached",
         "plain",

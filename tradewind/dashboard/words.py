@@ -34,6 +34,7 @@ _BAD = frozenset(
         "connect_failed",
         "tls_error",
         "blocked_address",
+        "connection_closed",
         "invalid_response",
         "failing",
         "locked",
@@ -81,6 +82,7 @@ _WORDS: Mapping[str, str] = {
     "connect_failed": "no connection",
     "tls_error": "TLS failed",
     "blocked_address": "address not allowed",
+    "connection_closed": "Connection closed",
     "invalid_response": "unreadable answer",
     "under_way": "under way",
     # Why something was delivered.
@@ -122,6 +124,7 @@ _EXPLAINED: Mapping[str, str] = {
     "connect_failed": "Nobody accepted the connection at the receiver's address.",
     "tls_error": "The receiver's certificate or its TLS could not be trusted.",
     "blocked_address": "The name leads to an address that must not be called from here.",
+    "connection_closed": "The endpoint closed the connection before it answered.",
     "invalid_response": "What the receiver answered is not HTTP that can be read.",
     "unknown": "It was sent, but the process that sent it ended before it saw the answer.",
     "cancelled": "It was not sent any more.",

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     CONNECT_FAILED = "connect_failed"
     TLS_ERROR = "tls_error"
     BLOCKED_ADDRESS = "blocked_address"
+    CONNECTION_CLOSED = "connection_closed"
     INVALID_RESPONSE = "invalid_response"
     # It was sent, but whoever sent it died before the answer was recorded.
     UNKNOWN = "unknown"
@@ -46,6 +47,7 @@ COUNTED = (
     Outcome.BLOCKED_ADDRESS,
     Outcome.INVALID_RESPONSE,
     Outcome.UNKNOWN,
+    Outcome.CONNECTION_CLOSED,
 )
 
 

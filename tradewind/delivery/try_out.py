@@ -122,6 +122,7 @@ _FAILED_AT = {
     Outcome.BLOCKED_ADDRESS: "dns",
     Outcome.CONNECT_FAILED: "connect",
     Outcome.TLS_ERROR: "tls",
+    Outcome.CONNECTION_CLOSED: "http",
     Outcome.INVALID_RESPONSE: "http",
     Outcome.HTTP_ERROR: "http",
 }

@@ -20,7 +20,9 @@ from tradewind.egress.result import Timings
 LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
 _WEIGHT_OF_A_LINE: Final = 64  # what a header costs beside its letters; limits their number
-_IDLE_SECONDS: Final = 60
+_IDLE_SECONDS: Final = 2
+# The headers and so much of a body fit into one TLS record, which is sent whole or not at all.
+_ONE_RECORD: Final = 8 * 1024
 _NO_AUTHORITIES: Final = 77  # the file of those whom we trust cannot be opened
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
@@ -42,6 +44,10 @@ def open_socket(family: int, kind: int, protocol: int, _address: Address) -> soc
 class Exchange:
     """A handle that holds at most one answer: its last head, and the first 4 KiB of its body.
 
+    It sends a request at most once. libcurl would send one again by itself when a kept connection
+    ends before an answer began; but it gets the body from a callback and no way to rewind it, so
+    it gives up instead (docs/decisions/0017).
+
     The socket callback is the guard that must be right. It opens nothing unless the address
     libcurl is about to connect to is the very one of this try, and allowed; when it fails in any
     way, no socket is opened.
@@ -62,11 +68,14 @@ class Exchange:
         self._address: Address | None = None
         self._pin = ""
         self._limits = (0, 0)
+        self._length = -1
+        self._always_fresh = self._fresh = diagnosis
         self.forget()
         self.curl = curl = pycurl.Curl()
         curl.setopt(pycurl.POST, 1)
         curl.setopt(pycurl.USERAGENT, user_agent)
         curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
+        curl.setopt(pycurl.READFUNCTION, self._hand_over)
         curl.setopt(pycurl.HEADERFUNCTION, self._take_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
         curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -94,15 +103,25 @@ class Exchange:
         *,
         seconds: float,
         connect_seconds: float,
+        fresh: bool = False,
     ) -> None:
         """Make the handle ready to be performed: one request, to one address.
 
-        What is the same as in its last call is left as it is.
+        With `fresh` it uses no kept connection. What is the same as in its last call is left as
+        it is.
         """
         curl = self.curl
+        self._request = body
         if target is not self._target or address is not self._address:
             self._aim(curl, target, address)
-        curl.setopt(pycurl.POSTFIELDS, body)
+        if len(body) != self._length:
+            curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))
+            self._length = len(body)
+        # Where there is no body, there is nothing that would have to be rewound.
+        fresh = fresh or self._always_fresh or not body
+        if fresh != self._fresh:
+            curl.setopt(pycurl.FRESH_CONNECT, fresh)
+            self._fresh = fresh
         curl.setopt(pycurl.HTTPHEADER, headers)
         # To libcurl 0 is no limit at all.
         limits = max(1, ceil(seconds * 1000)), max(1, ceil(connect_seconds * 1000))
@@ -151,14 +170,18 @@ class Exchange:
         )
 
     def facts(self, code: int) -> Facts:
-        # The times of a kept connection, and of one that failed, do not tell; what was sent does.
-        sent = self.curl.getinfo(pycurl.REQUEST_SIZE) > 0
+        # The times of a kept connection, and of one that failed, do not tell how far it came.
+        written = self.curl.getinfo(pycurl.REQUEST_SIZE) > 0
+        begun = written or self._handed_over > 0
         return Facts(
             code,
             blocked=self._blocked,
-            connected=sent or self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
-            secured=sent or (self._target is not None and self._target.scheme == "http"),
-            sent=sent,
+            connected=begun or self.curl.getinfo(pycurl.CONNECT_TIME) > 0,
+            secured=begun or (self._target is not None and self._target.scheme == "http"),
+            begun=begun,
+            # Of several TLS records the first may have left though libcurl counts none.
+            sent=written or self._handed_over > _ONE_RECORD,
+            answered=bool(self._lines),
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
             starved=self._starved or (code == _NO_AUTHORITIES and not descriptors.are_left()),
@@ -175,7 +198,9 @@ class Exchange:
         self.curl.close()
 
     def forget(self) -> None:
-        """Give back the room that the last answer took."""
+        """Give back the room that the last request and its answer took."""
+        self._request = b""
+        self._handed_over = 0
         self.complete = False  # the head of the answer, not of one with 1xx before it, is whole
         self._lines: list[bytes] = []
         self._preliminary = False
@@ -197,6 +222,15 @@ class Exchange:
         except Exception:  # noqa: BLE001 - whatever it is, nothing is opened
             self._blocked = True
         return int(pycurl.SOCKET_BAD)
+
+    def _hand_over(self, size: int) -> bytes:
+        """Give libcurl the next part of the request's body.
+
+        It asks for the first part before it sends anything, and for no part twice.
+        """
+        part = self._request[self._handed_over : self._handed_over + size]
+        self._handed_over += len(part)
+        return part
 
     def _take_header(self, line: bytes) -> int | None:
         """Keep the head of the last answer; taking nothing ends the call.

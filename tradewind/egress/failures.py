@@ -23,9 +23,15 @@ _TLS: Final = frozenset(
         _OPENSSL,
     }
 )
-# libcurl is content with headers that break off.
-_BROKEN_OFF: Final = frozenset(
-    {pycurl.E_OK, pycurl.E_GOT_NOTHING, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR}
+# libcurl's codes for a connection that ended. It does not mind headers that break off.
+_CLOSED: Final = frozenset(
+    {
+        pycurl.E_OK,
+        pycurl.E_GOT_NOTHING,
+        pycurl.E_RECV_ERROR,
+        pycurl.E_SEND_ERROR,
+        pycurl.E_SEND_FAIL_REWIND,
+    }
 )
 _NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_HOST})
 
@@ -59,17 +65,27 @@ class Facts:
     blocked: bool  # the guard refused to open a socket
     connected: bool
     secured: bool  # the TLS handshake is over, or none is needed
-    sent: bool  # at least a part of the request
+    begun: bool  # libcurl had a connection and began to send the request
+    sent: bool  # at least a part of the request may have left
+    answered: bool  # at least the first line of an answer came
     flooded: bool  # more headers came than we take
     verdict: int  # OpenSSL's, on the certificate
     starved: bool = False  # there was no file descriptor for a socket
 
 
 def may_try_next(facts: Facts) -> bool:
-    """Whether nothing was sent, so that another address may have the request."""
-    if facts.blocked or facts.starved or facts.sent:
+    """Whether no connection came about, so that another address may have the request."""
+    if facts.blocked or facts.starved or facts.begun:
         return False
     return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
+
+
+def was_dead_already(facts: Facts) -> bool:
+    """Whether a kept connection had ended before anything was sent on it.
+
+    The request may then have a new connection to the same address.
+    """
+    return facts.code == pycurl.E_SEND_FAIL_REWIND and not facts.sent
 
 
 def explain(facts: Facts) -> tuple[Outcome, Problem]:
@@ -86,7 +102,7 @@ def explain(facts: Facts) -> tuple[Outcome, Problem]:
         )
     if facts.code in _TLS or not facts.secured:
         return Outcome.TLS_ERROR, _tls(facts)
-    return Outcome.INVALID_RESPONSE, _unreadable(facts)
+    return _no_whole_headers(facts)
 
 
 def answered(status: int) -> tuple[Outcome, Problem | None]:
@@ -123,11 +139,19 @@ def _tls(facts: Facts) -> Problem:
     return _CERTIFICATES.get(facts.verdict, _CERTIFICATES_OTHERS)
 
 
-def _unreadable(facts: Facts) -> Problem:
+def _no_whole_headers(facts: Facts) -> tuple[Outcome, Problem]:
+    """The outcome where a request was sent, and the headers of its response did not come whole."""
     if facts.flooded or facts.code == _TOO_LARGE:
-        return Problem("headers_too_large", "The receiver's answer has more headers than we take.")
-    if facts.code in _BROKEN_OFF:
-        return Problem(
-            "connection_closed", "The receiver closed the connection before it answered."
+        return Outcome.INVALID_RESPONSE, Problem(
+            "headers_too_large", "The receiver's answer has more headers than we take."
         )
-    return Problem("not_http", "The receiver's answer is not HTTP.")
+    if facts.code not in _CLOSED:
+        return Outcome.INVALID_RESPONSE, Problem("not_http", "The receiver's answer is not HTTP.")
+    if facts.answered:
+        return Outcome.INVALID_RESPONSE, Problem(
+            "headers_incomplete",
+            "The endpoint closed the connection in the middle of its response's headers.",
+        )
+    return Outcome.CONNECTION_CLOSED, Problem(
+        "connection_closed", "The endpoint closed the connection before it answered."
+    )

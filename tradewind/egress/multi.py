@@ -1,8 +1,10 @@
 """libcurl's multi interface on the event loop: one watched descriptor, one turn for many calls."""
 
 import asyncio
+import contextlib
 import select
 import selectors
+import socket
 from collections.abc import Callable
 from typing import Final
 
@@ -50,6 +52,10 @@ class _Epoll:
     Most are waited for again with the next call on the same connection: so two system calls for
     each are saved. libcurl closes a socket without a word; the system then takes it out, and what
     is known of its number is forgotten before another socket can have it.
+
+    So we see at once when an endpoint closes an idle connection, by TCP or by TLS. libcurl looks
+    only once a second, and would send a request on it meanwhile. We shut the connection down, so
+    that its use fails before anything is sent.
     """
 
     def __init__(self) -> None:
@@ -80,10 +86,19 @@ class _Epoll:
         for descriptor, events in self._epoll.poll(0):
             if descriptor in self._wanted:
                 found.append((descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1)))
-            else:  # an idle connection was closed by its receiver
+            else:
                 self._left.pop(descriptor, None)
                 self._epoll.unregister(descriptor)
+                _shut_down(descriptor)
         return found
+
+
+def _shut_down(descriptor: int) -> None:
+    """Let nothing more be sent on a connection, which stays libcurl's to close."""
+    connection = socket.socket(fileno=descriptor)
+    with contextlib.suppress(OSError):  # it was reset
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.detach()
 
 
 def sockets() -> _Epoll | _Sockets:
@@ -168,15 +183,20 @@ class Multi:
         self._plan()
 
     def _kick(self) -> None:
+        """Begin new calls, on connections that have not ended by now."""
         self._soon = None
+        self._deal_with_ready()
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         self._hand_out()
 
     def _act(self) -> None:
+        self._deal_with_ready()
+        self._hand_out()
+
+    def _deal_with_ready(self) -> None:
         act = self._multi.socket_action
         for descriptor, events in self._sockets.ready():
             act(descriptor, events)
-        self._hand_out()
 
     def _hand_out(self) -> None:
         """Call back for everything that is over, and plan when to come back."""

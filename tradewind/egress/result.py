@@ -14,6 +14,7 @@ class Outcome(StrEnum):
     CONNECT_FAILED = "connect_failed"
     TLS_ERROR = "tls_error"
     BLOCKED_ADDRESS = "blocked_address"
+    CONNECTION_CLOSED = "connection_closed"
     INVALID_RESPONSE = "invalid_response"
 
 

@@ -44,6 +44,7 @@ class Call(msgspec.Struct):
     _exchange: Exchange | None = None
     _addresses: tuple[Address, ...] = ()
     _tried: int = 0
+    _fresh: bool = False
     _found_at: float = 0.0
     _start: float = 0.0
 
@@ -72,8 +73,6 @@ class Call(msgspec.Struct):
         """Each address gets an equal share of what is left to connect in; the last gets it all."""
         self._start = perf_counter()
         left = self.deadline - self._start
-        if self._tried:
-            exchange.forget()
         exchange.begin(
             self.target,
             self._addresses[self._tried],
@@ -81,6 +80,7 @@ class Call(msgspec.Struct):
             self._headers,
             seconds=left,
             connect_seconds=left / (len(self._addresses) - self._tried),
+            fresh=self._fresh,
         )
         self._tried += 1
         self._sender.multi.perform(exchange.curl, self._over)
@@ -105,8 +105,8 @@ class Call(msgspec.Struct):
             result = Result(outcome, status, problem, exchange.head, exchange.body)
         else:
             facts = exchange.facts(code)
-            at_end = self._tried == len(self._addresses) or perf_counter() >= self.deadline
-            if not at_end and failures.may_try_next(facts):
+            if self._may_go_on(facts):
+                exchange.forget()
                 self._try_next(exchange)
                 return
             outcome, problem = failures.explain(facts)
@@ -116,6 +116,16 @@ class Call(msgspec.Struct):
         self._exchange = None
         self._sender.give_back(exchange, diagnosis=self._diagnosis)
         self._finish(result)
+
+    def _may_go_on(self, facts: failures.Facts) -> bool:
+        """Whether there is time for another connection, and nothing of the request was sent."""
+        if perf_counter() >= self.deadline:
+            return False
+        if failures.was_dead_already(facts) and not self._fresh:
+            self._fresh = True
+            self._tried -= 1
+            return True
+        return self._tried < len(self._addresses) and failures.may_try_next(facts)
 
     def _detailed(self, exchange: Exchange, result: Result) -> Result:
         began = self._began
@@ -140,9 +150,8 @@ class Call(msgspec.Struct):
 class Sender:
     """Sends POSTs over kept-alive connections, by HTTP/1.1.
 
-    It follows no redirect, uses no proxy, keeps no cookie and unpacks nothing. libcurl sends a
-    request again by itself when a kept connection turns out to be dead before an answer began:
-    docs/decisions/0011 says why that is right here.
+    It follows no redirect, uses no proxy, keeps no cookie and unpacks nothing. One call sends one
+    POST at most, whatever the endpoint does: docs/decisions/0017 says how.
     """
 
     def __init__(
