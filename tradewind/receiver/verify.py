@@ -65,12 +65,18 @@ def verify(
     now: float | None = None,
     tolerance: float = TOLERANCE,
 ) -> Delivery:
-    """Check a webhook, or raise NotGenuine.
+    """Check a webhook, or raise NotGenuine; ValueError where a secret is empty.
 
     `body` is the request's body exactly as it was received. The names of `headers` may be in any
     case. Give several secrets while one replaces another: any of them may have signed. The time
     is looked at only when the signature is right, so a stale webhook is one that was genuine once.
     """
+    secrets = [secret] if isinstance(secret, str) else secret
+    if not secrets or not all(each.strip() for each in secrets):
+        raise ValueError(
+            "A secret is empty, and anybody can sign with an empty secret. Pass the whole secret "
+            "of the webhook, whsec_ included."
+        )
     by_name = {name.lower(): value for name, value in headers.items()}
     signature = by_name.get("x-service-signature")
     timestamp = by_name.get("x-service-timestamp")
@@ -82,7 +88,6 @@ def verify(
         raise NotGenuine(Check.TIMESTAMP_MISSING)
     if not _TIMESTAMP.fullmatch(timestamp):
         raise NotGenuine(Check.TIMESTAMP_MALFORMED)
-    secrets = [secret] if isinstance(secret, str) else secret
     if not _signed_by_one_of(secrets, signature, timestamp, body):
         raise NotGenuine(Check.SIGNATURE_WRONG)
     age = (time.time() if now is None else now) - int(timestamp)
