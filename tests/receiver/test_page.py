@@ -1,21 +1,39 @@
 """The receiver on the page for integrators works as it stands there."""
 
 import json
+import os
 import re
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 from kit.egress import sending
+from kit.post import Post
+from kit.server import free_port
+from kit.store import Store
 
 from tradewind.webhooks.signing import sign
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/receive-webhooks.md"
+COMMAND = "$ WEBHOOK_SECRET=whsec_… .venv/bin/python receiver.py"
 SECRET = "whsec_" + "p" * 43
+BURST = 100
+
+
+def sample() -> str:
+    found = re.search(
+        r"Save this as `receiver.py`:\n\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL
+    )
+    assert found is not None
+    return found[1]
 
 
 class Quiet:
@@ -25,15 +43,13 @@ class Quiet:
 
 
 @pytest.fixture
-def page() -> Iterator[dict[str, Any]]:
+def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """What the page's code defines, and the port at which its receiver listens."""
-    found = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert found is not None
+    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
     names: dict[str, Any] = {"__name__": "page"}
-    exec(found[1].replace("whsec_…", SECRET), names)  # noqa: S102 - our own page
+    exec(sample(), names)  # noqa: S102 - our own page
     receiver: type[BaseHTTPRequestHandler] = names["Receiver"]
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("R", (Quiet, receiver), {})) as server:
-        server.daemon_threads = True
+    with names["Server"](("127.0.0.1", 0), type("R", (Quiet, receiver), {})) as server:
         server.block_on_close = False
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -66,3 +82,46 @@ async def test_it_believes_handles_once_and_in_order(page: dict[str, Any]) -> No
     assert await send(event(2, "02", "paid")) == (200, "shipped")
     assert await send(event(4, "01", "placed")) == (200, "shipped")
     assert await send(event(5, "03", "shipped again")) == (200, "shipped again")
+
+
+@contextmanager
+def started(folder: Path, secret: str, port: int) -> Iterator[None]:
+    """The sample in a process of its own, by the command on the page."""
+    assert COMMAND in PAGE.read_text()
+    (folder / "receiver.py").write_text(sample())
+    environ = {**os.environ, "WEBHOOK_SECRET": secret, "PORT": str(port)}
+    with subprocess.Popen(
+        [sys.executable, "receiver.py"], cwd=folder, env=environ, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            _wait_until_it_listens(port)
+            yield
+        finally:
+            process.kill()
+
+
+def _wait_until_it_listens(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
+
+
+@pytest.mark.xdist_group("store")
+def test_it_takes_a_burst_at_the_first_attempt(store: Store, tmp_path: Path) -> None:
+    post, port = Post.of(store), free_port()
+    hook = post.hook(f"http://localhost:{port}/")
+    with started(tmp_path, hook.secret, port):
+        events = post.emit(BURST)
+        log = post.logged(hook, BURST)
+
+    assert {(one["attempt"], one["outcome"], one["status_code"]) for one in log} == {
+        (1, "delivered", 200)
+    }
+    assert {one["event_id"] for one in log} == set(events)
+    assert max(one["duration_ms"] for one in log) < 10_000
