@@ -99,7 +99,10 @@ def test_three_attempts_and_no_fourth(post: Post, receiver: Receiver) -> None:
 def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
     post: Post, receiver: Receiver
 ) -> None:
-    """It reads the request and closes: three attempts, each sent once with an id of its own."""
+    """It reads the request and closes: three attempts, each sent once with an id of its own.
+
+    Only the first uses a kept connection, so that an innocent close costs one attempt at the most.
+    """
     receiver.answer = lambda request: 200 if request.path == "/other" else HANG_UP
     other = Post.of(post)
     others = other.hook(receiver.url("/other"))
@@ -122,6 +125,8 @@ def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
     assert {one["error"]["code"] for one in log} == {"connection_closed"}
     assert [one.delivery for one in got] == [one["id"] for one in reversed(log)]
     assert post.verdict(hook, event_id) == "failed"
+    kept = {one.client_port for one in receiver.at("/other")}
+    assert [one.client_port in kept for one in got] == [True, False, False]
     assert {one["outcome"] for one in other.log(others)} == {"delivered"}
 
 

@@ -283,6 +283,7 @@ async def test_all_at_once_within_the_real_deadline(authority: Certificates) -> 
                 found = dict(zip(calls, await asyncio.gather(*calls.values()), strict=True))
 
     told = {name: (result.outcome, code(result), posts) for name, (result, posts) in found.items()}
+    expected: dict[str, tuple[Outcome, str | None, int]]
     expected = {name: (outcome, problem, 1) for name, _, outcome, problem in NOT_DELIVERED}
     expected |= {f"{name}, kept": (outcome, problem, 1) for name, _, outcome, problem in KEPT}
     expected |= {name: (Outcome.DELIVERED, None, 1) for name, *_ in DELIVERED}

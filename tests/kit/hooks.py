@@ -38,6 +38,7 @@ class Received:
     headers: dict[str, str]
     body: bytes
     at: float
+    client_port: int = 0  # the sender's end of the connection
 
     @property
     def json(self) -> Any:
@@ -135,7 +136,8 @@ def receiving() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = receiver.take(Received(self.path, headers, body, time.time()))
+            port = self.client_address[1]
+            answer = receiver.take(Received(self.path, headers, body, time.time(), port))
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             if reply is HANG_UP:
                 self.close_connection = True

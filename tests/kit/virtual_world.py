@@ -173,6 +173,7 @@ class Network:
         done: Callable[[Result], None],
         *,
         seconds: float,
+        fresh: bool,  # noqa: ARG002 - there are no connections here
     ) -> None:
         world = self._world
         told = dict(line.split(": ", 1) for line in headers)

@@ -38,6 +38,7 @@ class Network(Protocol):
         done: Callable[[Result], None],
         *,
         seconds: float,
+        fresh: bool,
     ) -> object: ...
 
 
@@ -67,6 +68,8 @@ class Attempt(msgspec.Struct):
             headers(claim.event, claim.delivery_id, self.sent_at, self.signature),
             self._over,
             seconds=SECONDS,
+            # A retry must not fail because an endpoint happens to close a kept connection.
+            fresh=claim.attempt > 1,
         )
 
     def _over(self, result: Result) -> None:

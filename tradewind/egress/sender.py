@@ -41,10 +41,10 @@ class Call(msgspec.Struct):
     _began: float
     deadline: float
     target: Target
+    _fresh: bool
     _exchange: Exchange | None = None
     _addresses: tuple[Address, ...] = ()
     _tried: int = 0
-    _fresh: bool = False
     _found_at: float = 0.0
     _start: float = 0.0
 
@@ -186,6 +186,7 @@ class Sender:
         done: Callable[[Result], None],
         *,
         seconds: float = SECONDS,
+        fresh: bool = False,
         detail: bool = False,
         diagnosis: bool = False,
     ) -> Call | None:
@@ -193,8 +194,8 @@ class Sender:
 
         `seconds` limit everything up to the head of the answer, and with what is left of them its
         body. The addresses of a name are tried in turn until one can be connected to.
-        With `detail` the result has times and counts. A `diagnosis` takes a connection of its own,
-        so that every step is taken and timed.
+        With `fresh` it uses no kept connection. With `detail` the result has times and counts. A
+        `diagnosis` takes a connection of its own, so that every step is taken and timed.
         """
         began = perf_counter()
         try:
@@ -212,6 +213,7 @@ class Sender:
             began,
             began + seconds,
             target,
+            fresh,
         )
         if found is not None:
             call.go(found)
