@@ -85,11 +85,38 @@ ROUTES: Sequence[Routes] = (
 )
 
 WEBHOOKS: Mapping[str, Any] = {ORDER_UPDATED: EventBody, PAYMENT_UPDATED: EventBody}
+# The headings of the reference, in the order in which it shows them.
+TAGS: Mapping[str, str] = {
+    "Authentication": "Log in with e-mail and password, renew tokens, log out.",
+    "Account": "Your own account: roles, plan, usage and password.",
+    "API keys": "Create, list and revoke the keys that programs authenticate with.",
+    "Marketplaces": "The marketplaces that can be searched and ordered from.",
+    "Products": "Search products, and read everything about one.",
+    "Orders": "Preview, place, read, compare and cancel orders.",
+    "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
+    "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",
+    "Events": "The journal: every event of your account, in the bytes that webhooks get.",
+    "Webhooks": "Subscribe URLs to events, change, rotate the secret, delete.",
+    "Deliveries": "What was sent to a webhook and what came back; tests, health and replays.",
+    "Sandbox": "Move orders on a simulated marketplace, to test the whole loop.",
+    "Notices (marketplaces)": "Where marketplaces report changes of orders.",
+    "Accounts (operators)": "Create, lock and change accounts.",
+    "Orders (operators)": "The orders of all accounts.",
+    "Deliveries (operators)": "The webhooks of all accounts, and the queue.",
+    "Marketplaces (operators)": "The credentials of marketplaces.",
+    "Audit log (operators)": "Who did what, when, and from where.",
+    "Operations": "Whether the service is alive and ready.",
+}
 GATE_ERRORS = (CredentialsMissing, InvalidCredentials, AccountLocked, RateLimited)
 
 
 def endpoints() -> list[Endpoint]:
     return [endpoint for routes in ROUTES for endpoint in routes.endpoints]
+
+
+def reference() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return openapi.describe(endpoints(), GATE_ERRORS, TAGS, WEBHOOKS)
 
 
 def create() -> Application:
@@ -157,7 +184,7 @@ def build(chosen: Settings) -> Application:
             Sessions: sessions,
             Renderer: renderer,
             Live: live,
-            Reference: Reference(encode(openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS))),
+            Reference: Reference(encode(reference())),
         },
         gate=Authenticator(db, keyring, plans),
         site=Dashboard(db, sessions, keyring, renderer, chosen.public_url),

@@ -1,6 +1,18 @@
 """Times: RFC 3339 in UTC with three fraction digits, in and out."""
 
 from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+# A time as every answer has it.
+Timestamp = Annotated[
+    str,
+    Meta(
+        examples=["2026-11-15T01:02:03.004Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
 
 
 def show(moment: datetime) -> str:

@@ -11,7 +11,7 @@ from tradewind import ids
 from tradewind.delivery.health import percentile
 from tradewind.delivery.recorder import bucket
 from tradewind.delivery.try_out import steps
-from tradewind.delivery.wire import ResponseOut, read_id
+from tradewind.delivery.wire import AttemptResponseOut, read_id
 from tradewind.egress.result import Outcome, Problem, Result, Timings
 from tradewind.web.problems import ValidationFailed
 
@@ -119,9 +119,9 @@ def test_an_id_to_filter_by_is_read_or_refused_and_never_ignored() -> None:
 def test_an_answer_is_shown_with_its_headers_and_whatever_its_body_is() -> None:
     head = b"HTTP/1.1 200 OK\r\nA: 1\r\nset-cookie: x=1\r\nset-cookie: y=2\r\n\r\n"
 
-    shown = ResponseOut.of(200, head, b"caf\xe9")
+    shown = AttemptResponseOut.of(200, head, b"caf\xe9")
 
     assert shown is not None
     assert shown.headers == [["A", "1"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]]
     assert shown.body == "caf\N{REPLACEMENT CHARACTER}"
-    assert ResponseOut.of(None, None, None) is None
+    assert AttemptResponseOut.of(None, None, None) is None

@@ -128,7 +128,7 @@ def test_routes_are_counted_by_their_pattern_and_never_by_what_callers_make_up(
         server.call("GET", f"/made-up/{number}?token=secret")
         server.call("BREW", "/v1/me")
 
-    pattern = "DELETE /v1/api-keys/{key_id}"
+    pattern = "DELETE /v1/api-keys/{id}"
     wait_for(3, metrics_port, REQUESTS, route=pattern, status="404")
     wait_for(3, metrics_port, REQUESTS, route="none", status="404")
     wait_for(3, metrics_port, REQUESTS, route="none", status="405")

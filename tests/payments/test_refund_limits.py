@@ -120,7 +120,7 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
 ) -> None:
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.1)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{order_id}/refunds", "key", b"print")
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     answered = asyncio.Event()
     fake = Fake(order.parts, {"A": REFUSAL})
 
@@ -151,7 +151,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
     """Somebody else holds the order meanwhile. Told 201, the owner would look for it in vain."""
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.2)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{order_id}/refunds", "key", b"print")
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     fake = Fake(order.parts, {"A": REFUSAL})
     held, go_on = asyncio.Event(), asyncio.Event()
 
@@ -185,7 +185,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
 
 async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{order_id}/refunds", "key", b"print")
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     errands = Errands()
 
     with pytest.raises(RefundRefused):

@@ -136,7 +136,7 @@ async def test_the_same_key_with_another_request_is_refused(effects: Database) -
     "other",
     [
         altered(ONCE, account_id=ids.new()),
-        altered(ONCE, route="POST /v1/orders/{order_id}/refunds"),
+        altered(ONCE, route="POST /v1/orders/{id}/refunds"),
         altered(ONCE, key="key-2"),
         altered(ONCE, key="KEY-1"),
     ],

@@ -1,7 +1,9 @@
-"""The reference: complete, exact, with examples that hold."""
+"""The reference: complete, exact, usable by other tools, with examples that hold."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +13,104 @@ from kit.server import Person, Server, Workshop
 from simulator import sandbox_kit
 
 from tradewind.accounts.model import Role
-from tradewind.app import GATE_ERRORS, WEBHOOKS, endpoints
-from tradewind.web import openapi
+from tradewind.app import endpoints, reference
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import Output
+from tradewind.web.openapi import describe
+from tradewind.web.openapi_schemas import Schemas
 
 PUBLIC = {"login", "refresh", "healthz", "readyz", "receive_notice"}
+LARGEST_DOCUMENT = 300_000
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS)
+    return reference()
 
 
-def test_the_server_serves_the_document(api: Server, document: dict[str, Any]) -> None:
-    assert api.call("GET", "/openapi.json").json() == document
+def resolved(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    """What a reference leads to; anything else is itself."""
+    for step in value.get("$ref", "").split("/")[1:]:
+        document = document[step]
+    return document if "$ref" in value else value
+
+
+def every_object(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from every_object(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from every_object(inner)
+
+
+def test_the_server_serves_the_document_and_it_is_small(
+    api: Server, document: dict[str, Any]
+) -> None:
+    answer = api.call("GET", "/openapi.json")
+
+    assert answer.json() == document
+    assert len(answer.content) < LARGEST_DOCUMENT
+
+
+def test_schema_names_are_public_names(document: dict[str, Any]) -> None:
+    names = document["components"]["schemas"]
+
+    assert all(re.fullmatch("[A-Z][A-Za-z0-9]*", name) for name in names)
+    assert {"Order", "OrderInput", "OrderPage", "OrderStatus", "PlatformOrderStatus"} <= set(names)
+
+
+def test_two_types_with_one_public_name_stop_the_start() -> None:
+    def type_named(name: str, module: str = "here") -> type:
+        return msgspec.defstruct(name, [("id", str)], bases=(Output,), module=module)
+
+    with pytest.raises(TypeError, match="ThingOut and Thing"):
+        Schemas([], [type_named("ThingOut"), type_named("Thing")])
+    with pytest.raises(TypeError, match=r"rename one of these classes: .*Twin"):
+        Schemas([], [type_named("Twin"), type_named("Twin", "there")])
+
+
+def test_two_operations_with_one_id_and_tags_without_description_stop_the_start() -> None:
+    async def look() -> None:
+        """Look."""
+
+    routes = Routes("/v1/things", tag="Things")
+    routes.get()(look)
+    with pytest.raises(TypeError, match="Things"):
+        describe(routes.endpoints, (), {})
+    routes.post()(look)
+    with pytest.raises(TypeError, match="look"):
+        describe(routes.endpoints, (), {"Things": "All of them."})
+
+
+def test_every_enum_has_a_type_and_those_of_answers_say_that_they_may_grow(
+    document: dict[str, Any],
+) -> None:
+    schemas = document["components"]["schemas"]
+
+    enums = [schema for schema in every_object(document) if "enum" in schema]
+    assert len(enums) > 20
+    assert {schema["type"] for schema in enums} == {"string"}
+    for schema in (schemas["OrderStatus"], schemas["Order"]["properties"]["waiting_for"]):
+        assert schema["x-extensible-enum"] == schema["enum"]
+        assert "More values may be added" in schema["description"]
+    assert "x-extensible-enum" not in schemas["AdvanceInput"]["properties"]["to"]
+
+
+def test_the_id_of_a_path_is_called_id(document: dict[str, Any]) -> None:
+    """`order_id` only ever means the marketplace's id of an order."""
+    names = {tuple(re.findall(r"{(\w+)}", path)) for path in document["paths"]}
+
+    assert names <= {(), ("id",), ("platform",), ("platform", "id"), ("id", "dlv"), ("id", "job")}
+    assert "/v1/orders/{id}" in document["paths"]
+
+
+def test_a_parameter_that_is_no_id_cannot_be_read_from_a_path() -> None:
+    async def look(order_id: int) -> None: ...
+
+    with pytest.raises(TypeError, match=r"/v1/things/\{id\}"):
+        Routes("/v1/things", tag="Things").get("/{id}")(look)
 
 
 def test_every_endpoint_asks_for_credentials_but_the_few_that_cannot() -> None:
@@ -37,9 +124,11 @@ def test_every_operation_says_all_about_itself(document: dict[str, Any]) -> None
         for method, operation in operations.items():
             where = f"{method} {path}"
             assert operation["summary"], where
-            names = {parameter["name"] for parameter in operation["parameters"]}
+            parameters = [resolved(document, each) for each in operation["parameters"]]
+            names = {parameter["name"] for parameter in parameters}
             assert {part[1:-1] for part in path.split("/") if part.startswith("{")} <= names
-            for status, answer in operation["responses"].items():
+            for status, described in operation["responses"].items():
+                answer = resolved(document, described)
                 assert "X-Request-Id" in answer["headers"], where
                 if operation["security"]:
                     assert {"RateLimit", "RateLimit-Policy"} <= set(answer["headers"]), where
@@ -51,18 +140,19 @@ def test_every_operation_says_all_about_itself(document: dict[str, Any]) -> None
                 assert {"401", "403", "422", "429", "500", "503"} <= set(operation["responses"])
 
 
-def test_every_example_of_a_body_can_be_sent() -> None:
-    described = openapi.describe(endpoints(), GATE_ERRORS, WEBHOOKS)
+def test_every_example_of_a_body_can_be_sent(document: dict[str, Any]) -> None:
+    def example(content: dict[str, Any]) -> Any:
+        return resolved(document, content["application/json"]["examples"]["example"])["value"]
+
     for endpoint in endpoints():
         if endpoint.hidden:
             continue
-        operation = described["paths"][endpoint.path][endpoint.method.lower()]
+        operation = document["paths"][endpoint.path][endpoint.method.lower()]
         if endpoint.body is not None:
-            example = operation["requestBody"]["content"]["application/json"]["example"]
-            msgspec.convert(example, endpoint.body)
+            msgspec.convert(example(operation["requestBody"]["content"]), endpoint.body)
         if endpoint.answers is not None:
             answer = operation["responses"][str(endpoint.status)]
-            msgspec.convert(answer["content"]["application/json"]["example"], endpoint.answers)
+            msgspec.convert(example(answer["content"]), endpoint.answers)
 
 
 def test_no_generated_request_finds_a_server_error_or_breaks_the_schema(

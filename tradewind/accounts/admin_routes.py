@@ -75,7 +75,7 @@ async def create_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.get("/{account_id}", errors=(NoSuch,))
+@routes.get("/{id}", errors=(NoSuch,))
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
     account = await sql.find_account(db, account_id=account_id)
@@ -84,7 +84,7 @@ async def get_account(account_id: AccountId, caller: Operator, db: Database) -> 
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{account_id}/lock", errors=(NoSuch, OwnAccount))
+@routes.post("/{id}/lock", errors=(NoSuch, OwnAccount))
 async def lock_account(
     account_id: AccountId, request: Request, caller: Operator, body: LockIn, db: Database
 ) -> AdminAccountOut:
@@ -97,7 +97,7 @@ async def lock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{account_id}/unlock", errors=(NoSuch,))
+@routes.post("/{id}/unlock", errors=(NoSuch,))
 async def unlock_account(
     account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
@@ -109,7 +109,7 @@ async def unlock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{account_id}/plan", errors=(NoSuch,))
+@routes.post("/{id}/plan", errors=(NoSuch,))
 async def change_plan(
     account_id: AccountId, request: Request, caller: Operator, body: PlanIn, db: Database
 ) -> AdminAccountOut:
@@ -118,7 +118,7 @@ async def change_plan(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{account_id}/roles", errors=(NoSuch, OwnAccount))
+@routes.post("/{id}/roles", errors=(NoSuch, OwnAccount))
 async def change_roles(
     account_id: AccountId, request: Request, caller: Operator, body: RolesIn, db: Database
 ) -> AdminAccountOut:
@@ -128,7 +128,7 @@ async def change_roles(
 
 
 @routes.post(
-    "/{account_id}/password-link",
+    "/{id}/password-link",
     status=201,
     answers=PasswordLinkOut,
     errors=(NoSuch,),

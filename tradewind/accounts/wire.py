@@ -25,9 +25,7 @@ Email = Annotated[
 AccountIdText = Annotated[
     str, Meta(pattern=ids.ACCOUNT.pattern, examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
 ]
-Time = Annotated[
-    str, Meta(description="RFC 3339, UTC, milliseconds.", examples=["2026-11-15T01:02:03.004Z"])
-]
+Time = clock.Timestamp
 Roles = Annotated[list[Role], Meta(examples=[["buyer"]])]
 PlanName = Annotated[Plan, Meta(examples=["pro"])]
 Name = Annotated[

@@ -28,7 +28,7 @@ class AuditOut(Output):
     """One act: who did what to whom, when and from where."""
 
     id: Annotated[str, Meta(pattern=ids.AUDIT.pattern, examples=["aud_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
-    at: Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+    at: clock.Timestamp
     action: Annotated[str, Meta(examples=["account.locked"])]
     actor: Annotated[
         str, Meta(description="An e-mail, or `command line`.", examples=["op@example.com"])

@@ -42,7 +42,7 @@ class QueueOut(Output):
     account_id: Annotated[str | None, Meta(description="Null: it was deleted.")]
     url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
     pending: Annotated[int, Meta(description="Counted up to 10,001.", examples=[12])]
-    first_due_at: Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+    first_due_at: clock.Timestamp
     failing_since: Annotated[str | None, Meta(examples=[None])]
     concurrency: Annotated[int | None, Meta(examples=[16])]
 

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from tradewind import clock
 from tradewind.delivery import sql_log
 from tradewind.delivery.lanes import FIRST
-from tradewind.delivery.wire import HealthOut
+from tradewind.delivery.wire import WebhookHealthOut
 from tradewind.storage.pool import Database
 from tradewind.webhooks.model import Subscription
 
 
-async def health_of(db: Database, subscription: Subscription) -> HealthOut:
+async def health_of(db: Database, subscription: Subscription) -> WebhookHealthOut:
     row = await sql_log.find_health(db, subscription.id)
     delivered = row["delivered"] if row else 0
     attempts = delivered + (row["failed_attempts"] if row else 0)
     buckets: Sequence[int] = row["buckets"] if row else []
-    return HealthOut(
+    return WebhookHealthOut(
         health=subscription.health,
         failing_since=clock.show_or_none(subscription.failing_since),
         disabled_reason=subscription.disabled_reason,

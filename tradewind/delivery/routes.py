@@ -17,13 +17,13 @@ from tradewind.delivery.wire import (
     DeliveryDetailOut,
     DeliveryOut,
     ExplainOut,
-    HealthOut,
     JobOut,
     PendingOut,
     RecoverIn,
     RecoverOut,
     TestIn,
     TestOut,
+    WebhookHealthOut,
     read_id,
 )
 from tradewind.egress.sender import Sender
@@ -76,7 +76,7 @@ class ExplainQuery(Input):
     event: str
 
 
-@routes.get("/{subscription_id}/deliveries", errors=(NoSuch,))
+@routes.get("/{id}/deliveries", errors=(NoSuch,))
 async def list_deliveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
 ) -> Page[DeliveryOut]:
@@ -99,7 +99,7 @@ async def list_deliveries(
     )
 
 
-@routes.get("/{subscription_id}/deliveries/{delivery_id}", errors=(NoSuch,))
+@routes.get("/{id}/deliveries/{dlv}", errors=(NoSuch,))
 async def get_delivery(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
 ) -> DeliveryDetailOut:
@@ -127,7 +127,7 @@ async def _attempt(
 
 
 @routes.post(
-    "/{subscription_id}/deliveries/{delivery_id}/redeliver",
+    "/{id}/deliveries/{dlv}/redeliver",
     status=202,
     answers=PendingOut,
     errors=(NoSuch, NotActive),
@@ -150,7 +150,7 @@ async def redeliver(
     return Answer(PendingOut.of(queued))
 
 
-@routes.get("/{subscription_id}/pending", errors=(NoSuch,))
+@routes.get("/{id}/pending", errors=(NoSuch,))
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
@@ -174,7 +174,7 @@ async def list_pending(
 
 
 @routes.post(
-    "/{subscription_id}/recover",
+    "/{id}/recover",
     status=202,
     answers=RecoverOut,
     errors=(NoSuch, NotActive, RecoveryRunning),
@@ -209,7 +209,7 @@ async def recover_webhook(
     return RecoverOut(id=ids.JOB.show(begun[0]), count=begun[1])
 
 
-@routes.get("/{subscription_id}/recover/{job_id}", errors=(NoSuch,))
+@routes.get("/{id}/recover/{job}", errors=(NoSuch,))
 async def get_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -220,7 +220,7 @@ async def get_recovery(
     return JobOut.of(row)
 
 
-@routes.delete("/{subscription_id}/recover/{job_id}", answers=JobOut, errors=(NoSuch,))
+@routes.delete("/{id}/recover/{job}", answers=JobOut, errors=(NoSuch,))
 async def cancel_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -234,15 +234,15 @@ async def cancel_recovery(
     return JobOut.of(row)
 
 
-@routes.get("/{subscription_id}/health", errors=(NoSuch,))
+@routes.get("/{id}/health", errors=(NoSuch,))
 async def get_webhook_health(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
-) -> HealthOut:
+) -> WebhookHealthOut:
     """See how a receiver did in the last 24 hours."""
     return await health_of(db, await mine(db, caller.account_id, subscription_id))
 
 
-@routes.get("/{subscription_id}/explain", errors=(NoSuch,))
+@routes.get("/{id}/explain", errors=(NoSuch,))
 async def explain_delivery(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
 ) -> ExplainOut:
@@ -266,7 +266,7 @@ async def explain_delivery(
     )
 
 
-@routes.post("/{subscription_id}/test", errors=(NoSuch, RateLimited))
+@routes.post("/{id}/test", errors=(NoSuch, RateLimited))
 async def test_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

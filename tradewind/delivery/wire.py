@@ -18,7 +18,7 @@ from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
 from tradewind.webhooks.model import Health
 
-_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Time = clock.Timestamp
 _DeliveryId = Annotated[
     str,
     Meta(
@@ -31,17 +31,17 @@ _EventIdText = Annotated[str, Meta(examples=["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
 _OrderText = Annotated[str | None, Meta(examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
 
 
-class ErrorOut(Output):
+class AttemptErrorOut(Output):
     """Why an attempt did not deliver."""
 
     code: Annotated[str, Meta(examples=["connect_timeout"])]
     message: Annotated[str, Meta(examples=["The receiver did not accept a connection in time."])]
 
     @staticmethod
-    def of(row: Any) -> "ErrorOut | None":
+    def of(row: Any) -> "AttemptErrorOut | None":
         if row["error_code"] is None:
             return None
-        return ErrorOut(code=row["error_code"], message=row["error_message"] or "")
+        return AttemptErrorOut(code=row["error_code"], message=row["error_message"] or "")
 
 
 class DeliveryOut(Output):
@@ -59,7 +59,7 @@ class DeliveryOut(Output):
         bool, Meta(description="Whether it was told of after another had been begun in its place.")
     ]
     status_code: Annotated[int | None, Meta(examples=[200])]
-    error: ErrorOut | None
+    error: AttemptErrorOut | None
     started_at: _Time
     duration_ms: Annotated[int | None, Meta(examples=[42])]
     next_attempt_at: _Time | None
@@ -83,14 +83,14 @@ def _attempt(row: Any) -> dict[str, Any]:
         "final": row["final"],
         "late": row["late"],
         "status_code": row["status_code"],
-        "error": ErrorOut.of(row),
+        "error": AttemptErrorOut.of(row),
         "started_at": clock.show(row["started_at"]),
         "duration_ms": row["duration_ms"],
         "next_attempt_at": clock.show_or_none(row["next_attempt_at"]),
     }
 
 
-class RequestOut(Output):
+class AttemptRequestOut(Output):
     """What was sent."""
 
     url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
@@ -100,7 +100,7 @@ class RequestOut(Output):
     ]
 
 
-class ResponseOut(Output):
+class AttemptResponseOut(Output):
     """What came back: the headers, and the first 4 KiB of the body."""
 
     status_code: Annotated[int, Meta(examples=[200])]
@@ -108,11 +108,13 @@ class ResponseOut(Output):
     body: Annotated[str, Meta(examples=["ok"])]
 
     @staticmethod
-    def of(status: int | None, head: bytes | None, body: bytes | None) -> "ResponseOut | None":
+    def of(
+        status: int | None, head: bytes | None, body: bytes | None
+    ) -> "AttemptResponseOut | None":
         if status is None:
             return None
         pairs = Result(outcome=None, head=head or b"").headers  # type: ignore[arg-type]
-        return ResponseOut(
+        return AttemptResponseOut(
             status_code=status,
             headers=[[name, value] for name, value in pairs],
             body=(body or b"").decode("utf-8", "replace"),
@@ -122,8 +124,8 @@ class ResponseOut(Output):
 class DeliveryDetailOut(DeliveryOut):
     """One attempt, with what was sent and what came back."""
 
-    request: RequestOut
-    response: ResponseOut | None
+    request: AttemptRequestOut
+    response: AttemptResponseOut | None
 
     @staticmethod
     def of_all(row: Any) -> "DeliveryDetailOut":
@@ -131,12 +133,14 @@ class DeliveryDetailOut(DeliveryOut):
         body: bytes | None = body_of(row["event_id"], row["event"]) if test else row["body"]
         return DeliveryDetailOut(
             **_attempt(row),
-            request=RequestOut(
+            request=AttemptRequestOut(
                 url=row["url"],
                 headers=_sent_headers(row),
                 body=None if body is None else body.decode(),
             ),
-            response=ResponseOut.of(row["status_code"], row["response_head"], row["response_body"]),
+            response=AttemptResponseOut.of(
+                row["status_code"], row["response_head"], row["response_body"]
+            ),
         )
 
 
@@ -280,7 +284,7 @@ class JobOut(Output):
         )
 
 
-class HealthOut(Output):
+class WebhookHealthOut(Output):
     """How a receiver did in the last 24 hours."""
 
     health: Health
@@ -334,12 +338,12 @@ class TestOut(Output):
     delivered: bool
     outcome: Outcome
     status_code: Annotated[int | None, Meta(examples=[200])]
-    error: ErrorOut | None
+    error: AttemptErrorOut | None
     duration_ms: Annotated[int, Meta(examples=[42])]
     delivery_id: _DeliveryId
     steps: list[StepOut]
-    request: RequestOut
-    response: ResponseOut | None
+    request: AttemptRequestOut
+    response: AttemptResponseOut | None
 
     @staticmethod
     def of(trial: Trial, url: str) -> "TestOut":
@@ -352,7 +356,7 @@ class TestOut(Output):
             delivered=result.delivered,
             outcome=Outcome.of(result.outcome),
             status_code=result.status,
-            error=ErrorOut(code=problem.code, message=problem.message) if problem else None,
+            error=AttemptErrorOut(code=problem.code, message=problem.message) if problem else None,
             duration_ms=round(result.timings.total * 1000),
             delivery_id=ids.DELIVERY.show(trial.delivery_id),
             steps=[
@@ -365,7 +369,7 @@ class TestOut(Output):
                 )
                 for step in trial.steps
             ],
-            request=RequestOut(
+            request=AttemptRequestOut(
                 url=url,
                 headers={
                     "User-Agent": "service-api-webhooks/1.0",
@@ -373,5 +377,5 @@ class TestOut(Output):
                 },
                 body=trial.body.decode(),
             ),
-            response=ResponseOut.of(result.status, result.head, result.body),
+            response=AttemptResponseOut.of(result.status, result.head, result.body),
         )

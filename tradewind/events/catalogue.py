@@ -15,7 +15,7 @@ from tradewind.web.inputs import Output
 EventKind = Literal["order.updated", "payment.updated"]
 ORDER_UPDATED: EventKind = "order.updated"
 PAYMENT_UPDATED: EventKind = "payment.updated"
-_Moment = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Moment = clock.Timestamp
 
 
 class OrderNews(Output):

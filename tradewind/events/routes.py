@@ -117,7 +117,7 @@ async def list_events(
     return Answer(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
 
 
-@routes.get("/{event_id}", answers=EventBody, errors=(NoSuch,))
+@routes.get("/{id}", answers=EventBody, errors=(NoSuch,))
 async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Answer:
     """Look at one event, in the exact bytes that webhooks get."""
     body = await sql.find_event(db, caller.account_id, event_id)

@@ -57,7 +57,7 @@ async def create_api_key(
     return Answer(NewKeyOut.of_new(made, key), headers=[NO_STORE])
 
 
-@routes.delete("/{key_id}", status=204, urgent=True, errors=(NoSuch,))
+@routes.delete("/{id}", status=204, urgent=True, errors=(NoSuch,))
 async def revoke_api_key(key_id: ApiKeyId, request: Request, caller: Caller, db: Database) -> None:
     """Revoke an API key: from this answer on, every process refuses it.
 

@@ -9,7 +9,7 @@ from tradewind.keys.model import ApiKey
 from tradewind.web.inputs import Input, Output
 
 KeyName = Annotated[str, Meta(min_length=1, max_length=100, examples=["warehouse sync"])]
-_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Time = clock.Timestamp
 
 
 class NewKeyIn(Input):

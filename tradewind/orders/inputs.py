@@ -126,7 +126,7 @@ class OrdersQuery(PageQuery):
 
     status: list[Status] | None = None
     payment_status: list[PaymentStatus] | None = None
-    platform: Annotated[_Texts | None, Meta(examples=["sandbox"])] = None
+    platform: Annotated[_Texts | None, Meta(examples=[["sandbox"]])] = None
     external_id: _Texts | None = None
     order_id: Annotated[_Texts | None, Meta(description="The platform's id.")] = None
     tracking_number: _Texts | None = None

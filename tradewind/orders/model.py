@@ -19,7 +19,7 @@ from tradewind.platforms.model import (
 )
 
 
-class Status(StrEnum):
+class OrderStatus(StrEnum):
     """Where an order stands on its platform. Only what the platform says writes it."""
 
     CREATING = "creating"
@@ -33,6 +33,9 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
     CLOSED = "closed"
     UNKNOWN = "unknown"
+
+
+Status = OrderStatus
 
 
 class PaymentStatus(StrEnum):

@@ -168,7 +168,7 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 
 
 @routes.get(
-    "/{order_id}",
+    "/{id}",
     answers=OrderOut,
     errors=(NoSuch,),
     headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
@@ -201,7 +201,7 @@ def _tags(header: str | None) -> list[str]:
 
 
 @routes.post(
-    "/{order_id}/cancel",
+    "/{id}/cancel",
     answers=OrderOut,
     errors=(NoSuch, InvalidTransition, CancelRefused),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
@@ -222,7 +222,7 @@ async def cancel_order(
     return await cancel(db, platforms, errands, who(caller), order_id, once)
 
 
-@routes.get("/{order_id}/timeline", errors=(NoSuch,))
+@routes.get("/{id}/timeline", errors=(NoSuch,))
 async def get_order_timeline(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[ChangeOut]:

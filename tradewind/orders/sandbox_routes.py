@@ -36,7 +36,7 @@ _STEPS = {
 
 
 @routes.post(
-    "/orders/{order_id}/advance", errors=(NoSuch, NotSimulated, InvalidTransition, SimulatorFailed)
+    "/orders/{id}/advance", errors=(NoSuch, NotSimulated, InvalidTransition, SimulatorFailed)
 )
 async def advance_sandbox_order(
     order_id: ids.OrderId,

@@ -15,7 +15,7 @@ class ChangeOut(Output):
     """A change of an order."""
 
     version: Annotated[int, Meta(examples=[4])]
-    at: Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+    at: clock.Timestamp
     cause: Annotated[
         str,
         Meta(

@@ -38,7 +38,7 @@ from tradewind.web.inputs import Output
 OrderIdText = Annotated[
     str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
 ]
-_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Time = clock.Timestamp
 _PlatformId = Annotated[str, Meta(examples=["1688000000001"])]
 WaitingFor = Literal[
     "platform_create",

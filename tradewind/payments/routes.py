@@ -54,7 +54,7 @@ _NEVER = datetime(9998, 1, 1, tzinfo=UTC)
 
 
 @routes.post(
-    "/{order_id}/payment",
+    "/{id}/payment",
     status=201,
     answers=PaymentOut,
     errors=(NoSuch, InvalidTransition, AmountChanged),
@@ -78,7 +78,7 @@ async def request_order_payment(
     return await request_payment(db, actor, who(caller), order_id, modes, seen, once)
 
 
-@routes.delete("/{order_id}/payment", answers=PaymentOut, errors=(NoSuch, InvalidTransition))
+@routes.delete("/{id}/payment", answers=PaymentOut, errors=(NoSuch, InvalidTransition))
 async def withdraw_order_payment(
     order_id: ids.OrderId, caller: Buyer, once: Once | None, request: Request, db: Database
 ) -> Answer:
@@ -86,7 +86,7 @@ async def withdraw_order_payment(
     return await withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
 
 
-@routes.get("/{order_id}/payments", errors=(NoSuch,))
+@routes.get("/{id}/payments", errors=(NoSuch,))
 async def list_order_payments(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PaymentOut]:
@@ -110,7 +110,7 @@ async def list_order_payments(
 
 
 @routes.post(
-    "/{order_id}/refunds",
+    "/{id}/refunds",
     status=201,
     answers=RefundOut,
     errors=(
@@ -145,7 +145,7 @@ async def request_refund(
     )
 
 
-@routes.get("/{order_id}/refunds", errors=(NoSuch,))
+@routes.get("/{id}/refunds", errors=(NoSuch,))
 async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Page[RefundOut]:
     """List every refund of an order, newest first."""
     order = await sql_lists.find_order(db, caller.account_id, order_id)
@@ -189,7 +189,7 @@ def _shown(pair: tuple[PaymentRequest, Order]) -> PaymentWithOrderOut:
     return PaymentWithOrderOut.of_both(*pair)
 
 
-@approvals.get("/{payment_id}", errors=(NoSuch,))
+@approvals.get("/{id}", errors=(NoSuch,))
 async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
@@ -201,7 +201,7 @@ async def get_payment(
 
 
 @approvals.post(
-    "/{payment_id}/approve",
+    "/{id}/approve",
     answers=PaymentWithOrderOut,
     errors=(NoSuch, InvalidTransition, OwnRequest, AmountChanged),
 )
@@ -223,7 +223,7 @@ async def approve_payment(
 
 
 @approvals.post(
-    "/{payment_id}/reject",
+    "/{id}/reject",
     answers=PaymentWithOrderOut,
     errors=(NoSuch, InvalidTransition, OwnRequest),
 )

@@ -17,7 +17,7 @@ class Sort(StrEnum):
     SALES_DESC = "sales_desc"
 
 
-class Status(StrEnum):
+class PlatformOrderStatus(StrEnum):
     """Where an order stands on its marketplace, in words that all of them share."""
 
     CREATING = "creating"
@@ -30,6 +30,9 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
     CLOSED = "closed"
     UNKNOWN = "unknown"
+
+
+Status = PlatformOrderStatus
 
 
 class PaymentState(StrEnum):

@@ -19,7 +19,7 @@ PlatformName = Annotated[
     ),
 ]
 _Secret = Annotated[str, Meta(min_length=1, max_length=2000, examples=["…"])]
-_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Time = clock.Timestamp
 
 
 class PlatformOut(Output):

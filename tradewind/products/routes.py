@@ -56,7 +56,7 @@ async def search_products(
     return Answer(found, headers=[(b"age", str(age).encode())])
 
 
-@routes.get("/{platform}/{product_id}", errors=(*_UPSTREAM, NoSuch))
+@routes.get("/{platform}/{id}", errors=(*_UPSTREAM, NoSuch))
 async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:

@@ -21,11 +21,14 @@ Handler = Callable[..., Awaitable[Any]]
 class Endpoint:
     """One method of one path, with everything that its function's signature says about it.
 
-    Parameters are recognised by what they are: `Caller` (perhaps with a role) asks for
-    credentials, a path parameter has the name it has in the path, `body` and `query` are
-    structs (a body that may be None may be left out), `Once` is the Idempotency-Key, `Request`
-    the request itself, and anything else is a part of the application, handed in by its type.
-    `also` are other statuses of success, and what each says.
+    Parameters are recognised by what they are: ids and texts are those of the path, in its order
+    (`/{id}` may be called `order_id` here), `Caller` (perhaps with a role) asks for credentials,
+    `body` and `query` are structs (a body that may be None may be left out),
+    `Once` is the Idempotency-Key, `Request` the request itself, and anything else is a part of the
+    application, handed in by its type.
+
+    `path_kinds` are the kinds of the path's ids by the names that the function gives them; None is
+    a plain text. `also` are other statuses of success, and what each says.
 
     An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
     the account's budget is used up, by whoever did that.
@@ -59,6 +62,11 @@ class Endpoint:
     once_required: bool = False
     path_kinds: Mapping[str, Kind | None] = field(default_factory=dict)
     parts: Mapping[str, type] = field(default_factory=dict)
+
+    @property
+    def path_names(self) -> list[str]:
+        """The names of the path's parameters, as callers read them."""
+        return _path_names(self.path)
 
 
 class Routes:
@@ -143,14 +151,13 @@ class Routes:
 def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
     hints = get_type_hints(handler, include_extras=True)
     returns = hints.pop("return", None)
-    in_path = [part[1:-1] for part in path.split("/") if part.startswith("{")]
     read: dict[str, Any] = {"parts": {}, "path_kinds": {}}
-    for name in in_path:
-        _, extras = _unwrapped(hints.pop(name))
-        read["path_kinds"][name] = next((e for e in extras if isinstance(e, Kind)), None)
     for name, hint in hints.items():
         kind, extras = _unwrapped(hint)
-        if kind is Caller:
+        id_kind = next((e for e in extras if isinstance(e, Kind)), None)
+        if id_kind is not None or kind is str:
+            read["path_kinds"][name] = id_kind
+        elif kind is Caller:
             read["caller"] = name
             read["role"] = next((e.role for e in extras if isinstance(e, Requires)), None)
         elif kind is Once or Once in get_args(kind):
@@ -165,9 +172,15 @@ def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
             read["query"] = kind
         else:
             read["parts"][name] = kind
+    if len(read["path_kinds"]) != len(_path_names(path)):
+        raise TypeError(f"{path}: the function reads {', '.join(read['path_kinds']) or 'nothing'}.")
     if returns not in (None, type(None), Answer):
         read["answers"] = returns
     return read
+
+
+def _path_names(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
 
 
 def _check_page(method: str, path: str, body: Any) -> None:

@@ -14,20 +14,20 @@ _PATIENCE_SECONDS = 3.0
 routes = Routes("", tag="Operations", quiet=True)
 
 
-class HealthOut(Output):
+class ReadinessOut(Output):
     """Whether all is well, and what is not."""
 
     status: str
     problems: list[str]
 
 
-@routes.get("/healthz", answers=HealthOut)
+@routes.get("/healthz", answers=ReadinessOut)
 async def healthz() -> Answer:
     """Alive: the process answers."""
-    return Answer(HealthOut(status="ok", problems=[]), headers=[NO_STORE])
+    return Answer(ReadinessOut(status="ok", problems=[]), headers=[NO_STORE])
 
 
-@routes.get("/readyz", answers=HealthOut)
+@routes.get("/readyz", answers=ReadinessOut, also={503: "Not ready: `problems` says why."})
 async def readyz(db: Database) -> Answer:
     """Ready: the database is reachable, with every migration and tomorrow's partitions.
 
@@ -50,6 +50,6 @@ async def readyz(db: Database) -> Answer:
     except CannotStart as differs:
         problems.append(str(differs))
     if problems:
-        body = HealthOut(status="not ready", problems=problems)
+        body = ReadinessOut(status="not ready", problems=problems)
         return Answer(body, 503, [NO_STORE, (b"retry-after", b"2")])
-    return Answer(HealthOut(status="ready", problems=[]), headers=[NO_STORE])
+    return Answer(ReadinessOut(status="ready", problems=[]), headers=[NO_STORE])

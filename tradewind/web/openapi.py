@@ -1,10 +1,9 @@
 """OpenAPI 3.1: the reference, written from the endpoints themselves."""
 
 import inspect
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from tradewind.errors import Refusal
 from tradewind.storage.pool import DatabaseAway
@@ -16,26 +15,21 @@ from tradewind.web.idempotency import (
     IdempotencyKeyReused,
     RequestInFlight,
 )
+from tradewind.web.openapi_schemas import Schemas
+from tradewind.web.openapi_shared import ProblemResponse, Shared, pascal, problem_schemas
 from tradewind.web.paging import MalformedCursor, PageQuery
 
-_REF = "#/components/schemas/{name}"
-
-_HEADERS: Mapping[str, tuple[str, str]] = {
-    "X-Request-Id": (
-        "Names this request in logs; a well-formed one that you send is kept.",
-        "req_06EJ4KQZC5T9XN4R5ZJ2V7M8QW",
+_INFO = {
+    "title": "Tradewind",
+    "version": "1",
+    "summary": "Cross-border purchasing behind one API.",
+    "description": (
+        "Search products on marketplaces, order there, pay with an approval step, and be "
+        "told of every change by signed webhooks.\n\n"
+        "`/v1` only grows: tolerate new fields and new values of enumerations. Every error "
+        "is a problem document (RFC 9457) whose `type` opens a page that explains it."
     ),
-    "RateLimit-Policy": (
-        "The plan's quota `q` per window `w` in seconds.",
-        '"default";q=1200;w=60',
-    ),
-    "RateLimit": (
-        "Requests `r` that fit now, and the seconds `t` until the whole burst is back.",
-        '"default";r=119;t=1',
-    ),
-    "Retry-After": ("Seconds to wait before trying again.", "2"),
-    "WWW-Authenticate": ("The ways to authenticate.", 'Bearer realm="tradewind"'),
-    "Idempotent-Replayed": ("`true` when this answer was given before.", "true"),
+    "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }
 
 _SECURITY = {
@@ -53,55 +47,6 @@ _SECURITY = {
     },
 }
 
-
-def describe(
-    endpoints: Iterable[Endpoint],
-    gate_errors: Sequence[type[Refusal]],
-    webhooks: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The whole document. `gate_errors` are what credentials and limits can be refused with.
-
-    `webhooks` are what receivers are sent: the type of the body by the name of the event.
-    """
-    shown = [endpoint for endpoint in endpoints if not endpoint.hidden]
-    kinds = [kind for e in shown for kind in (e.body, e.query, e.answers) if kind is not None]
-    kinds += (webhooks or {}).values()
-    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
-    by_kind = dict(zip(kinds, schemas, strict=True))
-    components["Problem"] = _problem_schema()
-    paths: dict[str, Any] = {}
-    for endpoint in shown:
-        operation = _Operation(endpoint, by_kind, components, gate_errors).described()
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
-    queries = {e.query.__name__ for e in shown if e.query is not None}
-    document = {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Tradewind",
-            "version": "1",
-            "summary": "Cross-border purchasing behind one API.",
-            "description": (
-                "Search products on marketplaces, order there, pay with an approval step, and be "
-                "told of every change by signed webhooks.\n\n"
-                "`/v1` only grows: tolerate new fields and new values of enumerations. Every error "
-                "is a problem document (RFC 9457) whose `type` opens a page that explains it."
-            ),
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
-        "servers": [{"url": "/"}],
-        "tags": [{"name": tag} for tag in dict.fromkeys(e.tag for e in shown)],
-        "paths": paths,
-        "webhooks": {
-            name: {"post": _webhook(name, by_kind[kind])} for name, kind in (webhooks or {}).items()
-        },
-        "components": {
-            "schemas": {n: s for n, s in sorted(components.items()) if n not in queries},
-            "securitySchemes": _SECURITY,
-        },
-    }
-    return _with_plain_names(document)
-
-
 _DELIVERY_HEADERS = {
     "X-Service-Event": "The name of the event.",
     "X-Service-Delivery": "The id of this attempt; another one at every retry.",
@@ -110,8 +55,67 @@ _DELIVERY_HEADERS = {
 }
 
 
+def describe(
+    endpoints: Iterable[Endpoint],
+    gate_errors: Sequence[type[Refusal]],
+    tags: Mapping[str, str],
+    webhooks: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The whole document.
+
+    `gate_errors` are the errors of credentials and limits, `tags` the headings with what each is
+    about, and `webhooks` the type of the body that each kind of event is delivered with.
+    """
+    shown = [endpoint for endpoint in endpoints if not endpoint.hidden]
+    webhooks = webhooks or {}
+    _check_operation_ids(shown)
+    schemas = Schemas(
+        inputs=[kind for e in shown for kind in (e.body, e.query) if kind is not None],
+        outputs=[*(e.answers for e in shown if e.answers is not None), *webhooks.values()],
+    )
+    operations = [_Operation(endpoint, schemas, gate_errors) for endpoint in shown]
+    shared = Shared(response for each in operations for response in each.problem_responses())
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        endpoint = operation.endpoint
+        methods = paths.setdefault(endpoint.path, {})
+        methods[endpoint.method.lower()] = operation.described(shared)
+    queries = {schemas.name_of(e.query) for e in shown if e.query is not None}
+    named = {**schemas.components, **problem_schemas()}
+    return {
+        "openapi": "3.1.0",
+        "info": _INFO,
+        "servers": [{"url": "/"}],
+        "tags": _tags(shown, tags),
+        "paths": paths,
+        "webhooks": {
+            name: {"post": _webhook(name, schemas.of(kind))} for name, kind in webhooks.items()
+        },
+        "components": {
+            "schemas": {name: named[name] for name in sorted(named) if name not in queries},
+            **{name: dict(sorted(section.items())) for name, section in shared.sections.items()},
+            "securitySchemes": _SECURITY,
+        },
+    }
+
+
+def _check_operation_ids(endpoints: Iterable[Endpoint]) -> None:
+    counted = Counter(endpoint.handler.__name__ for endpoint in endpoints)
+    twice = [name for name, count in counted.items() if count > 1]
+    if twice:
+        raise TypeError(f"Several endpoints have the same name: {', '.join(twice)}.")
+
+
+def _tags(endpoints: Iterable[Endpoint], tags: Mapping[str, str]) -> list[dict[str, str]]:
+    """The headings that are used, in the order in which they are described."""
+    used = {endpoint.tag for endpoint in endpoints}
+    if used - tags.keys():
+        raise TypeError(f"Say what these tags are about: {', '.join(sorted(used - tags.keys()))}.")
+    return [{"name": tag, "description": text} for tag, text in tags.items() if tag in used]
+
+
 def _webhook(name: str, schema: Any) -> dict[str, Any]:
-    """What a receiver is sent, and what it answers."""
+    """What an endpoint of a customer is sent, and what it answers."""
     return {
         "operationId": f"receive_{name.replace('.', '_')}",
         "tags": ["Webhooks"],
@@ -138,18 +142,13 @@ class _Operation:
     """Writes one endpoint's part of the document."""
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        schemas: Mapping[Any, Any],
-        components: Mapping[str, Any],
-        gate_errors: Sequence[type[Refusal]],
+        self, endpoint: Endpoint, schemas: Schemas, gate_errors: Sequence[type[Refusal]]
     ) -> None:
         self.endpoint = endpoint
         self.schemas = schemas
-        self.components = components
         self.gate_errors = gate_errors
 
-    def described(self) -> dict[str, Any]:
+    def described(self, shared: Shared) -> dict[str, Any]:
         endpoint = self.endpoint
         summary, _, rest = inspect.cleandoc(endpoint.handler.__doc__ or "").partition("\n\n")
         operation: dict[str, Any] = {
@@ -157,15 +156,15 @@ class _Operation:
             "tags": [endpoint.tag],
             "summary": " ".join(summary.split()).rstrip("."),
             "description": self._description(rest),
-            "parameters": [*self._path(), *self._query(), *self._once()],
-            "responses": self._responses(),
+            "parameters": [*self._path(shared), *self._query(shared), *self._once(shared)],
+            "responses": self._responses(shared),
             "security": [{"accessToken": []}, {"apiKey": []}] if endpoint.caller else [],
         }
         if endpoint.body is not None:
             media = "application/x-www-form-urlencoded" if endpoint.form else "application/json"
             operation["requestBody"] = {
                 "required": endpoint.body_required,
-                "content": {media: self._content(endpoint.body)},
+                "content": {media: self._content(endpoint.body, shared)},
             }
         return operation
 
@@ -174,76 +173,75 @@ class _Operation:
         paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
         return "\n\n".join(filter(None, [*paragraphs, needs]))
 
-    def _path(self) -> list[dict[str, Any]]:
+    def _path(self, shared: Shared) -> list[dict[str, Any]]:
         return [
-            {
-                "name": name,
-                "in": "path",
-                "required": True,
-                "schema": {"type": "string", **({"pattern": kind.pattern} if kind else {})},
-                **({"description": f"The id of the {kind.noun}."} if kind else {}),
-            }
-            for name, kind in self.endpoint.path_kinds.items()
+            shared.id_parameter(name, kind)
+            if kind
+            else {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            for name, kind in zip(
+                self.endpoint.path_names, self.endpoint.path_kinds.values(), strict=True
+            )
         ]
 
-    def _query(self) -> list[dict[str, Any]]:
-        if self.endpoint.query is None:
+    def _query(self, shared: Shared) -> list[dict[str, Any]]:
+        query = self.endpoint.query
+        if query is None:
             return []
-        schema = self._resolved(self.schemas[self.endpoint.query])
-        found = []
+        schema = self.schemas.resolved(self.schemas.of(query))
+        pages = PageQuery.__struct_fields__ if issubclass(query, PageQuery) else ()
+        parameters = []
         for name, field in schema["properties"].items():
-            described = dict(field)
-            parameter = {
-                "name": name,
-                "in": "query",
-                "required": name in schema.get("required", ()),
-                "schema": _without_null(described),
-            }
-            if "description" in described:
-                parameter["description"] = described.pop("description")
-            if parameter["schema"].get("type") == "array":
-                parameter |= {"style": "form", "explode": False}
-            found.append(parameter)
-        return found
+            parameter = _query_parameter(name, field, required=name in schema.get("required", ()))
+            parameters.append(
+                shared.parameter(pascal(name), parameter) if name in pages else parameter
+            )
+        return parameters
 
-    def _once(self) -> list[dict[str, Any]]:
+    def _once(self, shared: Shared) -> list[dict[str, Any]]:
         if self.endpoint.once is None:
             return []
-        return [
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": self.endpoint.once_required,
-                "description": "A fresh one for each new request; kept for 7 days.",
-                "schema": {"type": "string", "pattern": "^[\\x20-\\x7e]{1,255}$"},
-            }
-        ]
+        return [shared.idempotency_key(required=self.endpoint.once_required)]
 
-    def _responses(self) -> dict[str, Any]:
+    def _responses(self, shared: Shared) -> dict[str, Any]:
         endpoint = self.endpoint
+        more = ["Idempotent-Replayed"] if endpoint.once is not None else []
         success: dict[str, Any] = {
             "description": "Done." if endpoint.status == 204 else "The answer.",  # noqa: PLR2004
-            "headers": self._headers(),
-        }
-        success["headers"] |= {
-            name: {"description": text, "schema": {"type": "string"}}
-            for name, text in endpoint.headers.items()
+            "headers": {
+                **shared.headers(with_credentials=endpoint.caller is not None, more=more),
+                **{
+                    name: {"description": text, "schema": {"type": "string"}}
+                    for name, text in endpoint.headers.items()
+                },
+            },
         }
         if endpoint.answers is not None:
-            success["content"] = {endpoint.media_type: self._content(endpoint.answers)}
-        found = {str(endpoint.status): success}
+            success["content"] = {endpoint.media_type: self._content(endpoint.answers, shared)}
+        responses = {str(endpoint.status): success}
         for status, text in endpoint.also.items():
             without_body = status == 304  # noqa: PLR2004
-            found[str(status)] = {
+            responses[str(status)] = {
                 **{k: v for k, v in success.items() if not (without_body and k == "content")},
                 "description": text,
             }
+        for response in self.problem_responses():
+            own = responses.get(str(response.status))
+            if own is None:
+                responses[str(response.status)] = shared.problem(response)
+            else:  # the status has an answer of its own as well
+                problem = {"application/problem+json": shared.problem_content(response.errors)}
+                own["content"] = {**own.get("content", {}), **problem}
+        return responses
+
+    def problem_responses(self) -> list[ProblemResponse]:
         by_status: dict[int, list[type[Refusal]]] = {}
-        for kind in self._errors():
-            by_status.setdefault(problems.status_of(kind), []).append(kind)
-        for status, kinds in sorted(by_status.items()):
-            found[str(status)] = self._problem(status, kinds)
-        return found
+        for error in self._errors():
+            by_status.setdefault(problems.status_of(error), []).append(error)
+        with_credentials = self.endpoint.caller is not None
+        return [
+            ProblemResponse(status, errors, with_credentials)
+            for status, errors in sorted(by_status.items())
+        ]
 
     def _errors(self) -> list[type[Refusal]]:
         endpoint = self.endpoint
@@ -273,64 +271,23 @@ class _Operation:
             kinds.append(DatabaseAway)
         return list(dict.fromkeys(kinds))
 
-    def _problem(self, status: int, kinds: Sequence[type[Refusal]]) -> dict[str, Any]:
-        headers = self._headers(problem=True)
-        if status in (429, 503):
-            headers["Retry-After"] = _header("Retry-After")
-        if status == 401:  # noqa: PLR2004
-            headers["WWW-Authenticate"] = _header("WWW-Authenticate")
-        return {
-            "description": " ".join(f"`{kind.code}`: {kind.title}." for kind in kinds),
-            "headers": headers,
-            "content": {
-                "application/problem+json": {
-                    "schema": {"$ref": _REF.format(name="Problem")},
-                    "examples": {kind.code: {"value": _problem_example(kind)} for kind in kinds},
-                }
-            },
-        }
-
-    def _headers(self, *, problem: bool = False) -> dict[str, Any]:
-        names = ["X-Request-Id"]
-        if self.endpoint.caller is not None:
-            names += ["RateLimit-Policy", "RateLimit"]
-        if self.endpoint.once is not None and not problem:
-            names.append("Idempotent-Replayed")
-        return {name: _header(name) for name in names}
-
-    def _content(self, kind: Any) -> dict[str, Any]:
-        schema = self.schemas[kind]
-        return {"schema": schema, "example": self._example(schema)}
-
-    def _example(self, schema: Mapping[str, Any]) -> Any:
-        """A whole example, put together from the examples of its fields."""
-        if "examples" in schema:
-            return schema["examples"][0]
-        schema = self._resolved(schema)
-        if "properties" in schema:
-            return {name: self._example(field) for name, field in schema["properties"].items()}
-        if "anyOf" in schema:
-            return self._example(schema["anyOf"][0])
-        if schema.get("type") == "array":
-            return [self._example(schema["items"])]
-        for word in ("examples", "enum"):
-            if word in schema:
-                return schema[word][0]
-        return schema.get(
-            "default",
-            {"string": "text", "integer": 1, "boolean": False}.get(schema.get("type", "null")),
-        )
-
-    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "$ref" in schema:
-            found: Mapping[str, Any] = self.components[schema["$ref"].rpartition("/")[2]]
-            return found
-        return schema
+    def _content(self, kind: Any, shared: Shared) -> dict[str, Any]:
+        schema = self.schemas.of(kind)
+        example = self.schemas.example(schema)
+        name = self.schemas.name_of(kind)
+        if name is None:
+            return {"schema": schema, "example": example}
+        return {"schema": schema, "examples": {"example": shared.example(name, example)}}
 
 
-def _header(name: str) -> dict[str, Any]:
-    text, example = _HEADERS[name]
-    return {"description": text, "schema": {"type": "string"}, "example": example}
+def _query_parameter(name: str, field: Mapping[str, Any], *, required: bool) -> dict[str, Any]:
+    schema = _without_null(dict(field))
+    parameter = {"name": name, "in": "query", "required": required, "schema": schema}
+    if "description" in schema:
+        parameter["description"] = schema.pop("description")
+    if schema.get("type") == "array":
+        parameter |= {"style": "form", "explode": False}
+    return parameter
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -339,58 +296,3 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     if len(options) == 1:
         return {**{k: v for k, v in schema.items() if k not in ("anyOf", "default")}, **options[0]}
     return schema
-
-
-def _problem_schema() -> dict[str, Any]:
-    text = {"type": "string"}
-    return {
-        "title": "Problem",
-        "type": "object",
-        "description": "A problem document (RFC 9457).",
-        "required": ["type", "title", "status", "detail", "code", "request_id"],
-        "properties": {
-            "type": {"type": "string", "format": "uri", "description": "Opens an explanation."},
-            "title": text,
-            "status": {"type": "integer"},
-            "detail": text,
-            "code": {"type": "string", "description": "Stable; compare this."},
-            "request_id": text,
-            "retry_after": {"type": "integer", "description": "Seconds to wait."},
-            "errors": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["pointer", "code", "message"],
-                    "properties": {"pointer": text, "code": text, "message": text},
-                },
-            },
-            "current": {"type": "string", "description": "The state that forbids it."},
-            "allowed": {"type": "array", "items": text, "description": "What would be possible."},
-            "upstream": {
-                "type": "object",
-                "properties": {"platform": text, "code": text, "message": text},
-            },
-        },
-    }
-
-
-def _problem_example(kind: type[Refusal]) -> dict[str, Any]:
-    return {
-        "type": f"https://tradewind.example/problems/{kind.code}",
-        "title": kind.title,
-        "status": problems.status_of(kind),
-        "detail": " ".join((kind.__doc__ or kind.title).split("\n\n")[0].split()),
-        "code": kind.code,
-        "request_id": "req_06EJ4KQZC5T9XN4R5ZJ2V7M8QW",
-    }
-
-
-def _with_plain_names(document: dict[str, Any]) -> dict[str, Any]:
-    """Generic structs get names that people would give: `Page_KeyOut_` becomes `PageOfKeyOut`."""
-    text = msgspec.json.encode(document).decode()
-    for name in document["components"]["schemas"]:
-        if name.endswith("_"):
-            text = text.replace(f'"{name}"', f'"{name[:-1].replace("_", "Of")}"')
-            text = text.replace(f'/{name}"', f'/{name[:-1].replace("_", "Of")}"')
-    plain: dict[str, Any] = msgspec.json.decode(text)
-    return plain

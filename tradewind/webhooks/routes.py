@@ -63,7 +63,7 @@ async def create_webhook(
     return Answer(shown, headers=[NO_STORE, location])
 
 
-@routes.get("/{subscription_id}", errors=(NoSuch,))
+@routes.get("/{id}", errors=(NoSuch,))
 async def get_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> SubscriptionOut:
@@ -79,7 +79,7 @@ async def mine(db: Database, account_id: UUID, subscription_id: UUID) -> Subscri
     return found
 
 
-@routes.patch("/{subscription_id}", errors=(NoSuch, WebhookUrlRejected))
+@routes.patch("/{id}", errors=(NoSuch, WebhookUrlRejected))
 async def update_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
@@ -99,7 +99,7 @@ async def update_webhook(
     )
 
 
-@routes.delete("/{subscription_id}", status=204, errors=(NoSuch,))
+@routes.delete("/{id}", status=204, errors=(NoSuch,))
 async def delete_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, request: Request, db: Database
 ) -> None:
@@ -107,7 +107,7 @@ async def delete_webhook(
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
 
 
-@routes.post("/{subscription_id}/rotate-secret", answers=RotatedOut, errors=(NoSuch,))
+@routes.post("/{id}/rotate-secret", answers=RotatedOut, errors=(NoSuch,))
 async def rotate_webhook_secret(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

@@ -11,7 +11,7 @@ from tradewind.web.problems import ValidationFailed
 from tradewind.webhooks.model import Health, Subscription
 from tradewind.webhooks.subscribe import Wish
 
-_Time = Annotated[str, Meta(examples=["2026-11-15T01:02:03.004Z"])]
+_Time = clock.Timestamp
 _Url = Annotated[
     str,
     Meta(
