@@ -22,6 +22,7 @@ run: ## Start everything on this machine; Ctrl-C stops it and keeps the data
 
 test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py browser
+	@$(PYTHON) tools/setup.py node
 	@$(MAKE) check
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
 
@@ -51,10 +52,11 @@ screenshots: setup ## Shoot every page of the dashboard into build/screenshots; 
 	@$(VENV_PYTHON) tools/screenshots.py $(ONLY)
 
 lock: setup ## Write both locks anew from pyproject.toml
-	$(LOCK) pyproject.toml -o requirements.lock
 	$(LOCK) --group dev pyproject.toml -o requirements-dev.lock
+	@# The tests run with the versions that are installed in production.
+	$(LOCK) --constraint requirements-dev.lock pyproject.toml -o requirements.lock
 
 clean: ## Remove what these commands made; the data stays
 	rm -rf .venv .venv.new .venv.old build .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-		.import_linter_cache
+		.import_linter_cache tests/openapi/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Makes ready what the Makefile needs: the virtual environment, a browser with a font, wrk."""
+"""Makes ready what the Makefile needs: the virtual environment, a browser, Node's tools, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: that one must get as far as the sentence that says so.
@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ STAMP = "tradewind-setup.json"
 LOCKS = {"run": ROOT / "requirements.lock", "dev": ROOT / "requirements-dev.lock"}
 OLDEST_PYTHON = (3, 11)
 PYTHON = ".".join(map(str, sys.version_info[:3]))
+NODE_TOOLS = ROOT / "tests" / "openapi"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -58,9 +60,11 @@ def ensure(mode: str) -> int:
         return ensure_environment(mode)
     if mode == "browser":
         return ensure_browser()
+    if mode == "node":
+        return ensure_node_tools()
     if mode == "wrk":
         return ensure_wrk()
-    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | wrk")
+    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | node | wrk")
 
 
 def say(sentence: str) -> None:
@@ -200,6 +204,40 @@ def ensure_browser() -> int:
         return 0
     say(f"The browser tests need {' and '.join(packages)}; run: {by_hand(packages)}")
     return 1 if os.environ.get("CI") == "true" else 0
+
+
+def ensure_node_tools() -> int:
+    """For the tests of the OpenAPI document. Without it they are skipped, so only CI insists."""
+    manifest, lock = (NODE_TOOLS / name for name in ("package.json", "package-lock.json"))
+    wanted = hashlib.sha256(manifest.read_bytes() + lock.read_bytes()).hexdigest()
+    installed = NODE_TOOLS / "node_modules" / STAMP
+    if installed.exists() and installed.read_text(encoding="utf-8") == wanted:
+        return 0
+    oldest = json.loads(manifest.read_text(encoding="utf-8"))["engines"]["node"]
+
+    def missing() -> list[str]:
+        tools = {"node": "nodejs", "npm": "npm"}
+        return [package for tool, package in tools.items() if not shutil.which(tool)]
+
+    if packages := installed_or_missing(missing):
+        problem = f"they are missing; run: {by_hand(packages)}"
+    elif version(output("node", "--version")) < version(oldest):
+        problem = f"node is {output('node', '--version')}"
+    else:
+        say("Installing the tools of tests/openapi/package-lock.json.")
+        npm = [shutil.which("npm") or "npm", "ci", "--silent"]
+        done = subprocess.run(npm, check=False, cwd=NODE_TOOLS, stdout=subprocess.DEVNULL)
+        if done.returncode == 0:
+            installed.write_text(wanted, encoding="utf-8")
+            return 0
+        problem = "`npm ci` failed in tests/openapi"
+    say(f"Some tests of the OpenAPI document need Node.js {oldest} and npm, and {problem}.")
+    return 1 if os.environ.get("CI") == "true" else 0
+
+
+def version(text: str) -> tuple[int, ...]:
+    """`>=20.19` and `v20.20.2` as numbers that can be compared."""
+    return tuple(int(number) for number in re.findall(r"\d+", text))
 
 
 def has_cjk_font() -> bool:
