@@ -53,6 +53,7 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     page.get_by_text("Withdraw payment request").click()
     page.get_by_role("button", name="Withdraw", exact=True).click()
     told(page, "withdrawn")
+    expect(page.locator("#facts")).to_contain_text(f"Withdrawn by {store.buyer.email}")
     page.get_by_role("button", name="Request payment of").click()
     told(page, "The payment was requested")
     asked = payments(store, order["id"])

@@ -1,6 +1,7 @@
 """The database itself refuses what must never be, whoever asks for it."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,11 @@ import pytest
 from kit.store import Store
 
 from tradewind import ids
+from tradewind.storage import migrate
 
 pytestmark = pytest.mark.xdist_group("store")
 
+MIGRATIONS = Path(migrate.__file__).parent / "migrations"
 ORDERS = [
     ("status = 'lost'", "purchase_order_status_check"),
     ("payment_status = 'lost', payment_id = NULL", "purchase_order_payment_status_check"),
@@ -61,6 +64,7 @@ PAYMENTS = [
     ("mode = 'cash'", "payment_request_mode_check"),
     ("amount_fen = -1", "payment_request_amount_fen_check"),
     ("decided_by = requested_by, decided_at = now()", "four_eyes"),
+    ("decided_by = requested_by, decided_at = now(), status = 'paid'", "four_eyes"),
     ("decided_by = gen_random_uuid()", "payment_request_check"),
     ("sent_at = now()", "only_what_was_approved_is_sent"),
 ]
@@ -153,3 +157,31 @@ async def test_what_there_is_one_of_cannot_be_there_twice(
         await connection.execute(statement, *an_order)
 
     assert refused.value.constraint_name == constraint
+
+
+async def test_requests_withdrawn_before_the_migration_get_their_time_and_actor(
+    connection: Any, store: Store
+) -> None:
+    order = store.order()
+    payment = ids.PAYMENT.read(store.request_payment(order["id"])["id"])
+    withdrawn = store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    moment = "SELECT decided_at, updated_at, decided_email FROM payment_request WHERE id = $1"
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        await connection.execute(
+            "UPDATE payment_request SET decided_by = NULL, decided_email = NULL, decided_at = NULL"
+            " WHERE status = 'withdrawn'"
+        )
+        await connection.execute(
+            "ALTER TABLE payment_request DROP CONSTRAINT four_eyes,"
+            " ADD CONSTRAINT four_eyes CHECK (decided_by <> requested_by)"
+        )
+
+        await connection.execute((MIGRATIONS / "0010_withdrawn_payments.sql").read_text())
+
+        row = await connection.fetchrow(moment, payment)
+    finally:
+        await transaction.rollback()
+    assert row["decided_email"] == withdrawn["decided_by"]["email"]
+    assert row["decided_at"] == row["updated_at"]

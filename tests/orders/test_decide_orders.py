@@ -106,10 +106,10 @@ def test_what_is_being_cancelled_is_neither_asked_nor_approved_to_be_paid() -> N
 
 
 def test_a_request_that_is_withdrawn_leaves_the_order_unpaid() -> None:
-    after = decide.payment_withdrawn(pending(), BUYER)
+    after = decide.payment_withdrawn(pending(), BUYER, NOW)
 
     assert after.payment_status is P.UNPAID
-    assert after.payment == a_request(RequestStatus.WITHDRAWN)
+    assert after.payment == a_request(RequestStatus.WITHDRAWN, decided_by=BUYER, decided_at=NOW)
 
 
 def test_an_approval_names_who_gave_it() -> None:

@@ -108,6 +108,41 @@ def test_payments_are_listed_by_status_the_latest_first(store: Store) -> None:
     store.refused("GET", "/v1/payments?status=lost", 422, "validation_failed", by=store.approver)
 
 
+def test_payments_are_listed_by_order(store: Store) -> None:
+    order, other = store.order(), store.order()
+    first = store.request_payment(order["id"])["id"]
+    reject(store, first)
+    second = store.request_payment(order["id"])["id"]
+    store.request_payment(other["id"])
+
+    def listed(query: str) -> list[str]:
+        page = store.ok("GET", f"/v1/payments?order={order['id']}{query}", by=store.approver)
+        assert {one["order"]["id"] for one in page["items"]} <= {order["id"]}
+        return [one["id"] for one in page["items"]]
+
+    assert listed("") == [second, first]
+    assert listed("&status=rejected") == [first]
+    assert listed("&status=paid") == []
+    nobodys = store.ok("GET", f"/v1/payments?order=ORD{0:026}", by=store.approver)
+    assert nobodys["items"] == []
+    store.refused("GET", "/v1/payments?order=1", 422, "validation_failed", by=store.approver)
+
+
+def test_a_withdrawn_request_says_who_withdrew_it_and_when(store: Store) -> None:
+    order = store.order()
+    requested = store.request_payment(order["id"])
+
+    withdrawn = store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+
+    (shown,) = store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
+    (change, *_) = store.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
+    assert shown == withdrawn
+    assert withdrawn["status"] == "withdrawn"
+    assert withdrawn["decided_by"] == requested["requested_by"] == change["by"]
+    assert requested["requested_at"] < withdrawn["decided_at"] <= change["at"]
+    assert payment_of(store, requested["id"])["decided_at"] == withdrawn["decided_at"]
+
+
 def reject(store: Store, payment_id: str) -> Any:
     return store.ok(
         "POST",

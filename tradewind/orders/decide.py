@@ -93,9 +93,9 @@ def payment_requested(
     )
 
 
-def payment_withdrawn(order: Order, by: Who) -> Order:
+def payment_withdrawn(order: Order, by: Who, at: datetime) -> Order:
     to = lifecycle.moved(order, Trigger.WITHDRAW, by)
-    request = replace(_open(order), status=RequestStatus.WITHDRAWN)
+    request = replace(_open(order), status=RequestStatus.WITHDRAWN, decided_by=by, decided_at=at)
     return replace(order, payment_status=to, payment=request)
 
 

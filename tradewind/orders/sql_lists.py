@@ -214,19 +214,26 @@ async def list_queue(
 
 
 async def list_payments(
-    db: Database, statuses: Sequence[str], *, below: UUID | None, limit: int
+    db: Database,
+    statuses: Sequence[str] | None,
+    order_id: UUID | None = None,
+    *,
+    below: UUID | None,
+    limit: int,
 ) -> Sequence[tuple[PaymentRequest, Order]]:
-    """Payments of all accounts, the latest first."""
+    """List payments of all accounts, the latest first."""
     found = await db.fetch(
         f"""
         SELECT {COLUMNS}, {PAYMENT_COLUMNS}
           FROM {_ANY_PAYMENT}
-         WHERE pay.status = ANY ($1::text[])
-           AND ($2::uuid IS NULL OR pay.id < $2)
+         WHERE ($1::text[] IS NULL OR pay.status = ANY ($1))
+           AND ($2::uuid IS NULL OR pay.purchase_order_id = $2)
+           AND ($3::uuid IS NULL OR pay.id < $3)
          ORDER BY pay.id DESC
-         LIMIT $3
+         LIMIT $4
         """,  # noqa: S608 - the parts are our own constants
         statuses,
+        order_id,
         below,
         limit,
     )

@@ -203,8 +203,8 @@ class PaymentOut(Output):
     mode: PayMode
     requested_by: WhoOut
     requested_at: _Time
-    decided_by: WhoOut | None
-    decided_at: _Time | None
+    decided_by: Annotated[WhoOut | None, Meta(description="Who approved, rejected or withdrew it.")]
+    decided_at: Annotated[_Time | None, Meta(description="When they did.")]
     reason: Annotated[
         str | None,
         Meta(

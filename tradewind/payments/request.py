@@ -44,7 +44,7 @@ async def withdraw_payment(
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         order = await _mine(tx, by, order_id)
-        step = decide.payment_withdrawn(order, by)
+        step = decide.payment_withdrawn(order, by, order.now)
         after = await advance.to(tx, order, step, Cause("payment_withdrawn", by))
         return await _told(tx, actor, "payment.withdrawn", after, 200, once)
 

@@ -162,9 +162,9 @@ async def list_payments(
     """List payments of all accounts, with their orders.
 
     Without a filter it is the queue: what waits for a decision, those first that have the least
-    time left before the platform closes the order.
+    time left before the platform closes the order. With one, the latest come first.
     """
-    if query.status is None:
+    if query.status is None and query.order is None:
         waiting = await sql_lists.list_queue(
             db,
             after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
@@ -174,6 +174,7 @@ async def list_payments(
     found = await sql_lists.list_payments(
         db,
         query.status,
+        query.order_id,
         below=read_cursor("payments", query.cursor, UUID),
         limit=query.limit + 1,
     )

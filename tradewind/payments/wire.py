@@ -1,10 +1,11 @@
 """Payments and refunds as JSON: what callers send, and what approvers see."""
 
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import Meta
 
-from tradewind import money
+from tradewind import ids, money
 from tradewind.money import CnyIn
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
 from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
@@ -30,10 +31,23 @@ class PaymentsQuery(PageQuery):
     status: Annotated[
         list[RequestStatus] | None,
         Meta(
-            description="By comma. Left out: the queue, which is `pending_approval`, those first "
-            "that have the least time left. With it: the latest first."
+            description="Any of these, separated by commas; the latest first. Without `status` and "
+            "`order`, the queue: `pending_approval`, the most urgent first."
         ),
     ] = None
+    order: Annotated[
+        Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None,
+        Meta(description="Requests to pay this order; the latest first."),
+    ] = None
+
+    @property
+    def order_id(self) -> UUID | None:
+        if self.order is None:
+            return None
+        order_id = ids.ORDER.read(self.order)
+        if order_id is None:
+            raise ValidationFailed("?order", "This is not the id of an order.")
+        return order_id
 
 
 class PaymentIn(Input):
