@@ -136,7 +136,9 @@ def test_every_operation_says_all_about_itself(document: dict[str, Any]) -> None
                     media = answer["content"].get("application/problem+json")
                     assert media is None or media["examples"], where
             if operation["security"]:
-                assert operation["security"] == [{"accessToken": []}, {"apiKey": []}]
+                token, key = operation["security"]
+                assert token["accessToken"] == key["apiKey"]
+                assert set(key["apiKey"]) <= {"buyer", "approver", "operator"}
                 assert {"401", "403", "422", "429", "500", "503"} <= set(operation["responses"])
 
 

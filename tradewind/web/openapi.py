@@ -158,7 +158,7 @@ class _Operation:
             "description": self._description(rest),
             "parameters": [*self._path(shared), *self._query(shared), *self._once(shared)],
             "responses": self._responses(shared),
-            "security": [{"accessToken": []}, {"apiKey": []}] if endpoint.caller else [],
+            "security": self._security(),
         }
         if endpoint.body is not None:
             media = "application/x-www-form-urlencoded" if endpoint.form else "application/json"
@@ -167,6 +167,13 @@ class _Operation:
                 "content": {media: self._content(endpoint.body, shared)},
             }
         return operation
+
+    def _security(self) -> list[dict[str, list[str]]]:
+        """The credentials of which one is needed, with the role that the account must have."""
+        if self.endpoint.caller is None:
+            return []
+        roles = [self.endpoint.role] if self.endpoint.role else []
+        return [{scheme: roles} for scheme in _SECURITY]
 
     def _description(self, text: str) -> str:
         needs = f"Needs the role `{self.endpoint.role}`." if self.endpoint.role else ""
