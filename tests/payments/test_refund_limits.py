@@ -91,6 +91,18 @@ def test_of_a_split_order_no_more_is_asked_back_than_its_part_has_left(
     assert everything.amount_fen + everything.freight_fen == left
 
 
+def test_freight_without_an_amount_of_goods_is_limited_by_the_part_too() -> None:
+    """Left out, the goods are what is left of them; freight on top of that has to fit as well."""
+    with pytest.raises(RefundTooLarge) as caught:
+        refund._new(split(), _asks(freight_cny=5.01, order_id="A"))  # noqa: SLF001
+
+    assert caught.value.facts["left_cny"] == TOTAL / 100
+    goods_and_freight = refund._new(split(), _asks(freight_cny=5, order_id="A"))  # noqa: SLF001
+    assert (goods_and_freight.amount_fen, goods_and_freight.freight_fen) == (1000, 500)
+    goods_alone = refund._new(split(), _asks(freight_cny=0, order_id="A"))  # noqa: SLF001
+    assert (goods_alone.amount_fen, goods_alone.freight_fen) == (1000, 0)
+
+
 def _asks(**more: Any) -> RefundIn:
     return msgspec.convert({"type": "refund_only", "reason": "damaged", **more}, RefundIn)
 
@@ -104,6 +116,10 @@ def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (422, "refund_too_large")
     assert problem["left_cny"] == 15
+    # The same with the goods left out: what is left of the other part is not for this one.
+    answer = quiet.refund(order["id"], order_id=second, freight_cny=15)
+    assert (answer.status_code, answer.json()["code"]) == (422, "refund_too_large")
+    assert answer.json()["left_cny"] == 15
     assert quiet.look(order["id"])["refunds"] == []
 
 

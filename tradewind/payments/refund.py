@@ -203,15 +203,21 @@ def _part(order: Order, order_id: str | None) -> PlatformOrder:
 
 
 def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
-    """Goods and freight to ask for. Left out is everything that is left, of each its own."""
+    """Goods and freight to request: together no more than is left of this part.
+
+    `amount_cny` left out means all that is left of the goods; `freight_cny` left out with it, all
+    that is left of the freight, and left out alone, none.
+    """
     goods, freight = asked.amount_fen, asked.freight_fen
     left = decide.refundable_of(order, part)
-    if goods is not None:
-        if goods + (freight or 0) > left:
-            raise RefundTooLarge(goods + (freight or 0), left)
-        return goods, freight or 0
-    of_freight = min(_freight_left(order, part), left)
-    return left - of_freight, of_freight if freight is None else freight
+    if goods is None:
+        freight_left = min(_freight_left(order, part), left)
+        goods = left - freight_left
+        freight = freight_left if freight is None else freight
+    total = goods + (freight or 0)
+    if total > left:
+        raise RefundTooLarge(total, left)
+    return goods, freight or 0
 
 
 def _freight_left(order: Order, part: PlatformOrder) -> int:

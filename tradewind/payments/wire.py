@@ -81,8 +81,8 @@ class RefundIn(Input):
     amount_cny: Annotated[
         CnyIn | None,
         Meta(
-            description="For the goods. Left out: everything that is left. 0 only with "
-            "`freight_cny` above 0: for the freight alone."
+            description="For the goods. Left out: all that is left of the goods. 0 only "
+            "with `freight_cny` above 0: for the freight alone."
         ),
     ] = None
     freight_cny: Annotated[CnyIn | None, Meta(description="For the freight, on top.")] = None
