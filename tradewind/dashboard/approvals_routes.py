@@ -13,7 +13,7 @@ from tradewind import ids, money
 from tradewind.accounts.model import Approver
 from tradewind.audit.model import Actor
 from tradewind.dashboard import sql_desk
-from tradewind.dashboard.forms import errors_of
+from tradewind.dashboard.forms import errors_of, required_amount_fen
 from tradewind.dashboard.listing import choices, first_page, next_page
 from tradewind.dashboard.order_changes import told
 from tradewind.dashboard.render import Renderer, fen
@@ -26,7 +26,7 @@ from tradewind.orders.routes import who
 from tradewind.orders.wire import OrderOut
 from tradewind.payments import decide
 from tradewind.payments.routes import time_left
-from tradewind.payments.wire import ApproveIn, RejectIn
+from tradewind.payments.wire import RejectIn
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.answer import Answer
@@ -49,10 +49,10 @@ class ApprovalsQuery(PageQuery):
     status: RequestStatus | None = None
 
 
-class ApproveForm(Form, kw_only=True):
+class ApproveForm(Form):
     """The amount that the approver saw; without one, nothing is approved."""
 
-    amount_cny: str
+    amount_cny: str = ""
 
 
 class RejectForm(Form):
@@ -133,9 +133,12 @@ async def approve(
     renderer: Renderer,
 ) -> Answer:
     """Approve the amount that was on the page, or say that it is another."""
-    seen = inputs.read_values(ApproveIn, amount_cny=body.amount_cny).amount_fen
     try:
+        seen = required_amount_fen("amount_cny", body.amount_cny)
         await decide.approve(db, Actor.of(caller, request), who(caller), payment_id, seen, None)
+    except Invalid as wrong:
+        said = f"{errors_of(wrong)['amount_cny']} Nothing was approved."
+        return await _page(db, renderer, request, caller, payment_id, 422, errors={"": said})
     except Conflict as refusal:
         said = await _plainly(db, payment_id, refusal, "approved")
         return await _page(db, renderer, request, caller, payment_id, 409, errors={"": said})

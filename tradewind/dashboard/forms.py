@@ -1,11 +1,15 @@
-"""Forms: which of its fields a refusal is about, so that it is said beside that field. Pure."""
+"""Forms: the amounts in them, and which field an error is about, to say it beside that. Pure."""
 
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from urllib.parse import urlsplit
 
 from tradewind.errors import Refusal
+from tradewind.web.problems import ValidationFailed
 
 _LONGEST_PATH = 2000
+_AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
 
 
 def errors_of(refusal: Refusal) -> Mapping[str, str]:
@@ -18,6 +22,26 @@ def errors_of(refusal: Refusal) -> Mapping[str, str]:
         name = str(error["pointer"]).strip("/?").partition("/")[0]
         found.setdefault(name, str(error["message"]))
     return found or {"": refusal.detail}
+
+
+def amount_fen(name: str, text: str) -> int | None:
+    """An amount in CNY as people type it, in fen; None where the field is empty."""
+    text = text.strip()
+    if not text:
+        return None
+    if not _AMOUNT.fullmatch(text):
+        raise ValidationFailed(f"/{name}", "Write an amount in CNY, such as 12.50.")
+    return int(Decimal(text) * 100)
+
+
+def required_amount_fen(name: str, text: str) -> int:
+    """The amount that the page showed. A form without it names no amount, and does nothing."""
+    fen = amount_fen(name, text)
+    if fen is None:
+        raise ValidationFailed(
+            f"/{name}", "The amount is missing: open the page again, and send it from there."
+        )
+    return fen
 
 
 def local_path(text: str | None, *, otherwise: str = "/") -> str:

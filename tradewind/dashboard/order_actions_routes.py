@@ -1,14 +1,13 @@
 """What people do with an order, in a browser: each button is a command of the API."""
 
-import re
 from collections.abc import Awaitable
 
-from tradewind import ids
+from tradewind import ids, money
 from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
 from tradewind.background.errands import Errands
 from tradewind.dashboard import order_view
-from tradewind.dashboard.forms import errors_of
+from tradewind.dashboard.forms import amount_fen, errors_of, required_amount_fen
 from tradewind.dashboard.once import OnceForm, once_of
 from tradewind.dashboard.order_words import plainly
 from tradewind.dashboard.orders_routes import RefundForm, Wrong, order_page
@@ -25,7 +24,7 @@ from tradewind.orders.sandbox_routes import advance_sandbox_order
 from tradewind.payments.modes import PayModes
 from tradewind.payments.refund import ask_refund
 from tradewind.payments.request import request_payment, withdraw_payment
-from tradewind.payments.wire import PaymentIn, RefundIn
+from tradewind.payments.wire import RefundIn
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
@@ -40,7 +39,6 @@ from tradewind.web.site import Form
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
 _DONE = 200
-_AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
 _TOLD = (Conflict, UpstreamFailed, Unavailable, IdempotencyKeyReused)
 
 
@@ -111,7 +109,7 @@ async def ask_to_pay(
     renderer: Renderer,
 ) -> Answer:
     """Ask for the amount that was shown to be paid."""
-    seen = read_values(PaymentIn, amount_cny=body.amount_cny or None).amount_fen
+    seen = required_amount_fen("amount_cny", body.amount_cny)
     once = once_of(caller, request, body)
     actor = Actor.of(caller, request)
     act = request_payment(db, actor, who(caller), order_id, modes, seen, once)
@@ -203,12 +201,8 @@ def _refund(body: RefundForm) -> RefundIn:
 
 
 def _amount(name: str, text: str) -> float | None:
-    """An amount as people type it; None where they left it out."""
-    if not text.strip():
-        return None
-    if not _AMOUNT.fullmatch(text.strip()):
-        raise ValidationFailed(f"/{name}", "Write an amount in CNY, such as 12.50.")
-    return float(text)
+    """An amount of a form as the API takes it; None where it was left out."""
+    return money.show_or_none(amount_fen(name, text))
 
 
 async def _done(
