@@ -8,6 +8,7 @@ import pytest
 
 from tradewind import settings
 from tradewind.errors import CannotStart
+from tradewind.platforms.registry import MARKETPLACES
 from tradewind.settings import DEVELOPMENT_SECRET, PlatformSettings
 
 DATABASE = "postgresql://tradewind@db.internal/tradewind"
@@ -313,3 +314,14 @@ def test_production_sends_no_secret_of_a_marketplace_in_clear() -> None:
         "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_APP_KEY and …_APP_SECRET go together; "
         "TRADEWIND_PLATFORM_ALIBABA_URL is not https: its secrets would travel in clear."
     )
+
+
+def test_production_takes_no_published_demo_secret() -> None:
+    for platform, market in MARKETPLACES.items():
+        assert market.demo is not None
+        prefix = f"TRADEWIND_PLATFORM_{platform.upper()}_APP_"
+        demo = {prefix + "KEY": market.demo.app_key, prefix + "SECRET": market.demo.app_secret}
+
+        assert refusal({**PRODUCTION, **demo}) == (
+            f"These settings are wrong: {prefix}SECRET is a published demo secret."
+        )

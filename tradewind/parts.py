@@ -21,7 +21,7 @@ _SIMULATED_RATE = 600_000
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:
-    return Platforms(db, keyring, client, places(chosen))
+    return Platforms(db, keyring, client, places(chosen), takes_demo_secrets=not chosen.production)
 
 
 def places(chosen: Settings) -> Mapping[str, Place]:

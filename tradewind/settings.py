@@ -143,6 +143,8 @@ PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     ),
 }
 _PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
+# How the secrets of the simulator's own applications end.
+_DEMO_SECRET = "-demo-secret"  # noqa: S105 - public on purpose
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 # The simulator's own, which it reads itself.
 _SANDBOX = PREFIX + "SANDBOX_"
@@ -283,6 +285,11 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
         for secret in secrets
     ):
         wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
+    wrong += [
+        f"TRADEWIND_PLATFORM_{name.upper()}_APP_SECRET is a published demo secret"
+        for name, own in values["platforms"].items()
+        if own.app_secret and own.app_secret.endswith(_DEMO_SECRET)
+    ]
     wrong += [
         f"TRADEWIND_PLATFORM_{name.upper()}_URL is not https: its secrets would travel in clear"
         for name, own in values["platforms"].items()

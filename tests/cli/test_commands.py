@@ -298,6 +298,22 @@ def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
     assert found["settings"] == ("warning", "Not settings of ours: TRADEWIND_PROT.")
 
 
+def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell: Shell) -> None:
+    production = {
+        **shell.settings,
+        "TRADEWIND_ENV": "production",
+        "TRADEWIND_PUBLIC_URL": "https://api.tradewind.example.com",
+        "TRADEWIND_METRICS_LISTEN": "127.0.0.1:9464",
+        "TRADEWIND_SANDBOX_URL": "http://127.0.0.1:9",
+    }
+
+    _, found = findings(Shell(production))
+
+    result, detail = found["settings"]
+    assert result == "warning"
+    assert detail.startswith("sandbox is simulated with the published demo secret")
+
+
 @pytest.mark.parametrize(
     ("url", "why"),
     [

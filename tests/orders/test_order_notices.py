@@ -1,9 +1,11 @@
 """Notices from marketplaces: a hint that costs nothing when forged, and nothing twice."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
-from kit.store import Store
+from kit.server import Workshop
+from kit.store import Store, simulated
 from simulator.sandbox_kit import KEYS
 
 from tradewind.simulator import signing
@@ -59,6 +61,28 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
     quiet.until_stored(other["id"], lambda row: row["next_sync_at"] > row["synced_at"])
     assert heard == 1
     assert quiet.stored(other["id"])["status"] == "paid"
+
+
+def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
+    quiet: Store, workshop: Workshop
+) -> None:
+    order = quiet.order()
+    said = message(order["order_id"])
+    signature = signing.param2_notice(KEYS["sandbox"].secret, said)
+    settings = {
+        **simulated(quiet.market),
+        "TRADEWIND_ENV": "production",
+        "TRADEWIND_PUBLIC_URL": "https://api.tradewind.example.com",
+        "TRADEWIND_HOST": "127.0.0.1",
+    }
+
+    with workshop.serving_on(quiet.api.database_url, workers=1, settings=settings) as production:
+        assert push(replace(quiet, api=production), said, signature) == 401
+
+    log = production.log.read_text()
+    assert "the application has the published demo secret" in log
+    assert "notice.taken" not in log
+    assert push(quiet, said, signature) == 200
 
 
 def test_a_notice_about_a_strangers_order_is_taken_and_forgotten(quiet: Store) -> None:

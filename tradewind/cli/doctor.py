@@ -16,6 +16,8 @@ from tradewind import settings
 from tradewind.cli.context import load_settings
 from tradewind.cli.output import write_json, write_table
 from tradewind.errors import TradewindError
+from tradewind.parts import given_credentials
+from tradewind.platforms.registry import DEMO_SECRETS
 from tradewind.settings import Settings
 from tradewind.storage import migrate, sql
 from tradewind.storage.pool import Database, DatabaseAway
@@ -73,7 +75,24 @@ def _settings(chosen: Settings) -> list[Finding]:
         findings.append(
             Finding("settings", "warning", "TRADEWIND_METRICS_LISTEN is not set: no metrics.")
         )
-    return findings
+    return [*findings, *_demo_secrets(chosen)]
+
+
+def _demo_secrets(chosen: Settings) -> list[Finding]:
+    """Marketplaces that production would use with a secret that everybody can read."""
+    if not chosen.production:
+        return []
+    return [
+        Finding(
+            "settings",
+            "warning",
+            f"{platform} is simulated with the published demo secret, so its notices are refused; "
+            f"set TRADEWIND_PLATFORM_{platform.upper()}_APP_KEY and …_APP_SECRET, and "
+            "TRADEWIND_SANDBOX_APPS of the simulator.",
+        )
+        for platform, given in given_credentials(chosen).items()
+        if given.app_secret in DEMO_SECRETS
+    ]
 
 
 async def _database(chosen: Settings) -> AsyncIterator[Finding]:

@@ -22,6 +22,7 @@ async def take_notice(
     if connection is None:
         raise PlatformNotConfigured(platform)
     try:
+        platforms.check_notice_secret(connection.app_secret)
         notice = connector.read_notice(headers, body, connection.app_key, connection.app_secret)
     except NoticeRefused as refused:
         log.warning("notice.refused", platform=platform, reason=str(refused))

@@ -10,7 +10,7 @@ from uuid import UUID
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
 from tradewind.platforms.connection import REMEMBER_SECONDS, Connection, Connections
-from tradewind.platforms.contract import Capability, Connector, Traits
+from tradewind.platforms.contract import Capability, Connector, NoticeRefused, Traits
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
     PlatformNotConfigured,
@@ -33,6 +33,11 @@ MARKETPLACES: Mapping[str, Marketplace] = {
         TAOBAO,
     )
 }
+
+# The simulator's own secrets. They are in the documentation, so they prove nothing.
+DEMO_SECRETS = frozenset(
+    market.demo.app_secret for market in MARKETPLACES.values() if market.demo is not None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,12 @@ class Platforms:
         client: Client,
         places: Mapping[str, Place],
         marketplaces: Mapping[str, Marketplace] = MARKETPLACES,
+        *,
+        takes_demo_secrets: bool = True,
     ) -> None:
         self._marketplaces = marketplaces
         self._places = places
+        self._refused_secrets: frozenset[str] = frozenset() if takes_demo_secrets else DEMO_SECRETS
         self._names = {
             name: platform
             for platform, market in marketplaces.items()
@@ -103,6 +111,14 @@ class Platforms:
             return None
         parts = urlsplit(place.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    def check_notice_secret(self, app_secret: str) -> None:
+        """Refuse every notice that would be verified with this secret, if everybody knows it.
+
+        That is a published demo secret, in production.
+        """
+        if app_secret in self._refused_secrets:
+            raise NoticeRefused("the application has the published demo secret")
 
     def marketplace(self, platform: str) -> Marketplace:
         return self._marketplaces[platform]
