@@ -1,5 +1,6 @@
 """Subscriptions over HTTP: made, listed, changed, rotated and deleted, by their owner alone."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -354,6 +355,19 @@ def test_who_changed_what_is_on_record_and_no_secret_is(api: Server) -> None:
     ]  # fmt: skip
     assert secret not in str(noted)
     assert made["secret"] not in str(noted)
+
+
+def test_the_audit_log_keeps_no_query_of_a_url(api: Server) -> None:
+    buyer = api.person()
+    made = create(api, buyer, url="http://localhost:9/in?token=create-token")
+    url = "http://127.0.0.1:9/other/path?token=change-token"
+    api.workshop.secrets |= {"create-token", "change-token"}
+    changed = api.call("PATCH", f"/v1/webhooks/{made['id']}", by=buyer, json={"url": url})
+
+    noted = [json.loads(details) for _, details in audit(api, buyer)]
+
+    assert changed.json()["url"] == url
+    assert noted == [{"url": "http://localhost:9/in"}, {"url": "http://127.0.0.1:9/other/path"}]
 
 
 def test_an_idempotency_key_never_brings_a_secret_back(api: Server) -> None:

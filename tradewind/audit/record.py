@@ -1,6 +1,7 @@
 """Records an act in the audit log, in the transaction of the act itself."""
 
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from tradewind import ids
@@ -13,5 +14,20 @@ from tradewind.web.answer import encode
 async def record(
     tx: Tx, by: Actor, action: str, *, account_id: UUID | None, subject: str, **details: Any
 ) -> None:
-    """Write down that `by` did `action` to `subject`; `account_id` is whom it concerns."""
-    await sql.insert_entry(tx, ids.new(), by, action, account_id, subject, encode(details).decode())
+    """Write down that `by` did `action` to `subject`; `account_id` is whom it concerns.
+
+    Of a URL in the details only scheme, host, port and path are kept.
+    """
+    kept = {name: without_secrets(value) for name, value in details.items()}
+    await sql.insert_entry(tx, ids.new(), by, action, account_id, subject, encode(kept).decode())
+
+
+def without_secrets(value: Any) -> Any:
+    """A URL without user info, query and fragment, where tokens are; any other value as it is."""
+    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return value.partition("://")[0] + "://…"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
