@@ -57,6 +57,37 @@ async def test_the_audit_log_loses_the_query_of_its_urls(db: Database) -> None:
     assert all('"is_active": true' in row["details"] for row in rows)
 
 
+async def test_who_gave_access_in_the_last_day_is_taken_from_the_audit_log(db: Database) -> None:
+    await migrated_below(db, 11)
+    operator, account = await an_account(db), await an_account(db)
+    for hours, action, actor, details in (
+        (1, "account.created", operator, '{"roles": ["approver"]}'),
+        (2, "account.roles_changed", operator, '{"before": ["buyer"], "after": ["operator"]}'),
+        (3, "account.roles_changed", operator, '{"before": ["approver"], "after": ["buyer"]}'),
+        (4, "account.password_link_made", operator, "{}"),
+        (5, "account.password_link_made", None, "{}"),
+        (6, "account.unlocked", operator, "{}"),
+        (7, "webhook.created", operator, "{}"),
+        (25, "account.unlocked", operator, "{}"),
+    ):
+        await db.execute(_AUDIT, ids.new(), hours, action, actor, account, details)
+
+    await apply(db, 11)
+
+    rows = await db.fetch(
+        "SELECT account_id, granted_by, kind,"
+        " round(extract(epoch FROM tradewind_now() - granted_at) / 3600)::int AS hours"
+        " FROM account_grant ORDER BY granted_at DESC, kind"
+    )
+    assert [tuple(row) for row in rows] == [
+        (account, operator, "password", 1),
+        (account, operator, "role", 1),
+        (account, operator, "role", 2),
+        (account, operator, "password_link", 4),
+        (account, operator, "unlock", 6),
+    ]
+
+
 async def an_account(db: Database) -> UUID:
     account = uuid4()
     await db.execute(_ACCOUNT, account, f"{account.hex}@test.example")

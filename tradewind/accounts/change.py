@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import sql, sql_sessions
+from tradewind.accounts import grants, sql, sql_sessions
 from tradewind.accounts.errors import OwnAccount
+from tradewind.accounts.grants import Grant
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
@@ -15,15 +16,19 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web.problems import NoSuch
 
+# Wakes the worker's loop that pays; the name is that of `orders/advance.py`.
+_SUBMIT = "submit"
+
 
 async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Account:
-    """Refuse every credential of the account from now on, and end its sessions.
+    """Refuse every credential of the account from now on, end its sessions, and stop its money.
 
-    Locking a locked account changes only the reason. What the account began goes on: its orders
-    are followed and its deliveries made.
+    Locking a locked account changes only the reason. Orders are still followed and deliveries
+    made, but nothing can be approved, and what is approved waits for the unlock. When this
+    returns, no debit begins any more.
     """
     async with transaction(db) as tx:
-        account = await _held(tx, account_id)
+        account = await _held_with_permissions(tx, account_id)
         if account.id == by.account_id:
             raise OwnAccount
         await sql_sessions.end_sessions(tx, account_id, "account_locked")
@@ -42,10 +47,13 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
 async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) -> Account:
     """Let the account in again: its keys work at once, its people log in anew.
 
-    A stop after failed logins ends as well, also for an account that nobody locked.
+    What was approved is paid now. A stop after failed logins ends as well, also for an account
+    that nobody locked.
     """
     async with transaction(db) as tx:
-        account = await _held(tx, account_id)
+        # Orders before accounts, as everybody locks them.
+        await sql.make_payments_due(tx, account_id)
+        account = await _held_with_permissions(tx, account_id)
         await forget(tx, keyring, account.email)
         if account.locked_at is None:
             return account
@@ -57,6 +65,8 @@ async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) ->
             locked=False,
             lock_reason=None,
         )
+        await grants.record_grant(tx, by, account_id, Grant.UNLOCK)
+        tx.wake(_SUBMIT)
         await _record(tx, by, "account.unlocked", saved)
     return saved
 
@@ -81,7 +91,7 @@ async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> 
 async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequence[Role]) -> Account:
     """Give the account exactly these roles."""
     async with transaction(db) as tx:
-        account = await _held(tx, account_id)
+        account = await _held_with_permissions(tx, account_id)
         if account.id == by.account_id and Role.OPERATOR not in roles:
             raise OwnAccount
         if account.roles == frozenset(roles):
@@ -94,6 +104,8 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
             locked=account.locked_at is not None,
             lock_reason=account.lock_reason,
         )
+        if grants.POWERS & saved.roles - account.roles:
+            await grants.record_grant(tx, by, account_id, Grant.ROLE)
         await _record(
             tx,
             by,
@@ -107,6 +119,13 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
 
 async def _held(tx: Tx, account_id: UUID) -> Account:
     account = await sql.lock_account(tx, account_id)
+    if account is None:
+        raise NoSuch(ids.ACCOUNT)
+    return account
+
+
+async def _held_with_permissions(tx: Tx, account_id: UUID) -> Account:
+    account = await sql.lock_account_permissions(tx, account_id)
     if account is None:
         raise NoSuch(ids.ACCOUNT)
     return account

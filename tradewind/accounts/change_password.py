@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import sql, sql_sessions
+from tradewind.accounts import grants, sql, sql_sessions
 from tradewind.accounts.errors import AccountLocked, PasswordLinkSpent, wrong_current_password
+from tradewind.accounts.grants import Grant
 from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
@@ -74,31 +75,38 @@ async def make_link(
             link_hash=_hash(key, token),
             made_with=made_with,
             lifetime=LINK_LIFETIME,
+            created_by=by.account_id,
         )
+        await grants.record_grant(tx, by, account_id, Grant.PASSWORD_LINK)
         await _record(tx, by, "account.password_link_made", account_id)
     return f"{public_url}/password?token={token}", expires
 
 
 async def check_link(db: Database, keyring: Keyring, token: str) -> UUID:
     """Whose link this is, without using it up; one that would not work is refused."""
-    account_id = await sql.find_password_link(db, _hashes(keyring, token))
-    if account_id is None:
+    link = await sql.find_password_link(db, _hashes(keyring, token))
+    if link is None:
         raise PasswordLinkSpent
+    account_id: UUID = link["account_id"]
     return account_id
 
 
 async def use_link(
     db: Database, keyring: Keyring, passwords: Passwords, by: Actor, *, token: str, new: str
 ) -> None:
-    """Set the password of the link's account, and use the link up: both, or neither."""
+    """Set the password of the link's account, and use the link up: both, or neither.
+
+    Whoever made the link counts as having set the password: they could have used it themselves.
+    """
     account_id = await check_link(db, keyring, token)  # before the work of hashing
     hashed = await passwords.hash(new)
     async with transaction(db) as tx:
         # The account first, then its links: in this order everywhere.
         account = await sql.lock_account(tx, account_id)
-        still = await sql.find_password_link(tx, _hashes(keyring, token))
-        if account is None or still is None:
+        link = await sql.find_password_link(tx, _hashes(keyring, token))
+        if account is None or link is None:
             raise PasswordLinkSpent
+        await grants.record_grant_by(tx, link["created_by"], account_id, Grant.PASSWORD_LINK)
         await forget(tx, keyring, account.email)
         await _set(tx, hashed, by, account_id)
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from tradewind import ids
-from tradewind.accounts import sql
+from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import EmailTaken
+from tradewind.accounts.grants import Grant
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
@@ -39,6 +40,10 @@ async def register(
         )
         if account is None:
             raise EmailTaken(email)
+        if grants.POWERS & account.roles:
+            await grants.record_grant(tx, by, account.id, Grant.ROLE)
+        if password is not None:
+            await grants.record_grant(tx, by, account.id, Grant.PASSWORD)
         await record(
             tx,
             by,
@@ -48,5 +53,6 @@ async def register(
             email=email,
             roles=sorted(account.roles),
             plan=plan,
+            with_password=password is not None,
         )
     return account

@@ -1,6 +1,6 @@
 """The statements about accounts, failed logins and password links."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -84,6 +84,75 @@ async def lock_account(
         password_hash,
     )
     return None if row is None else _account(row)
+
+
+async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account | None:
+    """The account, for whoever changes its lock or its roles.
+
+    It waits for every transaction that relies on them (`share_accounts`), and those that come later
+    wait for this one: so from the answer to a lock on, no payment of the account begins.
+    """
+    row = await tx.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE id = $1
+           FOR UPDATE
+        """,
+        account_id,
+    )
+    return None if row is None else _account(row)
+
+
+async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
+    """Accounts whose lock and roles stay as they are until the transaction ends.
+
+    FOR KEY SHARE holds up only `lock_account_permissions`: logins and other changes of the account
+    go on.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+          FROM account
+         WHERE id = ANY ($1::uuid[])
+         ORDER BY id
+           FOR KEY SHARE
+        """,
+        account_ids,
+    )
+    return {row["id"]: _account(row) for row in rows}
+
+
+async def is_locked(db: Database, account_id: UUID) -> bool:
+    """Whether an operator has locked the account."""
+    locked: bool = await db.fetchval(
+        "SELECT locked_at IS NOT NULL FROM account WHERE id = $1", account_id
+    )
+    return locked
+
+
+async def make_payments_due(tx: Tx, account_id: UUID) -> None:
+    """Have the worker look at once at what is approved or being paid for the account.
+
+    The hint counts also for a worker that is looking at the order right now.
+    """
+    await tx.execute(
+        """
+        UPDATE purchase_order
+           SET hints = hints + 1,
+               next_sync_at = tradewind_now()
+         WHERE work = 'pay'
+           AND id = ANY (ARRAY(
+                   SELECT o.id
+                     FROM payment_request AS pay
+                     JOIN purchase_order AS o ON o.id = pay.purchase_order_id
+                    WHERE pay.status IN ('approved', 'processing')
+                      AND pay.account_id = $1
+                    ORDER BY o.id
+                      FOR UPDATE OF o))
+        """,
+        account_id,
+    )
 
 
 async def save_account(
@@ -180,34 +249,42 @@ async def delete_password_links(tx: Tx, account_id: UUID) -> None:
 
 
 async def insert_password_link(
-    tx: Tx, account_id: UUID, *, link_hash: bytes, made_with: str, lifetime: timedelta
+    tx: Tx,
+    account_id: UUID,
+    *,
+    link_hash: bytes,
+    made_with: str,
+    lifetime: timedelta,
+    created_by: UUID | None,
 ) -> datetime:
-    """Store a link; when it expires comes back."""
+    """Store a link; when it expires comes back. `created_by` is the operator's account, if any."""
     expires: datetime = await tx.fetchval(
         """
-        INSERT INTO password_link (hash, key_id, account_id, expires_at, created_at)
-        VALUES ($1, $2, $3, tradewind_now() + $4::interval, tradewind_now())
+        INSERT INTO password_link (hash, key_id, account_id, expires_at, created_at, created_by)
+        VALUES ($1, $2, $3, tradewind_now() + $4::interval, tradewind_now(), $5)
         RETURNING expires_at
         """,
         link_hash,
         made_with,
         account_id,
         lifetime,
+        created_by,
     )
     return expires
 
 
-async def find_password_link(db: Database | Tx, link_hashes: Sequence[bytes]) -> UUID | None:
-    """Whose link this is, while it can be used."""
-    account_id: UUID | None = await db.fetchval(
+async def find_password_link(
+    db: Database | Tx, link_hashes: Sequence[bytes]
+) -> asyncpg.Record | None:
+    """Whose link this is and who made it, while it can be used."""
+    return await db.fetchrow(
         """
-        SELECT account_id
+        SELECT account_id, created_by
           FROM password_link
          WHERE hash = ANY($1) AND expires_at > tradewind_now()
         """,
         link_hashes,
     )
-    return account_id
 
 
 async def delete_expired_password_links(db: Database) -> None:
