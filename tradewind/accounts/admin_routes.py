@@ -91,7 +91,9 @@ async def lock_account(
     """Lock an account.
 
     From this answer on every credential of it gets 403 `account_locked`, and its sessions have
-    ended. Its orders are still followed and its deliveries still made.
+    ended. No payment of it can be approved (409 `account_locked`), and what is approved but not yet
+    sent to the marketplace waits for the unlock. Its orders are still followed and its deliveries
+    still made.
     """
     account = await change.lock(db, Actor.of(caller, request), account_id, body.reason)
     return AdminAccountOut.of_account(account)
@@ -103,7 +105,7 @@ async def unlock_account(
 ) -> AdminAccountOut:
     """Unlock an account: its API keys work again at once, its people log in anew.
 
-    A stop after failed logins ends as well.
+    Payments that were approved are made now. A stop after failed logins ends as well.
     """
     account = await change.unlock(db, keyring, Actor.of(caller, request), account_id)
     return AdminAccountOut.of_account(account)

@@ -22,7 +22,9 @@ class AccountLocked(Forbidden):
     """The account is locked by an operator, or logins for this e-mail are stopped for a while.
 
     With `retry_after`, too many logins failed: wait that many seconds; API keys and sessions of
-    the account go on working. Without it, an operator locked the account: ask them.
+    the account go on working. Without it, an operator locked the account: ask them. With status
+    409 it is the account of the order, not yours, that an operator has locked: no payment of it can
+    be approved before the unlock.
     """
 
     code = "account_locked"

@@ -244,7 +244,9 @@ async def lock(
             db, renderer, request, caller, account_id, refusal, field="reason", reason=reason
         )
     return renderer.to(
-        caller, _at(account_id), "The account is locked: its keys are refused, its sessions ended."
+        caller,
+        _at(account_id),
+        "The account is locked: its keys are refused, its sessions ended, and its payments wait.",
     )
 
 

@@ -24,7 +24,7 @@ from tradewind.orders.errors import AmountChanged
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
 from tradewind.orders.routes import who
 from tradewind.orders.wire import OrderOut
-from tradewind.payments import decide
+from tradewind.payments import decide, four_eyes
 from tradewind.payments.routes import time_left
 from tradewind.payments.wire import RejectIn
 from tradewind.storage.pool import Database
@@ -70,6 +70,13 @@ class Asked:
     account: Record | None
     changed: Sequence[str]
     earlier: Record | None
+    # Why this approver must not approve it, though it is not their own request.
+    not_independent: str | None
+
+    @property
+    def account_locked(self) -> bool:
+        """Whether an operator has locked the account: then nothing of it is approved or paid."""
+        return self.account is not None and self.account["locked_at"] is not None
 
     @property
     def seconds_left(self) -> float | None:
@@ -108,7 +115,7 @@ async def show_approvals(
         request,
         caller,
         query=query,
-        asked=await _asked(db, found.items),
+        asked=await _asked(db, caller, found.items),
         options=[("", "any"), *choices(DECIDED)],
         next_url=next_page(request, found.next_cursor),
         first_url=first_page(request),
@@ -188,7 +195,7 @@ async def _page(
     found = await sql_lists.find_payment(db, payment_id)
     if found is None:
         raise NoSuch(ids.PAYMENT)
-    (asked,) = await _asked(db, [found])
+    (asked,) = await _asked(db, caller, [found])
     order = asked.order
     history = await sql_lists.list_payments_of(db, order.account_id, order.id, below=None, limit=20)
     return renderer.page(
@@ -207,7 +214,9 @@ async def _page(
     )
 
 
-async def _asked(db: Database, pairs: Sequence[tuple[PaymentRequest, Order]]) -> Sequence[Asked]:
+async def _asked(
+    db: Database, caller: Caller, pairs: Sequence[tuple[PaymentRequest, Order]]
+) -> Sequence[Asked]:
     orders = [order.id for _, order in pairs]
     accounts = await sql_desk.names(db, [order.account_id for _, order in pairs])
     earlier = await sql_desk.earlier_requests(db, orders, [request.id for request, _ in pairs])
@@ -215,6 +224,9 @@ async def _asked(db: Database, pairs: Sequence[tuple[PaymentRequest, Order]]) ->
     waiting = [pair for pair in pairs if pair[0].status is RequestStatus.PENDING_APPROVAL]
     since = await sql_desk.changes_since(
         db, [order.id for _, order in waiting], [request.requested_at for request, _ in waiting]
+    )
+    conflicts = await four_eyes.conflicts(
+        db, caller.account_id, [request.requested_by.id for request, _ in waiting]
     )
     changed = {
         order_id: told(rows)
@@ -227,9 +239,14 @@ async def _asked(db: Database, pairs: Sequence[tuple[PaymentRequest, Order]]) ->
             accounts.get(order.account_id),
             changed.get(order.id, ()),
             earlier.get(order.id),
+            _detail(conflicts.get(request.requested_by.id)),
         )
         for request, order in pairs
     ]
+
+
+def _detail(conflict: Conflict | None) -> str | None:
+    return None if conflict is None else conflict.detail
 
 
 async def _plainly(db: Database, payment_id: UUID, refusal: Conflict, done: str) -> str:

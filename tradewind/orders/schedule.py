@@ -34,17 +34,21 @@ _QUICK, _SLOW = 5 * _SECOND, 30 * _SECOND
 _AT_ONCE = timedelta(milliseconds=100)
 
 
-def next_look(order: Order, now: datetime, chance: float) -> datetime | None:
+def next_look(
+    order: Order, now: datetime, chance: float, *, paused: bool = False
+) -> datetime | None:
     """When an order that was just looked at is due again; None: never.
 
-    `chance`, from 0 to 1, moves it a little, so that what began together does not stay so.
+    `chance`, from 0 to 1, moves it a little, so that what began together does not stay so. An order
+    whose payment is `paused` is only followed, until whoever lets it go on makes it due.
     """
     work = next_work(order)
     if work is Work.NONE:
         return None
     if order.status in (Status.COMPLETED, Status.CLOSED) and now - order.updated_at > TAIL:
         return None
-    return now + _interval(order, work, now) * _around(chance)
+    interval = _calm(order, now) if paused else _interval(order, work, now)
+    return now + interval * _around(chance)
 
 
 def after_failure(failures: int, now: datetime, chance: float) -> datetime:
@@ -65,6 +69,11 @@ def _interval(order: Order, work: Work, now: datetime) -> timedelta:
         return _SLOW  # whether the platform took it is not known
     if order.payment_status is PaymentStatus.APPROVED:  # somebody pays by hand
         return _SLOW
+    return _calm(order, now)
+
+
+def _calm(order: Order, now: datetime) -> timedelta:
+    """While nobody waits for anything but the platform."""
     calm = _CALM[order.status]
     if order.pay_before is not None and order.pay_before > now:
         # An order that is about to close unpaid is looked at right after.

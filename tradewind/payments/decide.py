@@ -1,4 +1,4 @@
-"""Approves and rejects payments: another person than who asked, and the amount that they saw."""
+"""Approves and rejects payments: by another person than who requested them, at the amount seen."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -10,6 +10,7 @@ from tradewind.orders import advance, decide, sql, sql_lists
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.lifecycle import allowed
 from tradewind.orders.model import Cause, Order, Who
+from tradewind.payments import four_eyes
 from tradewind.payments.wire import PaymentWithOrderOut
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -69,7 +70,15 @@ async def _decide(
             latest = await sql_lists.find_payment(tx, payment_id)
             request = latest[0] if latest else found[0]
             raise InvalidTransition(request.status, verb, allowed(order, by))
-        after = await advance.to(tx, order, step(order), Cause(f"payment_{past}", by))
+        decided = step(order)
+        if verb == "approve":
+            await four_eyes.check(
+                tx,
+                owner=order.account_id,
+                requester=order.payment.requested_by.id,
+                approver=by.id,
+            )
+        after = await advance.to(tx, order, decided, Cause(f"payment_{past}", by))
         request = after.payment or order.payment
         await record(
             tx,

@@ -20,6 +20,7 @@ from tradewind.orders.routes import who
 from tradewind.orders.wire import PaymentOut, RefundOut
 from tradewind.payments import decide
 from tradewind.payments import refund as refunding
+from tradewind.payments.errors import ApproverNotIndependent, PaymentAccountLocked
 from tradewind.payments.modes import PayModes
 from tradewind.payments.request import request_payment, withdraw_payment
 from tradewind.payments.wire import (
@@ -204,7 +205,14 @@ async def get_payment(
 @approvals.post(
     "/{id}/approve",
     answers=PaymentWithOrderOut,
-    errors=(NoSuch, InvalidTransition, OwnRequest, AmountChanged),
+    errors=(
+        NoSuch,
+        InvalidTransition,
+        OwnRequest,
+        ApproverNotIndependent,
+        PaymentAccountLocked,
+        AmountChanged,
+    ),
 )
 async def approve_payment(
     payment_id: ids.PaymentId,
@@ -217,7 +225,8 @@ async def approve_payment(
     """Approve a payment that somebody else asked for.
 
     Send the `amount_cny` that you saw: if it is another by now, nothing is approved. What was
-    approved is paid exactly once, and not at all if its amount changes first.
+    approved is paid exactly once, and not at all if its amount changes first. While an operator has
+    locked the account of the order, nothing of it can be approved.
     """
     seen = body.amount_fen if body else None
     return await decide.approve(db, Actor.of(caller, request), who(caller), payment_id, seen, once)
