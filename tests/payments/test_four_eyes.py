@@ -172,12 +172,23 @@ def test_nor_by_making_themselves_an_approver(store: Store, mallory: Person) -> 
 
     problem = refuses(store, path, mallory)
 
-    assert problem["detail"].startswith("You gave yourself the role to approve")
+    assert problem["detail"].startswith("Your account got its own access or role, and set up")
     assert store.call("POST", f"{unrelated}/approve", by=mallory).status_code == 200
+
+
+def test_nor_by_taking_over_an_approver_who_is_an_operator_too(
+    store: Store, mallory: Person
+) -> None:
+    """What the account does then, mallory may be doing: sign up a buyer, request, approve."""
+    victim = store.api.person(roles=(Role.APPROVER, Role.OPERATOR))
+    puppet = taken_over(store, victim, link_to(store, mallory, victim))
+
+    refuses(store, requested(store, made(store, puppet, "buyer")), puppet)
 
 
 def test_who_was_an_approver_before_approves_for_accounts_that_they_make(store: Store) -> None:
     desk = store.api.person(roles=(Role.APPROVER, Role.OPERATOR))
+    link_to(store, desk, desk)  # a link to one's own account gives nothing that one has not
     path = requested(store, made(store, desk, "buyer"))
 
     assert store.call("POST", f"{path}/approve", by=desk).status_code == 200

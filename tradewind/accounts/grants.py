@@ -30,7 +30,7 @@ class Grant(StrEnum):
 class SharedControl(NamedTuple):
     """An account that recently set up both an approver and a requester, and until when it counts.
 
-    `controller` may be the requester itself, or an approver who made itself one.
+    `controller` may be the requester, or an approver who is new and set up the requester.
     """
 
     requester: UUID
@@ -45,7 +45,8 @@ async def record_grant(tx: Tx, by: Actor, account_id: UUID, kind: Grant) -> None
 
 
 async def record_grant_by(tx: Tx, by: UUID | None, account_id: UUID, kind: Grant) -> None:
-    if by is not None:
+    """The same by the account's id. Whoever gives themselves anything but a role gains nothing."""
+    if by is not None and (by != account_id or kind is Grant.ROLE):
         await sql_grants.insert_grant(tx, account_id, by, kind)
 
 

@@ -29,20 +29,24 @@ async def find_shared_control(
 
     `makers` are all accounts that within the window gave the approver a role, a password, a link
     or an unlock, and all that did so to a maker: one operator may make another, who makes the
-    approver. `requested` are the requesters, and all that within the window could choose the
-    password of one. A chain ends with its first grant that leaves the window.
+    approver. If there are any, the approver is one as well: what its account does may be done by
+    them. `requested` are the requesters, and all that within the window could choose the password
+    of one. A chain ends with its first grant that leaves the window.
     """
     return await db.fetch(
         """
         WITH RECURSIVE recent AS MATERIALIZED (
-            SELECT account_id, granted_by, kind, granted_at + $3::interval AS until
+            SELECT account_id, granted_by, kind IN ('password', 'password_link') AS to_sign_in,
+                   max(granted_at) + $3::interval AS until
               FROM account_grant
              WHERE granted_at > tradewind_now() - $3::interval
+             GROUP BY 1, 2, 3
         ),
         makers (id, until) AS (
-            SELECT granted_by, until
+            SELECT maker.id, recent.until
               FROM recent
-             WHERE account_id = $1
+             CROSS JOIN LATERAL (VALUES (recent.granted_by), (recent.account_id)) AS maker (id)
+             WHERE recent.account_id = $1
             UNION
             SELECT recent.granted_by, least(makers.until, recent.until)
               FROM makers
@@ -55,7 +59,7 @@ async def find_shared_control(
             SELECT requested.requester, recent.granted_by, least(requested.until, recent.until)
               FROM requested
               JOIN recent ON recent.account_id = requested.id
-             WHERE recent.kind IN ('password', 'password_link')
+             WHERE recent.to_sign_in
         )
         SELECT DISTINCT ON (requested.requester)
                requested.requester, account.id, account.email,

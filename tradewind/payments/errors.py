@@ -49,7 +49,7 @@ def _reason(shared: SharedControl, approver: UUID) -> str:
         return f"{shared.email} requested this payment, and set up your account's access"
     if shared.controller == approver:
         return (
-            "You gave yourself the role to approve, and set up the access of the account that "
+            "Your account got its own access or role, and set up the access of the account that "
             "requested this payment,"
         )
     return (
