@@ -14,6 +14,7 @@ from tradewind.accounts import sql_sessions
 from tradewind.background.loop import repeat
 from tradewind.background.ticker import Chore, tick
 from tradewind.delivery import sql_log
+from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
 from tradewind.delivery.recover import feed_jobs
 from tradewind.delivery.routes import LOG_KEPT
@@ -46,6 +47,7 @@ from tradewind.storage.pool import Database
 from tradewind.web import idempotency
 from tradewind.web import sql as web
 from tradewind.webhooks.disable import switch_off_failing
+from tradewind.webhooks.subscribe import CANCELLATIONS
 
 _SESSION_DAYS = 30
 _FIGURES_SECONDS = 15.0
@@ -106,12 +108,14 @@ async def _work(
                 )
         due = stack.enter_context(db.wakeups.waiting(DELIVERIES))
         loops.append(engine.run(stop, due))
-        for name, step_of_all, idle in (
-            ("recover", feed_jobs, _POLL_SECONDS),
-            ("figures", watch, _FIGURES_SECONDS),
+        unwanted = stack.enter_context(db.wakeups.waiting(CANCELLATIONS))
+        for name, step_of_all, wake, idle in (
+            ("cancel", cancel_unwanted, unwanted, _POLL_SECONDS),
+            ("recover", feed_jobs, asyncio.Event(), _POLL_SECONDS),
+            ("figures", watch, asyncio.Event(), _FIGURES_SECONDS),
         ):
             work_of_all = partial(step_of_all, db)
-            loops.append(repeat(name, work_of_all, stop=stop, wake=asyncio.Event(), idle=idle))
+            loops.append(repeat(name, work_of_all, stop=stop, wake=wake, idle=idle))
         await asyncio.gather(*loops)
         await asyncio.gather(*(submitter.close() for submitter in submitters.values()))
 

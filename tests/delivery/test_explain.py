@@ -20,8 +20,10 @@ def attempt(outcome: str, number: int = 1, message: str | None = None) -> dict[s
     }
 
 
-def queued(number: int = 1, *, under_way: bool = False) -> dict[str, Any]:
-    return {"attempt": number, "due_at": NOW, "under_way": under_way}
+def queued(
+    number: int = 1, *, under_way: bool = False, reason: str | None = None
+) -> dict[str, Any]:
+    return {"attempt": number, "due_at": NOW, "under_way": under_way, "cancel_reason": reason}
 
 
 _FAILED = [attempt("timeout", 3, "No answer."), attempt("http_error", 2), attempt("dns_error", 1)]
@@ -30,36 +32,54 @@ _BEFORE = NOW - timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
-    ("subscription", "kind", "created_at", "pending", "attempts", "verdict", "words"),
+    ("subscription", "kind", "created_at", "row", "attempts", "verdict", "words"),
     [
-        ({}, _KIND, NOW, [], [attempt("delivered")], "delivered", "at 2026-11-15T01:02:03.004Z"),
-        ({}, _KIND, NOW, [queued()], [attempt("delivered")], "delivered", "delivered at"),
-        ({}, _KIND, NOW, [], [attempt("delivered", 2), attempt("timeout")], "delivered", "at"),
-        ({"is_active": False}, _KIND, NOW, [], [attempt("delivered")], "delivered", "at"),
-        ({}, _KIND, NOW, [queued(2)], [attempt("http_error")], "waiting", "attempt 2, due at 2026"),
-        ({}, _KIND, NOW, [queued()], [], "waiting", "attempt 1"),
-        ({}, _KIND, NOW, [queued(3, under_way=True)], [], "under_way", "Attempt 3 is being made"),
-        ({}, _KIND, NOW, [queued()], _FAILED, "waiting", "attempt 1"),
-        ({}, _KIND, NOW, [], _FAILED, "failed", "Attempt 3 was the last, and failed: No answer."),
-        ({}, _KIND, NOW, [], _GONE, "cancelled", "It was cancelled: It was switched off."),
-        ({}, _KIND, _BEFORE, [], _FAILED, "failed", "Attempt 3"),
-        ({}, _KIND, _BEFORE, [], [], "created_later", "made later, at 2026-11-15T01:02:03.004Z"),
-        ({"is_active": False}, _KIND, _BEFORE, [], [], "created_later", "made later"),
-        ({}, "payment.updated", NOW, [], [], "filtered", "does not list payment.updated"),
-        ({"is_active": False}, _KIND, NOW, [], [], "inactive", "switched off"),
-        ({}, _KIND, NOW, [], [], "not_queued", "It was not queued"),
+        ({}, _KIND, NOW, None, [attempt("delivered")], "delivered", "at 2026-11-15T01:02:03.004Z"),
+        ({}, _KIND, NOW, queued(), [attempt("delivered")], "delivered", "delivered at"),
+        ({}, _KIND, NOW, None, [attempt("delivered", 2), attempt("timeout")], "delivered", "at"),
+        ({"is_active": False}, _KIND, NOW, None, [attempt("delivered")], "delivered", "at"),
+        ({}, _KIND, NOW, queued(2), [attempt("http_error")], "waiting", "attempt 2, due at 2026"),
+        ({}, _KIND, NOW, queued(), [], "waiting", "attempt 1"),
+        ({}, _KIND, NOW, queued(3, under_way=True), [], "under_way", "Attempt 3 is being made"),
+        ({}, _KIND, NOW, queued(), _FAILED, "waiting", "attempt 1"),
+        (
+            {},
+            _KIND,
+            NOW,
+            queued(2, reason="subscription_inactive"),
+            [attempt("http_error")],
+            "cancelled",
+            "It was cancelled: The subscription was switched off",
+        ),
+        (
+            {},
+            _KIND,
+            NOW,
+            queued(2, under_way=True, reason="subscription_inactive"),
+            [],
+            "under_way",
+            "Attempt 2 is being made",
+        ),
+        ({}, _KIND, NOW, None, _FAILED, "failed", "Attempt 3 was the last, and failed: No answer."),
+        ({}, _KIND, NOW, None, _GONE, "cancelled", "It was cancelled: It was switched off."),
+        ({}, _KIND, _BEFORE, None, _FAILED, "failed", "Attempt 3"),
+        ({}, _KIND, _BEFORE, None, [], "created_later", "made later, at 2026-11-15T01:02:03.004Z"),
+        ({"is_active": False}, _KIND, _BEFORE, None, [], "created_later", "made later"),
+        ({}, "payment.updated", NOW, None, [], "filtered", "does not list payment.updated"),
+        ({"is_active": False}, _KIND, NOW, None, [], "inactive", "switched off"),
+        ({}, _KIND, NOW, None, [], "not_queued", "It was not queued"),
     ],
 )
 def test_every_verdict(
     subscription: dict[str, Any],
     kind: str,
     created_at: Any,
-    pending: list[Any],
+    row: Any,
     attempts: list[Any],
     verdict: str,
     words: str,
 ) -> None:
-    found = explain(a_subscription(**subscription), kind, created_at, pending, attempts)
+    found = explain(a_subscription(**subscription), kind, created_at, row, attempts)
 
     assert found.verdict == verdict
     assert words in found.sentence

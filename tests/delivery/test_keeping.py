@@ -234,7 +234,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert f"{len(sent)} times" in last["error_message"]
     assert [one["id"] for one in reversed(before)] == sent[:-1]
     assert {(one["outcome"], one["final"]) for one in before} == {("unknown", False)}
-    found = explain(a_subscription(), "order.updated", NOW, [], [last, *before])
+    found = explain(a_subscription(), "order.updated", NOW, None, [last, *before])
     assert (found.verdict, last["error_message"] in found.sentence) == ("failed", True)
     ended = await sql_jobs.find_job(db, account, hook, job)
     assert ended is not None

@@ -15,7 +15,7 @@ import asyncpg
 import uvloop
 
 from kit.virtual import Process, State, VirtualLoop
-from tradewind.delivery import sql, sql_jobs, sql_lost
+from tradewind.delivery import sql, sql_cancel, sql_jobs, sql_lost
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.storage.wakeups import Wakeups
 
@@ -55,6 +55,7 @@ _NEXT = """
                     '9000-01-01Z') AS more,
            coalesce((SELECT min(greatest(next_at, lease_until)) FROM recover_job
                       WHERE status = 'running'), '9000-01-01Z') AS job,
+           coalesce((SELECT min(next_at) FROM cancellation), '9000-01-01Z') AS cancellation,
            EXISTS (SELECT 1 FROM delivery_queue WHERE lost >= 5) AS lost
 """
 
@@ -70,6 +71,7 @@ class _Listener:
         raise _Heard(query)
 
     fetchrow = fetch
+    fetchval = fetch
 
 
 def _heard(ask: Callable[[Any], Coroutine[Any, Any, Any]]) -> str:
@@ -85,12 +87,13 @@ def _heard(ask: Callable[[Any], Coroutine[Any, Any, Any]]) -> str:
 _WHO_IS_DUE = _heard(sql.due_subscriptions)
 _CLAIM = _heard(lambda db: sql.claim(db, {}, lease=timedelta(0)))
 _WHICH_JOB = _heard(lambda db: sql_jobs.take_job(db, lease=timedelta(0)))
+_IS_CANCELLATION_DUE = _heard(sql_cancel.is_cancellation_due)
 _PARK = _heard(lambda db: sql_lost.park(db, lost=0, most=0, rest=timedelta(0)))
 _GIVE_UP = _heard(lambda db: sql_lost.give_up(db, lost=0, parked=0, lease=timedelta(0), why=""))
 # Those that change nothing if they return nothing.
 _TAKE_SOME = {_CLAIM, _WHICH_JOB, _PARK, _GIVE_UP}
 _ONLY_READ = re.compile(r"\s*SELECT ")
-_WHAT_IS_POLLED = ("delivery_queue", "recover_job")
+_WHAT_IS_POLLED = ("delivery_queue", "recover_job", "cancellation")
 # After a change: until everything that follows from it is written, health too. After a failure:
 # until whoever failed has tried again.
 _SETTLED_SECONDS = 0.7
@@ -163,7 +166,7 @@ class Server:
         return result
 
     def next(self, what: str) -> Any:
-        """When the next delivery or job is due; `more` is the next delivery that is not yet."""
+        """When the next delivery, job or cancellation is due; `more`: a delivery not due yet."""
         if self._looked != self.changes or self._next["more"] <= self.now():
             self._next = dict(self.do("fetchrow", _NEXT))
             self._looked = self.changes
@@ -171,7 +174,7 @@ class Server:
 
     def next_due(self) -> float:
         """When polls will find something that they do not find now, as the loop counts."""
-        moment: datetime = min(self.next("more"), self.next("job"))
+        moment: datetime = min(map(self.next, ("more", "job", "cancellation")))
         return (moment - self.began - self.jumped).total_seconds()
 
     def is_settled(self) -> bool:
@@ -294,6 +297,13 @@ class Line(Database):
         if query == _WHICH_JOB and self._is_open and server.next("job") > server.now():
             return None
         return await super().fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        """As above, for what is to be cancelled."""
+        server = self._server
+        if query == _IS_CANCELLATION_DUE and self._is_open:
+            return server.next("cancellation") <= server.now()
+        return await super().fetchval(query, *args)
 
     @property
     def is_quiet(self) -> bool:

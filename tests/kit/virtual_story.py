@@ -18,6 +18,7 @@ from tradewind.events.journal import DELIVERIES
 from tradewind.storage.transaction import transaction
 from tradewind.webhooks import secret as secrets
 from tradewind.webhooks import sql
+from tradewind.webhooks.subscribe import CANCELLATIONS
 
 KINDS = ("order.updated", "payment.updated")
 TEMPERS = ("fast", "fast", "fast", "slow", "hangs", "drops", "500", "429", "410")
@@ -31,6 +32,7 @@ _ACCOUNT = """
 _LEFT = """
     SELECT (SELECT count(*) FROM delivery_queue)
            + (SELECT count(*) FROM recover_job WHERE status = 'running')
+           + (SELECT count(*) FROM cancellation)
 """
 
 
@@ -179,6 +181,7 @@ class Story:
             return
         async with transaction(self.world.api) as tx:
             assert await sql.delete_subscription(tx, hook.account_id, hook.id)
+            tx.wake(CANCELLATIONS)
         self._looks(hook, is_deleted=True, is_active=False)
 
     async def redeliver(self) -> None:
@@ -318,6 +321,7 @@ class Story:
                 description=None,
                 catch_up=None,
             )
+            tx.wake(CANCELLATIONS)
         if given["is_active"] is False and hook.now.is_active:
             wish["generation"] = hook.now.generation + 1
         self._looks(hook, **wish)

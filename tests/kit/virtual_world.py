@@ -13,6 +13,7 @@ from kit.virtual import Process, State, VirtualLoop
 from kit.virtual_database import Bell, Line, Server, Weather
 from tradewind import ids
 from tradewind.background.loop import repeat
+from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.lanes import Bounds
 from tradewind.delivery.recover import feed_jobs
@@ -238,21 +239,25 @@ class Worker:
         self.process = Process(name)
         self.line = Line(world.server, world.weather, world.chance, world.bell)
         self.stop = asyncio.Event()
-        wake = asyncio.Event()
-        world.bell.events.append((self.process, wake))
+        wake, unwanted = asyncio.Event(), asyncio.Event()
+        world.bell.events += [(self.process, wake), (self.process, unwanted)]
         network = Network(world, self.process)
         self.engine = Engine(self.line, KEYRING, network, bounds=bounds, moment=world.loop.time)
-        self.running = self.process.start(self._work(wake))
+        self.running = self.process.start(self._work(wake, unwanted))
 
-    async def _work(self, wake: asyncio.Event) -> None:
+    async def _work(self, wake: asyncio.Event, unwanted: asyncio.Event) -> None:
         loops: list[Any] = [self.engine.run(self.stop, wake)]
-        for name, step, idle in (("recover", feed_jobs, 1.0), ("figures", watch, 15.0)):
+        for name, step, woken, idle in (
+            ("cancel", cancel_unwanted, unwanted, 1.0),
+            ("recover", feed_jobs, asyncio.Event(), 1.0),
+            ("figures", watch, asyncio.Event(), 15.0),
+        ):
             loops.append(
                 repeat(
                     name,
                     lambda step=step: step(self.line),  # type: ignore[misc]
                     stop=self.stop,
-                    wake=asyncio.Event(),
+                    wake=woken,
                     idle=idle,
                 )
             )

@@ -151,7 +151,7 @@ async def queue_now(db: Database) -> asyncpg.Record | None:
                (SELECT count(*) FROM recover_job WHERE status = 'running') AS recoveries,
                tradewind_now() AS now
           FROM (SELECT due_at, lease_until, attempt, lost, parked, tradewind_now() AS moment
-                  FROM delivery_queue LIMIT 100001) AS some_of_it
+                  FROM queued_delivery WHERE is_pending LIMIT 100001) AS some_of_it
         """
     )
 

@@ -62,10 +62,11 @@ async def still_waiting(
     return await db.fetch(
         """
         SELECT q.event_id, w.id AS webhook_id, w.url, q.attempt, q.due_at,
-               q.lease_until > tradewind_now() AS under_way
+               q.under_way
           FROM webhook_subscription AS w
-          JOIN delivery_queue AS q ON q.subscription_id = w.id
+          JOIN queued_delivery AS q ON q.subscription_id = w.id
          WHERE w.account_id = $1
+           AND q.is_pending
            AND q.event_id = ANY ($2::uuid[])
         """,
         account_id,

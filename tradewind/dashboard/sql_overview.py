@@ -67,14 +67,15 @@ async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[i
         SELECT (SELECT count(*)
                   FROM (SELECT 1
                           FROM webhook_subscription AS s
-                          JOIN delivery_queue AS q ON q.subscription_id = s.id
-                         WHERE s.account_id = $1
+                          JOIN queued_delivery AS q ON q.subscription_id = s.id
+                         WHERE s.account_id = $1 AND q.is_pending
                          LIMIT $2) AS some_of_it) AS pending,
                (SELECT extract(epoch FROM tradewind_now() - min(first.due_at))::float
                   FROM webhook_subscription AS s
                  CROSS JOIN LATERAL (SELECT q.due_at
-                                       FROM delivery_queue AS q
+                                       FROM queued_delivery AS q
                                       WHERE q.subscription_id = s.id
+                                        AND q.is_pending
                                         AND q.due_at <= tradewind_now()
                                       ORDER BY q.due_at, q.id
                                       LIMIT 1) AS first

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tradewind import clock
+from tradewind.delivery.model import CANCEL_MESSAGES
 from tradewind.webhooks.model import Subscription
 
 Verdict = Literal[
@@ -26,13 +27,16 @@ def explain(
     subscription: Subscription,
     kind: str,
     created_at: datetime,
-    pending: Sequence[Any],
+    queued: Any | None,
     attempts: Sequence[Any],
 ) -> Explanation:
-    """The answer, from what is queued, what was tried, and what the subscription is like now."""
+    """The answer, from what is queued, what was tried, and what the subscription is like now.
+
+    `queued` is the queue's row of the event, which may be one that will never be sent.
+    """
     return (
         _from_attempts(attempts, final_only=False)
-        or _from_queue(pending)
+        or _from_queue(queued)
         or _from_attempts(attempts, final_only=True)
         or _from_subscription(subscription, kind, created_at)
     )
@@ -53,14 +57,16 @@ def _from_attempts(attempts: Sequence[Any], *, final_only: bool) -> Explanation 
     return Explanation("failed", f"Attempt {last['attempt']} was the last, and failed: {why}")
 
 
-def _from_queue(pending: Sequence[Any]) -> Explanation | None:
-    if not pending:
+def _from_queue(queued: Any | None) -> Explanation | None:
+    if queued is None:
         return None
-    first = pending[0]
-    if first["under_way"]:
-        return Explanation("under_way", f"Attempt {first['attempt']} is being made now.")
-    at = clock.show(first["due_at"])
-    return Explanation("waiting", f"It waits for attempt {first['attempt']}, due at {at}.")
+    if queued["under_way"]:
+        return Explanation("under_way", f"Attempt {queued['attempt']} is being made now.")
+    if queued["cancel_reason"] is not None:
+        why = CANCEL_MESSAGES[queued["cancel_reason"]]
+        return Explanation("cancelled", f"It was cancelled: {why}")
+    at = clock.show(queued["due_at"])
+    return Explanation("waiting", f"It waits for attempt {queued['attempt']}, due at {at}.")
 
 
 def _from_subscription(subscription: Subscription, kind: str, created_at: datetime) -> Explanation:

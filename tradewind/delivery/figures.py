@@ -48,6 +48,11 @@ def attempted(ended: Sequence[Ended]) -> None:
             _observe(ATTEMPT_SECONDS, milliseconds / 1000, number)
 
 
+def cancelled(number: int) -> None:
+    """Count deliveries that were cancelled before a worker took them to be sent."""
+    _BY_OUTCOME[Outcome.CANCELLED].inc(number)
+
+
 def _observe(histogram: Histogram, value: float, times: int) -> None:
     """`histogram.observe(value)`, so many times at once: the library offers one at a time."""
     place = bisect_left(histogram._upper_bounds, value)  # noqa: SLF001 - it has no other way in

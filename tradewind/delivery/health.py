@@ -1,6 +1,7 @@
 """How a receiver does: success rate and percentiles of the last day, from counts by hour."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tradewind import clock
 from tradewind.delivery import sql_log
@@ -12,6 +13,8 @@ from tradewind.webhooks.model import Subscription
 
 async def health_of(db: Database, subscription: Subscription) -> WebhookHealthOut:
     row = await sql_log.find_health(db, subscription.id)
+    # Since when it fails and what it attempted belong together: both are of one moment.
+    subscription = replace(subscription, failing_since=row["failing_since"] if row else None)
     delivered = row["delivered"] if row else 0
     attempts = delivered + (row["failed_attempts"] if row else 0)
     buckets: Sequence[int] = row["buckets"] if row else []

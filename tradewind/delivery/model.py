@@ -158,11 +158,12 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
     @property
     def error_message(self) -> str | None:
         if self.cancelled is not None:
-            return _WHY[self.cancelled]
+            return CANCEL_MESSAGES[self.cancelled]
         return self.problem.message if self.problem else None
 
 
-_WHY = {
+# What the log and `explain` say, by why a delivery ended unsent.
+CANCEL_MESSAGES: dict[str, str] = {
     Cancelled.DELETED: "The subscription was deleted before this was sent.",
     Cancelled.SWITCHED_OFF: "The subscription was switched off before this was sent.",
     Cancelled.NOT_WANTED: "The subscription no longer lists this kind of event.",

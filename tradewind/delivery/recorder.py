@@ -185,10 +185,18 @@ class Recorder:
 
     async def _follow_up(self, batch: Sequence[tuple[Ended, bool]]) -> None:
         """What else follows from attempts; they are recorded, whatever becomes of this."""
-        jobs = [one for one, _ in batch if one.claim.job_id is not None and one.is_over]
+        jobs = [
+            (one.claim.job_id, one.outcome is Outcome.DELIVERED)
+            for one, _ in batch
+            if one.claim.job_id is not None and one.is_over
+        ]
         try:
             if jobs:
-                await sql_jobs.count_results(self._db, jobs)
+                await sql_jobs.count_results(
+                    self._db,
+                    [job_id for job_id, _ in jobs],
+                    [is_delivered for _, is_delivered in jobs],
+                )
         except Exception as error:  # noqa: BLE001 - the next attempts must be recorded all the same
             log.warning("delivery.not_followed_up", error=str(error))
 

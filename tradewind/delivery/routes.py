@@ -154,13 +154,16 @@ async def redeliver(
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
-    """List what is still to be delivered, that first which is due first."""
+    """List deliveries that are not over, by when they are due.
+
+    What was cancelled, since the subscription was switched off or no longer lists the event, is not
+    among them from the answer to that change on.
+    """
     await mine(db, caller.account_id, subscription_id)
     rows = await sql_log.list_pending(
         db,
         caller.account_id,
         subscription_id,
-        event_id=None,
         above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
         limit=query.limit + 1,
     )
@@ -253,11 +256,9 @@ async def explain_delivery(
     if not event or event_id is None:
         raise NoSuch(ids.EVENT)
     account = caller.account_id
-    pending = await sql_log.list_pending(
-        db, account, subscription_id, event_id=event_id, above=None, limit=1
-    )
+    queued = await sql_log.find_queued(db, account, subscription_id, event_id)
     attempts = await sql_log.attempts_of(db, account, subscription_id, event_id)
-    why = explain(subscription, event["type"], event["created_at"], pending, attempts)
+    why = explain(subscription, event["type"], event["created_at"], queued, attempts)
     return ExplainOut(
         event_id=query.event,
         verdict=why.verdict,

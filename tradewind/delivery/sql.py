@@ -9,6 +9,8 @@ import asyncpg
 from tradewind.delivery.model import Claim, Due, Ended
 from tradewind.storage.pool import Database
 
+# What the log says of a send whose worker died before it could record the answer.
+WORKER_DIED = "It was sent, but who sent it died before the answer was recorded."
 _AT_ONCE = timedelta(0)
 # So many subscriptions are looked at one by one, whether anything of theirs is due or not.
 _FEW = 500
@@ -113,7 +115,7 @@ async def claim(
     made again.
     """
     rows = await db.fetch(
-        """
+        f"""
         WITH picked AS MATERIALIZED (
             SELECT q.id, q.delivery_id AS lost_id, q.lease_until AS lost_until
               FROM unnest($1::uuid[], $2::integer[], $4::float8[], $5::uuid[])
@@ -147,7 +149,7 @@ async def claim(
                                           next_attempt_at)
             SELECT picked.lost_id, account_id, subscription_id, event_id, event_at, event,
                    purchase_order_id, attempt, trigger, 'unknown', false, 'worker_died',
-                   'It was sent, but who sent it died before the answer was recorded.',
+                   '{WORKER_DIED}',
                    greatest(least(picked.lost_until - $3::interval, tradewind_now()),
                             tradewind_now() - interval '1 day'), tradewind_now()
               FROM claimed
@@ -159,7 +161,7 @@ async def claim(
                claimed.delivery_id, claimed.job_id, date_part('epoch', claimed.due_at)
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
-        """,
+        """,  # noqa: S608 - our own constants
         list(shares),
         list(shares.values()),
         lease,
@@ -384,12 +386,12 @@ async def save_health(
 
 
 async def queue_figures(db: Database) -> asyncpg.Record | None:
-    """How much is queued, up to 100,001, and for how long the oldest of that has been due."""
+    """How much is pending, up to 100,001, and for how long the oldest of that has been due."""
     return await db.fetchrow(
         """
         SELECT count(*) AS depth,
                extract(epoch FROM tradewind_now() - min(due_at)
                        FILTER (WHERE due_at <= tradewind_now()))::float AS oldest_due_seconds
-          FROM (SELECT due_at FROM delivery_queue LIMIT 100001) AS some_of_it
+          FROM (SELECT due_at FROM queued_delivery WHERE is_pending LIMIT 100001) AS pending
         """
     )

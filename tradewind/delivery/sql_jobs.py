@@ -6,7 +6,6 @@ from uuid import UUID
 
 import asyncpg
 
-from tradewind.delivery.model import Ended, Outcome
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -29,11 +28,10 @@ _MISSED = """
                               AND a.event_id = e.id
                               AND a.outcome = 'delivered')
                AND NOT EXISTS (SELECT 1
-                                 FROM delivery_queue AS q
-                                JOIN webhook_subscription AS s ON s.id = q.subscription_id
+                                 FROM queued_delivery AS q
                                 WHERE q.subscription_id = $2
                                   AND q.event_id = e.id
-                                  AND q.generation = s.generation)))
+                                  AND q.cancel_reason IS NULL)))
 """
 
 
@@ -174,7 +172,10 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
         """
         WITH unsent AS (
             DELETE FROM delivery_queue
-             WHERE job_id = $1 AND lease_until <= tradewind_now()
+             WHERE id = ANY (ARRAY(SELECT id
+                                     FROM delivery_queue
+                                    WHERE job_id = $1 AND lease_until <= tradewind_now()
+                                      FOR UPDATE SKIP LOCKED))
             RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
                       attempt, trigger
         ),
@@ -338,7 +339,7 @@ async def rest_job(db: Database, job_id: UUID, *, rest: timedelta) -> None:
     )
 
 
-async def count_results(db: Database, ended: Sequence[Ended]) -> None:
+async def count_results(db: Database, job_ids: Sequence[UUID], delivered: Sequence[bool]) -> None:
     """Add deliveries that are over to the jobs that they belong to."""
     await db.execute(
         """
@@ -354,8 +355,8 @@ async def count_results(db: Database, ended: Sequence[Ended]) -> None:
           FROM given
          WHERE job.id = given.job_id
         """,
-        [one.claim.job_id for one in ended],
-        [one.outcome is Outcome.DELIVERED for one in ended],
+        job_ids,
+        delivered,
     )
 
 

@@ -131,30 +131,46 @@ async def list_pending(
     account_id: UUID,
     subscription_id: UUID,
     *,
-    event_id: UUID | None,
     above: tuple[datetime, UUID] | None,
     limit: int,
 ) -> Sequence[asyncpg.Record]:
-    """What is still to be delivered, that first which is due first."""
+    """Deliveries that are not over, by when they are due."""
     return await db.fetch(
         """
         SELECT q.id, q.event_id, e.type AS event, e.purchase_order_id, q.attempt, q.trigger,
-               q.due_at, q.lease_until > tradewind_now() AS under_way
-          FROM delivery_queue AS q
+               q.due_at, q.under_way
+          FROM queued_delivery AS q
           LEFT JOIN event AS e ON e.id = q.event_id AND e.created_at = q.event_at
          WHERE q.subscription_id = $1
            AND q.account_id = $2
-           AND ($3::uuid IS NULL OR q.event_id = $3)
-           AND ($4::timestamptz IS NULL OR (q.due_at, q.id) > ($4, $5::uuid))
+           AND q.is_pending
+           AND ($3::timestamptz IS NULL OR (q.due_at, q.id) > ($3, $4::uuid))
          ORDER BY q.due_at, q.id
-         LIMIT $6
+         LIMIT $5
+        """,
+        subscription_id,
+        account_id,
+        None if above is None else above[0],
+        None if above is None else above[1],
+        limit,
+    )
+
+
+async def find_queued(
+    db: Database, account_id: UUID, subscription_id: UUID, event_id: UUID
+) -> asyncpg.Record | None:
+    """The queue's row of an event at a subscription; first one that will be sent, if there is."""
+    return await db.fetchrow(
+        """
+        SELECT attempt, due_at, under_way, is_pending, cancel_reason
+          FROM queued_delivery
+         WHERE subscription_id = $1 AND account_id = $2 AND event_id = $3
+         ORDER BY is_pending DESC, due_at, id
+         LIMIT 1
         """,
         subscription_id,
         account_id,
         event_id,
-        None if above is None else above[0],
-        None if above is None else above[1],
-        limit,
     )
 
 
@@ -176,12 +192,13 @@ async def find_health(db: Database, subscription_id: UUID) -> asyncpg.Record | N
                         AND c.hour > tradewind_now() - interval '24 hours'
                       GROUP BY bucket.place
                       ORDER BY bucket.place) AS buckets,
-               (SELECT count(*) FROM (SELECT 1 FROM delivery_queue AS q
-                                       WHERE q.subscription_id = $1 LIMIT 10001) AS counted)
+               (SELECT count(*) FROM (SELECT 1 FROM queued_delivery AS q
+                                       WHERE q.subscription_id = $1 AND q.is_pending
+                                       LIMIT 10001) AS counted)
                    AS pending,
                (SELECT extract(epoch FROM tradewind_now() - q.due_at)::float
-                  FROM delivery_queue AS q
-                 WHERE q.subscription_id = $1 AND q.due_at <= tradewind_now()
+                  FROM queued_delivery AS q
+                 WHERE q.subscription_id = $1 AND q.is_pending AND q.due_at <= tradewind_now()
                  ORDER BY q.due_at, q.id LIMIT 1) AS oldest_due_seconds
           FROM (SELECT 1) AS one
           LEFT JOIN subscription_health AS h ON h.subscription_id = $1
@@ -212,12 +229,13 @@ async def list_queue(db: Database, *, limit: int) -> Sequence[asyncpg.Record]:
           LEFT JOIN subscription_health AS h ON h.subscription_id = waiting.subscription_id
          CROSS JOIN LATERAL (
                SELECT count(*) AS pending
-                 FROM (SELECT 1 FROM delivery_queue AS q
-                        WHERE q.subscription_id = waiting.subscription_id LIMIT 10001) AS few
+                 FROM (SELECT 1 FROM queued_delivery AS q
+                        WHERE q.subscription_id = waiting.subscription_id AND q.is_pending
+                        LIMIT 10001) AS few
          ) AS counted
          CROSS JOIN LATERAL (
-               SELECT q.due_at FROM delivery_queue AS q
-                WHERE q.subscription_id = waiting.subscription_id
+               SELECT q.due_at FROM queued_delivery AS q
+                WHERE q.subscription_id = waiting.subscription_id AND q.is_pending
                 ORDER BY q.due_at, q.id LIMIT 1) AS first
          WHERE waiting.subscription_id IS NOT NULL
          ORDER BY first.due_at

@@ -9,6 +9,7 @@ from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.webhooks import sql
+from tradewind.webhooks.subscribe import CANCELLATIONS
 
 FAILING_FOR = timedelta(days=5)
 AT_LEAST = 20
@@ -19,6 +20,7 @@ async def switch_off_failing(db: Database) -> None:
     """Switch off what has failed for five days and twenty events; the audit log says so."""
     async with transaction(db) as tx:
         for row in await sql.switch_off_failing(tx, failing_for=FAILING_FOR, at_least=AT_LEAST):
+            tx.wake(CANCELLATIONS)
             shown = ids.SUBSCRIPTION.show(row["id"])
             await record(
                 tx,

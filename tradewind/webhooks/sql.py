@@ -14,6 +14,15 @@ _COLUMNS = """
     s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.description, s.catch_up,
     s.disabled_reason, h.failing_since, s.created_at, s.updated_at, s.secret_rotated_at
 """
+# Asks a worker to cancel what `unwanted`, a list of subscriptions, have in the queue and no longer
+# want. If it is going through the queue of one of them already, it begins again.
+_CANCEL = """
+    INSERT INTO cancellation (subscription_id, next_at)
+    SELECT id, tradewind_now() FROM unwanted
+    ON CONFLICT (subscription_id) DO UPDATE
+       SET after_due_at = DEFAULT, after_id = DEFAULT, met_in_flight = false,
+           next_at = excluded.next_at
+"""
 _FROM = """
     webhook_subscription AS s
     LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
@@ -137,9 +146,12 @@ async def update_subscription(
     description: str | None,
     catch_up: bool | None,
 ) -> bool:
-    """Change what is given. Off begins a new generation, and on again forgets failures."""
+    """Change what is given. Off begins a new generation, and on again forgets failures.
+
+    What is queued and no longer wanted is cancelled by a worker: see `delivery/cancel.py`.
+    """
     found = await tx.fetchval(
-        """
+        f"""
         WITH changed AS (
             UPDATE webhook_subscription AS s
                SET url = coalesce($3, s.url),
@@ -150,20 +162,25 @@ async def update_subscription(
                    description = coalesce($6, s.description),
                    catch_up = coalesce($7, s.catch_up),
                    updated_at = tradewind_now()
-              FROM (SELECT id, is_active
+              FROM (SELECT id, is_active, events
                       FROM webhook_subscription
                      WHERE account_id = $1 AND id = $2) AS old
              WHERE s.id = old.id
-            RETURNING s.id, old.is_active AS was_active
+            RETURNING s.id, old.is_active AS was_active,
+                      old.is_active AND NOT s.is_active OR NOT old.events <@ s.events AS wants_less
         ),
         forgiven AS (
             UPDATE subscription_health
                SET failing_since = NULL, failed = 0, updated_at = tradewind_now()
               FROM changed
              WHERE subscription_id = changed.id AND $5 IS TRUE AND NOT changed.was_active
-        )
+        ),
+        unwanted AS (
+            SELECT id FROM changed WHERE wants_less
+        ),
+        asked AS ({_CANCEL})
         SELECT true FROM changed
-        """,
+        """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
         url,
@@ -191,9 +208,9 @@ async def replace_secret(tx: Tx, account_id: UUID, subscription_id: UUID, secret
 
 
 async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -> bool:
-    """Delete it; what is still queued for it is cancelled by the engine when it meets it."""
+    """Delete it; what is still queued for it is cancelled by a worker."""
     found = await tx.fetchval(
-        """
+        f"""
         WITH gone AS (
             DELETE FROM webhook_subscription
              WHERE account_id = $1 AND id = $2
@@ -210,9 +227,13 @@ async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -
                SET status = 'cancelled', ended_at = tradewind_now()
               FROM gone
              WHERE subscription_id = gone.id AND status = 'running'
-        )
+        ),
+        unwanted AS (
+            SELECT id FROM gone
+        ),
+        asked AS ({_CANCEL})
         SELECT true FROM gone
-        """,
+        """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
     )
@@ -224,20 +245,24 @@ async def switch_off_failing(
 ) -> Sequence[asyncpg.Record]:
     """Switch off subscriptions that have only failed for so long, and so often; which they are."""
     return await tx.fetch(
-        """
-        UPDATE webhook_subscription AS s
-           SET is_active = false,
-               disabled_reason = 'failing',
-               generation = s.generation + 1,
-               updated_at = tradewind_now()
-          FROM subscription_health AS h
-         WHERE h.subscription_id = s.id
-           AND s.is_active
-           AND h.failing_since <= tradewind_now() - $1::interval
-           AND h.failed >= $2
-           AND h.last_failure_at > tradewind_now() - interval '1 day'
-        RETURNING s.id, s.account_id, h.failing_since
-        """,
+        f"""
+        WITH unwanted AS (
+            UPDATE webhook_subscription AS s
+               SET is_active = false,
+                   disabled_reason = 'failing',
+                   generation = s.generation + 1,
+                   updated_at = tradewind_now()
+              FROM subscription_health AS h
+             WHERE h.subscription_id = s.id
+               AND s.is_active
+               AND h.failing_since <= tradewind_now() - $1::interval
+               AND h.failed >= $2
+               AND h.last_failure_at > tradewind_now() - interval '1 day'
+            RETURNING s.id, s.account_id, h.failing_since
+        ),
+        asked AS ({_CANCEL})
+        SELECT id, account_id, failing_since FROM unwanted
+        """,  # noqa: S608 - our own constants
         failing_for,
         at_least,
     )

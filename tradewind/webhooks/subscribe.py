@@ -20,6 +20,9 @@ from tradewind.webhooks import sql
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
 from tradewind.webhooks.model import Subscription
 
+# Announced when deliveries that are queued are no longer wanted.
+CANCELLATIONS = "cancellations"
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
@@ -99,6 +102,7 @@ async def change(
             if (value := getattr(wish, name)) is not None
         }
         await _note(tx, by, "webhook.changed", account_id, subscription_id, **changed)
+        tx.wake(CANCELLATIONS)
         found = await sql.find_subscription(tx, account_id, subscription_id)
     if found is None:
         raise NoSuch(ids.SUBSCRIPTION)
@@ -127,6 +131,7 @@ async def unsubscribe(db: Database, by: Actor, account_id: UUID, subscription_id
         if not await sql.delete_subscription(tx, account_id, subscription_id):
             raise NoSuch(ids.SUBSCRIPTION)
         await _note(tx, by, "webhook.deleted", account_id, subscription_id)
+        tx.wake(CANCELLATIONS)
 
 
 async def _note(
