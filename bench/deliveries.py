@@ -73,7 +73,7 @@ class Bench:
             made,
             self.account,
             url,
-            secrets.sealed(self.keyring, made, secrets.make()),
+            secrets.sealed(self.keyring, self.account, made, secrets.make()),
         )
         return made
 

@@ -126,7 +126,7 @@ def drain(api: Server) -> None:
 
 def subscribe(api: Server, workshop: Workshop, port: int, secret: str) -> tuple[UUID, UUID]:
     account, subscription = api.person().uuid, ids.new()
-    sealed = secrets.sealed(workshop.keyring(), subscription, secret)
+    sealed = secrets.sealed(workshop.keyring(), account, subscription, secret)
     api.fetch(_SUBSCRIBE, subscription, account, f"http://127.0.0.1:{port}/hook", sealed)
     return account, subscription
 

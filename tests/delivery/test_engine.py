@@ -37,13 +37,13 @@ async def running(db: Database, keyring: Keyring) -> AsyncIterator[None]:
 
 async def queued_for(db: Database, keyring: Keyring, url: str) -> UUID:
     """A subscription for which something is due."""
-    hook = ids.new()
-    await journalled(db, ids.new(), hook, _EVENTS)
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook, _EVENTS)
     await db.execute(
         "UPDATE webhook_subscription SET url = $2, secret = $3 WHERE id = $1",
         hook,
         url,
-        secret.sealed(keyring, hook, secret.make()),
+        secret.sealed(keyring, account, hook, secret.make()),
     )
     return hook
 

@@ -109,7 +109,7 @@ class Story:
                     is_active=True,
                     description="",
                     catch_up=chance.random() < 0.3,
-                    secret=secrets.sealed(KEYRING, hook.id, look.secret),
+                    secret=secrets.sealed(KEYRING, hook.account_id, hook.id, look.secret),
                 )
 
     async def happen(self) -> None:
@@ -171,7 +171,7 @@ class Story:
             return
         secret = f"whsec_{self.world.chance.getrandbits(64):x}"
         async with transaction(self.world.api) as tx:
-            value = secrets.sealed(KEYRING, hook.id, secret)
+            value = secrets.sealed(KEYRING, hook.account_id, hook.id, secret)
             assert await sql.replace_secret(tx, hook.account_id, hook.id, value)
         self._looks(hook, secret=secret)
 

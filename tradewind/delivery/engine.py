@@ -11,6 +11,7 @@ from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from tradewind import ids
 from tradewind.delivery import figures, judge, sql, sql_jobs
 from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
 from tradewind.delivery.hand import Hand
@@ -281,16 +282,20 @@ class Engine:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _load(self, ids: set[UUID]) -> tuple[Mapping[UUID, Destination], Clock]:
+    async def _load(self, subscription_ids: set[UUID]) -> tuple[Mapping[UUID, Destination], Clock]:
         """The subscriptions as they are, and the database's clock."""
         found = {}
-        rows, now = await sql.load_destinations(self._db, list(ids))
+        rows, now = await sql.load_destinations(self._db, list(subscription_ids))
         for row in rows:
             try:
-                secret = self._open.secret(row["id"], row["secret"])
+                secret = self._open.secret(row["account_id"], row["id"], row["secret"])
             except CannotUnseal as error:
                 self._resting[row["id"]] = self._moment() + _REST_SECONDS
-                log.error("delivery.cannot_sign", error=str(error))
+                log.error(
+                    "delivery.cannot_sign",
+                    subscription=ids.SUBSCRIPTION.show(row["id"]),
+                    error=str(error),
+                )
                 continue
             one, account, url, events, active, generation, _, catch_up, _ = row
             if one not in self._lanes:

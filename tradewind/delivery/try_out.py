@@ -12,11 +12,14 @@ from tradewind.delivery.attempt import SECONDS, headers
 from tradewind.egress.result import Outcome, Result
 from tradewind.egress.sender import Sender
 from tradewind.events.catalogue import EventData, EventKind, OrderNews
+from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.sealing import CannotUnseal
 from tradewind.web.answer import encode
 from tradewind.web.inputs import Output
 from tradewind.webhooks import sql as webhooks
+from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.secret import Opener
 from tradewind.webhooks.signing import sign
@@ -61,8 +64,7 @@ async def try_out(
     event: EventKind,
 ) -> Trial:
     """One attempt, also to a subscription that is switched off; logged, and counted nowhere."""
-    sealed = await webhooks.find_sealed_secret(db, subscription.id)
-    secret = Opener(keyring).secret(subscription.id, sealed or b"")
+    secret = await _open_secret(db, keyring, subscription)
     event_id, delivery_id = ids.new(), ids.new()
     body = body_of(event_id, event)
     sent_at = int(time())
@@ -91,6 +93,17 @@ async def try_out(
         ],
     )
     return Trial(delivery_id, event, body, lines, result, steps(result, subscription.url))
+
+
+async def _open_secret(db: Database, keyring: Keyring, subscription: Subscription) -> str:
+    """The signing secret, or SigningSecretUnreadable if it was not sealed for this row."""
+    sealed = await webhooks.find_sealed_secret(db, subscription.id)
+    try:
+        return Opener(keyring).secret(subscription.account_id, subscription.id, sealed or b"")
+    except CannotUnseal as error:
+        shown = ids.SUBSCRIPTION.show(subscription.id)
+        log.error("webhook.secret_unreadable", subscription=shown, error=str(error))
+        raise SigningSecretUnreadable from None
 
 
 def body_of(event_id: UUID, event: EventKind) -> bytes:

@@ -1,6 +1,6 @@
 """What can be refused about subscriptions."""
 
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, Refusal
 
 
 class WebhookUrlRejected(Invalid):
@@ -28,3 +28,22 @@ class SubscriptionLimitReached(Conflict):
 
     def __init__(self, most: int) -> None:
         super().__init__(f"An account has {most} subscriptions at the most.", limit=most)
+
+
+class SigningSecretUnreadable(Refusal):
+    """The signing secret of the subscription cannot be opened, so nothing was sent.
+
+    This is a fault on our side, neither yours nor the endpoint's, and it is in the operator's log.
+    Deliveries wait until the secret can be opened again, and use up no attempt. `rotate-secret`
+    issues a new secret, with which they go on.
+    """
+
+    code = "signing_secret_unreadable"
+    title = "The signing secret cannot be read"
+    status = 500
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The signing secret of this subscription cannot be read, so nothing was sent. This is "
+            "an error on our side, and it was logged. A new secret (rotate-secret) works at once."
+        )

@@ -17,27 +17,38 @@ def make() -> str:
     return f"whsec_{secrets.token_urlsafe(_BYTES)}"
 
 
-def sealed(keyring: Keyring, subscription_id: UUID, secret: str) -> bytes:
-    return seal(keyring, secret.encode(), place(subscription_id))
+def sealed(keyring: Keyring, account_id: UUID, subscription_id: UUID, secret: str) -> bytes:
+    return seal(keyring, secret.encode(), place(account_id, subscription_id))
 
 
-def place(subscription_id: UUID) -> str:
-    """Where a secret belongs: copied to another row it does not open."""
+def place(account_id: UUID, subscription_id: UUID) -> str:
+    """The row that a secret is sealed for: copied to another row it does not open."""
+    account = ids.ACCOUNT.show(account_id)
+    return f"account/{account}/subscription/{ids.SUBSCRIPTION.show(subscription_id)}/secret"
+
+
+def former_place(subscription_id: UUID) -> str:
+    """The place of secrets that were sealed before the account was part of it."""
     return f"subscription/{ids.SUBSCRIPTION.show(subscription_id)}/secret"
 
 
 class Opener:
-    """Opens sealed secrets. It remembers what a sealed text says, never what a row has."""
+    """Opens sealed secrets, and remembers them: the sealed value together with its row.
+
+    The row is part of what is remembered, so that a value that was copied from another row is
+    opened, and fails, as if nobody had seen it before.
+    """
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
-        self._opened: OrderedDict[bytes, str] = OrderedDict()
+        self._opened: OrderedDict[tuple[UUID, UUID, bytes], str] = OrderedDict()
 
-    def secret(self, subscription_id: UUID, value: bytes) -> str:
-        found = self._opened.get(value)
+    def secret(self, account_id: UUID, subscription_id: UUID, value: bytes) -> str:
+        key = (account_id, subscription_id, value)
+        found = self._opened.get(key)
         if found is None:
-            found = unseal(self._keyring, value, place(subscription_id)).decode()
-            self._opened[value] = found
+            found = unseal(self._keyring, value, place(account_id, subscription_id)).decode()
+            self._opened[key] = found
             if len(self._opened) > _REMEMBERED:
                 self._opened.popitem(last=False)
         return found

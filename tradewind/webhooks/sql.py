@@ -269,7 +269,7 @@ async def switch_off_failing(
 
 
 async def sealed_secrets(db: Database) -> Sequence[asyncpg.Record]:
-    return await db.fetch("SELECT id, secret FROM webhook_subscription ORDER BY id")
+    return await db.fetch("SELECT id, account_id, secret FROM webhook_subscription ORDER BY id")
 
 
 async def replace_sealed(db: Database, subscription_id: UUID, old: bytes, new: bytes) -> bool:

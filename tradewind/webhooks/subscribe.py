@@ -69,7 +69,7 @@ async def subscribe(
             is_active=wish.is_active is not False,
             description=wish.description or "",
             catch_up=bool(wish.catch_up),
-            secret=secrets.sealed(keyring, subscription_id, secret),
+            secret=secrets.sealed(keyring, account_id, subscription_id, secret),
         )
         await _note(tx, by, "webhook.created", account_id, subscription_id, url=wish.url)
         made = await sql.find_subscription(tx, account_id, subscription_id)
@@ -115,7 +115,7 @@ async def rotate(
     """A new secret; from the answer on, no attempt is signed with the old one."""
     secret = secrets.make()
     async with transaction(db) as tx:
-        value = secrets.sealed(keyring, subscription_id, secret)
+        value = secrets.sealed(keyring, account_id, subscription_id, secret)
         if not await sql.replace_secret(tx, account_id, subscription_id, value):
             raise NoSuch(ids.SUBSCRIPTION)
         await _note(tx, by, "webhook.secret_rotated", account_id, subscription_id)

@@ -1,0 +1,77 @@
+"""A sealed signing secret opens in the row that it was sealed for, and nowhere else."""
+
+import json
+from typing import Any
+
+import pytest
+from kit.hooks import Receiver, assert_genuine
+from kit.post import Hook, Post, until
+
+from tradewind import ids
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.sealing import CannotUnseal, seal
+from tradewind.webhooks.secret import Opener, sealed
+
+pytestmark = pytest.mark.xdist_group("post")
+
+_COPY = """
+    UPDATE webhook_subscription
+       SET secret = (SELECT secret FROM webhook_subscription WHERE id = $1)
+     WHERE id = $2
+"""
+
+
+def errors_logged(post: Post, event: str, hook: Hook) -> list[Any]:
+    """The error lines of all processes about a subscription."""
+    lines = [
+        json.loads(line)
+        for log in post.api.workshop.folder.glob("*.log")
+        for line in log.read_text(errors="replace").splitlines()
+        if hook.id in line and f'"{event}"' in line
+    ]
+    return [line for line in lines if line["event"] == event and line["level"] == "error"]
+
+
+def test_a_secret_copied_from_another_row_signs_nothing(post: Post, receiver: Receiver) -> None:
+    """The worker has the secret of the first open when it is copied to the second."""
+    whole, robbed = post.hook(receiver.url("/whole")), post.hook(receiver.url("/robbed"))
+    post.emit()
+    receiver.until(lambda got: len(got) == 2)
+    post.logged(robbed, 1)
+
+    post.api.fetch(_COPY, whole.uuid, robbed.uuid)
+    (event_id,) = post.emit()
+    post.logged(whole, 2)
+    until(lambda: errors_logged(post, "delivery.cannot_sign", robbed), lambda lines: lines)
+    problem = post.refused("POST", f"{robbed.path}/test", 500, "signing_secret_unreadable")
+
+    assert len(receiver.at("/robbed")) == 1
+    assert "error on our side" in problem["detail"]
+    assert errors_logged(post, "webhook.secret_unreadable", robbed)
+    assert len(post.log(robbed)) == 1
+    # Nobody is blamed: no attempt is used up, and the endpoint's health is as it was.
+    until(
+        lambda: post.pending(robbed),
+        lambda rows: [(row["event_id"], row["attempt"]) for row in rows] == [(event_id, 1)],
+    )
+    assert post.health(robbed)["health"] == "ok"
+    rotated = post.rotated(robbed)
+    assert post.ok("POST", f"{robbed.path}/test")["delivered"] is True
+    assert_genuine(receiver.at("/robbed")[-1], rotated.secret)
+    for one in receiver.at("/whole"):
+        assert_genuine(one, whole.secret)
+
+
+def test_a_secret_opens_for_its_own_subscription_and_account_only(keyring: Keyring) -> None:
+    account, hook = ids.new(), ids.new()
+    value = sealed(keyring, account, hook, "whsec_x")
+    opener = Opener(keyring)
+
+    assert opener.secret(account, hook, value) == "whsec_x"
+    for other_account, other_hook in ((account, ids.new()), (ids.new(), hook)):
+        with pytest.raises(CannotUnseal):
+            opener.secret(other_account, other_hook, value)
+    # As it was sealed before accounts were part of it: `tradewind secrets rotate` seals it anew.
+    former = seal(keyring, b"whsec_x", f"subscription/{ids.SUBSCRIPTION.show(hook)}/secret")
+    with pytest.raises(CannotUnseal):
+        opener.secret(account, hook, former)
