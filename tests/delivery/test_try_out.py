@@ -143,6 +143,10 @@ def test_ten_tests_a_minute_and_no_more(post: Post, receiver: Receiver) -> None:
 
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
     assert int(answers[-1].headers["retry-after"]) > 0
-    assert answers[-1].json()["code"] == "rate_limited"
+    problem = answers[-1].json()
+    assert problem["code"] == "test_deliveries_limited"
+    assert "limited to 10 a minute per subscription" in problem["detail"]
+    assert problem["retry_after"] == int(answers[-1].headers["retry-after"])
+    assert "plan" not in problem["detail"]
     assert len(receiver.at("/hook")) == 10
     assert trial(post, other)["delivered"] is True

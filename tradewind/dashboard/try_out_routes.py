@@ -13,6 +13,7 @@ from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.session import Sessions
 from tradewind.dashboard.webhooks_routes import address, state
 from tradewind.delivery import routes as deliveries
+from tradewind.delivery.errors import TestDeliveriesLimited
 from tradewind.delivery.wire import DeliveryDetailOut, StepOut, TestIn
 from tradewind.egress.sender import Sender
 from tradewind.events.catalogue import EventKind
@@ -21,10 +22,10 @@ from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.limits import RateLimited
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
 from tradewind.web.site import Form
+from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
@@ -90,10 +91,8 @@ async def make_test(
         made = await deliveries.test_webhook(
             subscription_id, caller, TestIn(event=body.event), db, keyring, sender
         )
-    except RateLimited as refusal:
-        wait = refusal.facts["retry_after"]
-        said = f"Ten tests a minute are enough: the next one is possible in {wait} seconds."
-        return renderer.to(caller, where, said, tone="bad")
+    except (TestDeliveriesLimited, SigningSecretUnreadable) as refusal:
+        return renderer.to(caller, where, refusal.detail, tone="bad")
     steps = msgspec.json.encode(made.steps).decode()
     return renderer.to(
         caller,

@@ -8,6 +8,7 @@ import asyncpg
 from tradewind import ids
 from tradewind.accounts.model import Buyer
 from tradewind.delivery import recover, sql_jobs, sql_log
+from tradewind.delivery.errors import NotActive, RecoveryRunning, TestDeliveriesLimited
 from tradewind.delivery.explain import explain
 from tradewind.delivery.health import health_of
 from tradewind.delivery.recover import Span
@@ -27,7 +28,6 @@ from tradewind.delivery.wire import (
     read_id,
 )
 from tradewind.egress.sender import Sender
-from tradewind.errors import Conflict
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED
 from tradewind.events.journal import DELIVERIES
 from tradewind.storage.keyring import Keyring
@@ -37,9 +37,10 @@ from tradewind.web import limits
 from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, check_moment
-from tradewind.web.limits import Rate, RateLimited
+from tradewind.web.limits import Rate
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine
 
 routes = Routes("/v1/webhooks", tag="Deliveries")
@@ -48,26 +49,6 @@ _TESTS = Rate(10, 10)
 # An attempt starts soon after its id is made; clocks differ a little.
 _ABOUT = timedelta(hours=1)
 LOG_KEPT = timedelta(days=30)
-
-
-class NotActive(Conflict):
-    """The subscription is switched off. Switch it on first."""
-
-    code = "subscription_inactive"
-    title = "The subscription is switched off"
-
-    def __init__(self) -> None:
-        super().__init__("The subscription is switched off; switch it on first.")
-
-
-class RecoveryRunning(Conflict):
-    """A recovery of this subscription is running. Wait for its end, or cancel it first."""
-
-    code = "recovery_running"
-    title = "A recovery is running"
-
-    def __init__(self) -> None:
-        super().__init__("A recovery of this subscription is running; cancel it first.")
 
 
 class ExplainQuery(Input):
@@ -267,7 +248,7 @@ async def explain_delivery(
     )
 
 
-@routes.post("/{id}/test", errors=(NoSuch, RateLimited))
+@routes.post("/{id}/test", errors=(NoSuch, TestDeliveriesLimited, SigningSecretUnreadable))
 async def test_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
@@ -279,12 +260,12 @@ async def test_webhook(
     """Send a test delivery at once, and say step by step how far it came.
 
     It is sent to a subscription that is switched off as well. The answer is 200 even if the
-    receiver failed. Ten a minute.
+    endpoint failed. Each subscription can be tested 10 times a minute.
     """
     subscription = await mine(db, caller.account_id, subscription_id)
     granted, budget = await limits.take(db, f"webhook test:{subscription.id}", _TESTS)
     if not granted:
-        raise RateLimited(budget)
+        raise TestDeliveriesLimited(budget)
     first = PAYMENT_UPDATED if subscription.events[0] == PAYMENT_UPDATED else ORDER_UPDATED
     event = (body.event if body else None) or first
     return TestOut.of(await try_out(db, keyring, sender, subscription, event), subscription.url)
