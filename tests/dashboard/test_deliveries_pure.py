@@ -14,16 +14,17 @@ from tradewind.dashboard import replay
 from tradewind.dashboard.advice import advice
 from tradewind.dashboard.moments import for_input, read_moment
 from tradewind.delivery.model import Cancelled, Outcome
+from tradewind.delivery.wire import HeaderOut
 from tradewind.web.problems import ValidationFailed
 
 NASTY = """{"a":"it's $(touch owned) `touch owned` \\\\ \\" ! 订单 %s \\n"}"""
 URL = "https://shop.example.com/hook?a=1&b='; touch owned; '"
-HEADERS = {
-    "Content-Type": "application/json",
-    "X-Service-Event": "order.updated",
-    "X-Service-Timestamp": "1700000000",
-    "X-Service-Signature": "sha256=old",
-}
+HEADERS = [
+    HeaderOut(name="Content-Type", value="application/json"),
+    HeaderOut(name="X-Service-Event", value="order.updated"),
+    HeaderOut(name="X-Service-Timestamp", value="1700000000"),
+    HeaderOut(name="X-Service-Signature", value="sha256=old"),
+]
 # Stands in for curl, and says what it was given.
 CURL = '#!/bin/sh\nfor one in "$@"; do printf \'%s\\000\' "$one"; done\n'
 
@@ -86,7 +87,7 @@ def given(script: str, folder: Path, **changes: str) -> list[str]:
 def test_the_request_as_it_was_sent_is_the_same_to_the_letter(tmp_path: Path) -> None:
     arguments = given(replay.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
 
-    sent = [part for name, value in HEADERS.items() for part in ("-H", f"{name}: {value}")]
+    sent = [part for one in HEADERS for part in ("-H", f"{one.name}: {one.value}")]
     assert arguments == ["-X", "POST", URL, *sent, "--data-raw", NASTY]
 
 

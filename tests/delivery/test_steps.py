@@ -122,6 +122,8 @@ def test_an_answer_is_shown_with_its_headers_and_whatever_its_body_is() -> None:
     shown = AttemptResponseOut.of(200, head, b"caf\xe9")
 
     assert shown is not None
-    assert shown.headers == [["A", "1"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]]
+    assert [(one.name, one.value) for one in shown.headers] == [
+        ("A", "1"), ("set-cookie", "x=1"), ("set-cookie", "y=2"),
+    ]  # fmt: skip
     assert shown.body == "caf\N{REPLACEMENT CHARACTER}"
     assert AttemptResponseOut.of(None, None, None) is None

@@ -120,6 +120,7 @@ async def inspect(
         same = DeliveriesQuery(event_id=attempt.event_id, limit=_MOST)
         others = (await deliveries.list_deliveries(subscription_id, caller, same, db)).items
     sent, answer = attempt.request, attempt.response
+    by_name = {header.name: header.value for header in sent.headers}
     was_sent = sent.url is not None and sent.body is not None and bool(sent.headers)
     return renderer.page(
         "webhook_delivery.html",
@@ -130,6 +131,8 @@ async def inspect(
         attempt=attempt,
         others=[one for one in others if one.id != attempt.id],
         advice=advice_about(attempt),
+        sent_at=by_name.get("X-Service-Timestamp"),
+        signature=by_name.get("X-Service-Signature"),
         body_bytes=len((sent.body or "").encode()),
         body_pretty=replay.pretty(sent.body),
         answer_pretty=replay.pretty(answer.body) if answer else None,

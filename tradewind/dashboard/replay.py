@@ -4,8 +4,10 @@ No secret is ever part of it: where one is needed stands a place for it.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from shlex import quote
+
+from tradewind.delivery.wire import HeaderOut
 
 _PLACE_FOR_SECRET = "whsec_…"  # noqa: S105 - that it is none is the point
 _LARGEST_PRETTY = 256 * 1024
@@ -39,17 +41,17 @@ VERIFY_OPENSSL = """\
 """
 
 
-def curl_as_sent(url: str, headers: Mapping[str, str], body: str) -> str:
+def curl_as_sent(url: str, headers: Sequence[HeaderOut], body: str) -> str:
     """The very request. A receiver that looks at the time refuses it five minutes later."""
-    return _curl(url, [quote(f"{name}: {value}") for name, value in headers.items()], quote(body))
+    return _curl(url, [quote(f"{one.name}: {one.value}") for one in headers], quote(body))
 
 
-def curl_signed_now(url: str, headers: Mapping[str, str], body: str) -> str:
+def curl_signed_now(url: str, headers: Sequence[HeaderOut], body: str) -> str:
     """The same request with a signature of its own, made when it is run."""
     fixed = [
-        quote(f"{name}: {value}")
-        for name, value in headers.items()
-        if name not in {"X-Service-Timestamp", "X-Service-Signature"}
+        quote(f"{one.name}: {one.value}")
+        for one in headers
+        if one.name not in {"X-Service-Timestamp", "X-Service-Signature"}
     ]
     fresh = ['"X-Service-Timestamp: $NOW"', '"X-Service-Signature: sha256=$SIGNATURE"']
     return (

@@ -14,6 +14,8 @@ from tradewind.egress.result import Result
 from tradewind.webhooks.signing import sign
 
 SECONDS = 10.0
+# What `egress.sender.Sender` sends as User-Agent.
+AGENT = "service-api-webhooks/1.0"
 
 
 def headers(event: str, delivery_id: UUID, sent_at: int, signature: str) -> list[str]:

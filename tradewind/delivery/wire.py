@@ -1,5 +1,6 @@
 """Deliveries as JSON: attempts, what is pending, jobs, health, and the diagnosis of a test."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import clock, ids
+from tradewind.delivery.attempt import AGENT, headers
 from tradewind.delivery.explain import Verdict
 from tradewind.delivery.model import Outcome, Trigger
 from tradewind.delivery.sql_log import Filters
@@ -90,11 +92,21 @@ def _attempt(row: Any) -> dict[str, Any]:
     }
 
 
+class HeaderOut(Output):
+    """One header line. Headers are listed in their order, and a repeated name is there twice."""
+
+    name: Annotated[str, Meta(examples=["Content-Type"])]
+    value: Annotated[str, Meta(examples=["application/json"])]
+
+
 class AttemptRequestOut(Output):
     """What was sent."""
 
     url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
-    headers: Annotated[dict[str, str], Meta(examples=[{"X-Service-Event": "order.updated"}])]
+    headers: Annotated[
+        list[HeaderOut],
+        Meta(description="Empty where nothing is known to have been sent."),
+    ]
     body: Annotated[
         str | None, Meta(description="Null when the event is no longer kept.", examples=["{}"])
     ]
@@ -104,7 +116,7 @@ class AttemptResponseOut(Output):
     """What came back: the headers, and the first 4 KiB of the body."""
 
     status_code: Annotated[int, Meta(examples=[200])]
-    headers: Annotated[list[list[str]], Meta(examples=[[["content-type", "text/plain"]]])]
+    headers: list[HeaderOut]
     body: Annotated[str, Meta(examples=["ok"])]
 
     @staticmethod
@@ -116,7 +128,7 @@ class AttemptResponseOut(Output):
         pairs = Result(outcome=None, head=head or b"").headers  # type: ignore[arg-type]
         return AttemptResponseOut(
             status_code=status,
-            headers=[[name, value] for name, value in pairs],
+            headers=[HeaderOut(name=name, value=value) for name, value in pairs],
             body=(body or b"").decode("utf-8", "replace"),
         )
 
@@ -144,18 +156,17 @@ class DeliveryDetailOut(DeliveryOut):
         )
 
 
-def _sent_headers(row: Any) -> dict[str, str]:
+def _sent_headers(row: Any) -> list[HeaderOut]:
     """The headers as they were sent; none for what never was."""
     if row["sent_at"] is None:
-        return {}
-    return {
-        "Content-Type": "application/json",
-        "User-Agent": "service-api-webhooks/1.0",
-        "X-Service-Event": row["event"],
-        "X-Service-Delivery": ids.DELIVERY.show(row["id"]),
-        "X-Service-Timestamp": str(row["sent_at"]),
-        "X-Service-Signature": row["signature"],
-    }
+        return []
+    return _header_lines(headers(row["event"], row["id"], row["sent_at"], row["signature"]))
+
+
+def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:
+    """The headers of a delivery in the order in which they are sent, from those that vary."""
+    parts = (line.partition(": ") for line in [f"User-Agent: {AGENT}", *lines])
+    return [HeaderOut(name=name, value=value) for name, _, value in parts]
 
 
 class DeliveriesQuery(PageQuery):
@@ -351,7 +362,6 @@ class TestOut(Output):
         problem = result.problem
         ends = result.certificate_ends
         days = None if ends is None else (ends - datetime.now(UTC)).days
-        lines = (line.partition(": ") for line in trial.headers)
         return TestOut(
             delivered=result.delivered,
             outcome=Outcome.of(result.outcome),
@@ -371,10 +381,7 @@ class TestOut(Output):
             ],
             request=AttemptRequestOut(
                 url=url,
-                headers={
-                    "User-Agent": "service-api-webhooks/1.0",
-                    **{name: value for name, _, value in lines},
-                },
+                headers=_header_lines(trial.headers),
                 body=trial.body.decode(),
             ),
             response=AttemptResponseOut.of(result.status, result.head, result.body),
