@@ -68,7 +68,7 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
     assert first["id"] == asked
     assert await sql_jobs.take_job(missed.db, lease=_LEASE) is None
     async with transaction(missed.db) as tx:
-        assert await sql_jobs.feed(tx, first, limit=10, spacing=_NOTHING) == (0, True)
+        assert await sql_jobs.feed(tx, first, limit=10, examine=1000, spacing=_NOTHING) == (0, True)
     await missed.feed_all()
 
     found = await missed.job(by_itself)
@@ -84,7 +84,7 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
     taken = await sql_jobs.take_job(missed.db, lease=_LEASE)
     assert taken is not None
     async with transaction(missed.db) as tx:
-        assert await sql_jobs.feed(tx, taken, limit=2, spacing=_NOTHING) == (2, False)
+        assert await sql_jobs.feed(tx, taken, limit=2, examine=1000, spacing=_NOTHING) == (2, False)
     await missed.db.execute("UPDATE test_clock SET shift = shift + interval '2 seconds'")
     slept = await sql_jobs.take_job(missed.db, lease=_LEASE)
     end = await missed.events(3)
@@ -93,7 +93,7 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
     assert await missed.begin(middle - _HOUR / 2, end + _HOUR, "catch_up") is None, "heard twice"
     assert slept is not None
     async with transaction(missed.db) as tx:
-        assert (await sql_jobs.feed(tx, slept, limit=10, spacing=_NOTHING))[0] == 0
+        assert (await sql_jobs.feed(tx, slept, limit=10, examine=1000, spacing=_NOTHING))[0] == 0
 
     assert again == job_id
     assert (await missed.job(job_id))["until"] == end

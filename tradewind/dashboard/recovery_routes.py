@@ -6,19 +6,19 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts.model import Buyer
-from tradewind.dashboard import sql_webhooks
 from tradewind.dashboard.forms import errors_of
 from tradewind.dashboard.moments import for_input, read_moment, spelled
 from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.webhooks_routes import address, state
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery import sql_log
-from tradewind.delivery.wire import JobOut, RecoverIn
+from tradewind.delivery.wire import RecoverIn, RecoverOut
 from tradewind.errors import Conflict, Invalid
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
+from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
 from tradewind.web.site import Form
@@ -81,7 +81,8 @@ async def begin_recovery(
         )
     except Conflict as refusal:
         return renderer.to(caller, where, refusal.detail, tone="bad")
-    return renderer.to(caller, where, f"The recovery has begun: {begun.count:,} in all.")
+    how_many = f": {begun.count:,} in all" if begun.count_is_exact else ""
+    return renderer.to(caller, where, f"The recovery has begun{how_many}.")
 
 
 @routes.post("/{subscription_id}/recover/{job_id}/cancel", media_type="text/html")
@@ -111,16 +112,17 @@ async def _recover_page(
 ) -> Answer:
     webhook = await mine(db, caller.account_id, subscription_id)
     now = await sql_log.now(db)
-    counted, until = None, now
+    counted: RecoverOut | None = None
+    until = now
     errors: Any = {} if refusal is None else errors_of(refusal)
     if query.since and refusal is None:
         try:
             wish = _wish(query, dry_run=True)
             wish.until = until = wish.until or now
-            counted = (await deliveries.recover_webhook(subscription_id, caller, wish, db)).count
+            counted = await deliveries.recover_webhook(subscription_id, caller, wish, db)
         except Invalid as wrong:
             errors = errors_of(wrong)
-    rows = await sql_webhooks.list_jobs(db, caller.account_id, subscription_id, limit=_JOBS)
+    jobs = await deliveries.list_recoveries(subscription_id, caller, PageQuery(limit=_JOBS), db)
     return renderer.page(
         "webhook_recover.html",
         request,
@@ -133,7 +135,7 @@ async def _recover_page(
         moments={name: for_input(getattr(query, name)) for name in ("since", "until")},
         counted=counted,
         until=until,
-        jobs=[JobOut.of(row) for row in rows],
+        jobs=jobs.items,
         presets=_presets(now, webhook.failing_since),
     )
 

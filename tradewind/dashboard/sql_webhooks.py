@@ -1,4 +1,4 @@
-"""The statements that only the pages about webhooks need: attempts by hour, and recoveries."""
+"""The statement that only the pages about webhooks need: attempts by hour."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -24,23 +24,4 @@ async def attempts_by_hour(
         """,
         account_id,
         subscription_id,
-    )
-
-
-async def list_jobs(
-    db: Database, account_id: UUID, subscription_id: UUID, *, limit: int
-) -> Sequence[asyncpg.Record]:
-    """Recoveries of a subscription, newest first."""
-    return await db.fetch(
-        """
-        SELECT id, status, trigger, since, until, total, queued, delivered, failed, created_at,
-               ended_at
-          FROM recover_job
-         WHERE subscription_id = $2 AND account_id = $1
-         ORDER BY id DESC
-         LIMIT $3
-        """,
-        account_id,
-        subscription_id,
-        limit,
     )

@@ -17,7 +17,7 @@ from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.replay import VERIFY_OPENSSL, VERIFY_PLAIN, VERIFY_PYTHON
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery.health import health_of
-from tradewind.delivery.wire import DeliveriesQuery, JobOut
+from tradewind.delivery.wire import DeliveriesQuery
 from tradewind.errors import Conflict, Invalid
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -170,7 +170,7 @@ async def show_webhook(
     account = caller.account_id
     webhook = await mine(db, account, subscription_id)
     hours = await sql_webhooks.attempts_by_hour(db, account, subscription_id)
-    jobs = await sql_webhooks.list_jobs(db, account, subscription_id, limit=_FEW)
+    few = PageQuery(limit=_FEW)
     recent = DeliveriesQuery(limit=_FEW)
     return renderer.page(
         "webhook.html",
@@ -179,9 +179,9 @@ async def show_webhook(
         webhook=webhook,
         state=state(webhook),
         health=await health_of(db, webhook),
-        pending=await deliveries.list_pending(subscription_id, caller, PageQuery(limit=_FEW), db),
+        pending=await deliveries.list_pending(subscription_id, caller, few, db),
         attempts=await deliveries.list_deliveries(subscription_id, caller, recent, db),
-        jobs=[JobOut.of(row) for row in jobs],
+        jobs=(await deliveries.list_recoveries(subscription_id, caller, few, db)).items,
         snippets=_SNIPPETS,
         **_chart(hours),
     )

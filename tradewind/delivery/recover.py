@@ -18,6 +18,11 @@ _LEASE = timedelta(seconds=30)
 _BATCH = 100
 _SPACING = timedelta(milliseconds=10)
 _OUTSTANDING = 50
+# Events that one statement looks at to find those that were missed.
+_EXAMINED_AT_ONCE = 1000
+# Where a count of what was missed stops: at so many, or after so many events, missed or not.
+_COUNTED = 10_000
+_EXAMINED = 50_000
 _REST = timedelta(seconds=1)
 _LONG_REST = timedelta(minutes=1)
 
@@ -32,9 +37,20 @@ class Span:
     everything: bool = False
 
 
-async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Span) -> int:
-    """How many events a recovery would deliver."""
-    return await sql_jobs.count_missed(
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many events a recovery delivers; if that is not exact, at least so many."""
+
+    count: int
+    is_exact: bool
+
+
+async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Span) -> Total:
+    """Count what a recovery would deliver, within limits: a journal may hold millions of events.
+
+    It stops at 10,000, and after it has looked at 50,000 events of the span, delivered or not.
+    """
+    missed, examined = await sql_jobs.count_missed(
         db,
         account_id,
         subscription_id,
@@ -42,19 +58,23 @@ async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Spa
         until=span.until,
         order_id=span.order_id,
         everything=span.everything,
+        limit=_COUNTED + 1,
+        examine=_EXAMINED,
     )
+    return Total(min(missed, _COUNTED), missed <= _COUNTED and examined < _EXAMINED)
 
 
 async def begin(
     db: Database, account_id: UUID, subscription_id: UUID, span: Span, *, trigger: str = "request"
-) -> tuple[UUID, int] | None:
+) -> tuple[UUID, Total] | None:
     """Begin a job: its id, and how many events it will deliver. None: one does that already.
 
     One that begins by itself is not counted: whoever begins it has other things to do. While one
     that was asked for runs, it waits for its end.
     """
-    counted = trigger == "request"
-    total = await count(db, account_id, subscription_id, span) if counted else 0
+    total = Total(0, is_exact=True)
+    if trigger == "request":
+        total = await count(db, account_id, subscription_id, span)
     async with transaction(db) as tx:
         job_id = await sql_jobs.insert_job(
             tx,
@@ -66,11 +86,12 @@ async def begin(
             until=span.until,
             order_id=span.order_id,
             everything=span.everything,
-            total=total,
+            total=total.count,
+            total_is_exact=total.is_exact,
         )
     if job_id is None:
         return None
-    log.info("recover.begun", job=ids.JOB.show(job_id), total=total, trigger=trigger)
+    log.info("recover.begun", job=ids.JOB.show(job_id), total=total.count, trigger=trigger)
     return job_id, total
 
 
@@ -96,11 +117,13 @@ async def _feed(db: Database, job: asyncpg.Record) -> None:
     if job["at_time"] is None and job["trigger"] == "catch_up":
         span = Span(job["since"], job["until"])
         total = await count(db, job["account_id"], job["subscription_id"], span)
-        await sql_jobs.set_total(db, job["id"], total)
+        await sql_jobs.set_total(db, job["id"], total.count, is_exact=total.is_exact)
     if await sql_jobs.outstanding(db, job["id"]) > _OUTSTANDING:
         await sql_jobs.rest_job(db, job["id"], rest=_REST)
         return
     async with transaction(db) as tx:
-        queued, over = await sql_jobs.feed(tx, job, limit=_BATCH, spacing=_SPACING)
+        queued, over = await sql_jobs.feed(
+            tx, job, limit=_BATCH, examine=_EXAMINED_AT_ONCE, spacing=_SPACING
+        )
         tx.wake(DELIVERIES)
     log.info("recover.fed", job=ids.JOB.show(job["id"]), queued=queued, over=over)

@@ -169,6 +169,7 @@ async def recover_webhook(
     """Deliver what was missed: failed, cancelled, and older than the subscription too.
 
     It is done at a measured pace, so that live events do not wait behind it. `dry_run` only counts.
+    Counting stops at 10,000: `count_is_exact` is false then, and a recovery delivers the rest too.
     """
     subscription = await mine(db, caller.account_id, subscription_id)
     for pointer, moment in (("/since", body.since), ("/until", body.until)):
@@ -183,14 +184,31 @@ async def recover_webhook(
     since = body.since if body.include == "all" else max(body.since, now - LOG_KEPT)
     span = Span(since, until, order_id, everything=body.include == "all")
     if body.dry_run:
-        count = await recover.count(db, caller.account_id, subscription_id, span)
-        return RecoverOut(id=None, count=count)
+        total = await recover.count(db, caller.account_id, subscription_id, span)
+        return RecoverOut(id=None, count=total.count, count_is_exact=total.is_exact)
     if not subscription.is_active:
         raise NotActive
     begun = await recover.begin(db, caller.account_id, subscription_id, span)
     if begun is None:
         raise RecoveryRunning
-    return RecoverOut(id=ids.JOB.show(begun[0]), count=begun[1])
+    job_id, total = begun
+    return RecoverOut(id=ids.JOB.show(job_id), count=total.count, count_is_exact=total.is_exact)
+
+
+@routes.get("/{subscription_id}/recover", errors=(NoSuch,))
+async def list_recoveries(
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
+) -> Page[JobOut]:
+    """List the recoveries of a subscription, newest first, with how far each has come."""
+    await mine(db, caller.account_id, subscription_id)
+    rows = await sql_jobs.list_jobs(
+        db,
+        caller.account_id,
+        subscription_id,
+        below=read_cursor("recoveries", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page("recoveries", rows, query.limit, key=lambda row: row["id"], show=JobOut.of)
 
 
 @routes.get("/{id}/recover/{job}", errors=(NoSuch,))

@@ -11,28 +11,57 @@ from tradewind.storage.transaction import Tx
 
 _JOB = """
     id, account_id, subscription_id, status, trigger, since, until, purchase_order_id, everything,
-    total, queued, delivered, failed, at_time, at_event, created_at, ended_at
+    total, total_is_exact, queued, delivered, failed, at_time, at_event, created_at, ended_at
 """
 
-# Events of a window that the subscription wants and, unless everything is asked for, that were
-# never delivered to it and are not about to be.
+# The next events of a window, and which of them were missed: those that the subscription lists and,
+# unless everything is asked for, that were never delivered to it and are not about to be.
+#
+# The price is bounded, whatever the planner believes of the tables: it reads so many events and no
+# more ($9), looks each of them up in the log by index, and reads the subscription's queue once (a
+# FULL JOIN is never made by comparing all with all).
 _MISSED = """
-       e.account_id = $1
-   AND e.created_at >= $3
-   AND e.created_at < $4
-   AND ($5::uuid IS NULL OR e.purchase_order_id = $5)
-   AND e.type = ANY ((SELECT s.events FROM webhook_subscription AS s WHERE s.id = $2)::text[])
-   AND ($6 OR (NOT EXISTS (SELECT 1
-                             FROM delivery_attempt AS a
-                            WHERE a.subscription_id = $2
-                              AND a.event_id = e.id
-                              AND a.outcome = 'delivered')
-               AND NOT EXISTS (SELECT 1
-                                 FROM queued_delivery AS q
-                                WHERE q.subscription_id = $2
-                                  AND q.event_id = e.id
-                                  AND q.cancel_reason IS NULL)))
+    WITH examined AS MATERIALIZED (
+        SELECT e.id, e.created_at, e.type, e.purchase_order_id
+          FROM event AS e
+         WHERE e.account_id = $1
+           AND e.created_at >= $3
+           AND e.created_at < $4
+           AND {of_order}
+           AND ($7::timestamptz IS NULL OR (e.created_at, e.id) > ($7, $8::uuid))
+         ORDER BY e.created_at, e.id
+         LIMIT $9
+    ),
+    queued AS MATERIALIZED (
+        SELECT DISTINCT q.event_id
+          FROM queued_delivery AS q
+         WHERE NOT $6 AND q.subscription_id = $2 AND q.cancel_reason IS NULL
+    ),
+    joined AS MATERIALIZED (
+        SELECT examined.*, queued.event_id IS NOT NULL AS is_queued
+          FROM examined
+          FULL JOIN queued ON queued.event_id = examined.id
+    ),
+    missed AS (
+        SELECT e.id, e.created_at, e.type, e.purchase_order_id
+          FROM joined AS e
+         WHERE e.id IS NOT NULL
+           AND e.type = ANY ((SELECT s.events
+                                FROM webhook_subscription AS s
+                               WHERE s.id = $2)::text[])
+           AND NOT e.is_queued
+           AND ($6 OR (SELECT true
+                         FROM delivery_attempt AS a
+                        WHERE a.subscription_id = $2
+                          AND a.event_id = e.id
+                          AND a.outcome = 'delivered'
+                          AND a.started_at BETWEEN e.created_at - interval '1 minute'
+                                               AND tradewind_now() + interval '1 minute'
+                        LIMIT 1) IS NULL)
+    )
 """
+_OF_ANY_ORDER = _MISSED.format(of_order="$5::uuid IS NULL")
+_OF_ONE_ORDER = _MISSED.format(of_order="e.purchase_order_id = $5")
 
 
 async def count_missed(
@@ -44,17 +73,31 @@ async def count_missed(
     until: datetime,
     order_id: UUID | None,
     everything: bool,
-) -> int:
-    count: int = await db.fetchval(
-        f"SELECT count(*) FROM event AS e WHERE {_MISSED}",  # noqa: S608 - our own constants
+    limit: int,
+    examine: int,
+) -> tuple[int, int]:
+    """Count up to `limit` missed events among the first `examine` events of a window.
+
+    Returns how many were missed, and how many events there are, up to `examine`.
+    """
+    row = await db.fetchrow(
+        f"""
+        {_OF_ANY_ORDER if order_id is None else _OF_ONE_ORDER}
+        SELECT (SELECT count(*) FROM (SELECT 1 FROM missed LIMIT $10) AS counted) AS missed,
+               (SELECT count(*) FROM examined) AS examined
+        """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
         since,
         until,
         order_id,
         everything,
+        None,
+        None,
+        examine,
+        limit,
     )
-    return count
+    return (0, 0) if row is None else (row["missed"], row["examined"])
 
 
 async def insert_job(
@@ -69,6 +112,7 @@ async def insert_job(
     order_id: UUID | None,
     everything: bool,
     total: int,
+    total_is_exact: bool,
 ) -> UUID | None:
     """Begin a job, or extend the one at hand: its id.
 
@@ -81,10 +125,10 @@ async def insert_job(
         """
         INSERT INTO recover_job AS job (id, account_id, subscription_id, status, trigger, since,
                                         until, latest_since, purchase_order_id, everything, total,
-                                        next_at, created_at)
+                                        total_is_exact, next_at, created_at)
         SELECT $1::uuid, $2::uuid, $3::uuid, 'running', $4::text, $5::timestamptz,
                $6::timestamptz, CASE WHEN $4 = 'catch_up' THEN $5::timestamptz END, $7::uuid,
-               $8::boolean, $9::bigint, tradewind_now(), tradewind_now()
+               $8::boolean, $9::bigint, $10::boolean, tradewind_now(), tradewind_now()
          WHERE NOT EXISTS (SELECT 1
                              FROM recover_job
                             WHERE subscription_id = $3
@@ -112,6 +156,7 @@ async def insert_job(
         order_id,
         everything,
         total,
+        total_is_exact,
     )
     return found
 
@@ -146,6 +191,25 @@ async def find_job(
         account_id,
         subscription_id,
         job_id,
+    )
+
+
+async def list_jobs(
+    db: Database, account_id: UUID, subscription_id: UUID, *, below: UUID | None, limit: int
+) -> Sequence[asyncpg.Record]:
+    """The jobs of a subscription, newest first."""
+    return await db.fetch(
+        f"""
+        SELECT {_JOB}
+          FROM recover_job
+         WHERE account_id = $1 AND subscription_id = $2 AND ($3::uuid IS NULL OR id < $3)
+         ORDER BY id DESC
+         LIMIT $4
+        """,  # noqa: S608 - our own constants
+        account_id,
+        subscription_id,
+        below,
+        limit,
     )
 
 
@@ -234,9 +298,14 @@ async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
     )
 
 
-async def set_total(db: Database, job_id: UUID, total: int) -> None:
+async def set_total(db: Database, job_id: UUID, total: int, *, is_exact: bool) -> None:
     """Write down what a job that began by itself will deliver."""
-    await db.execute("UPDATE recover_job SET total = $2 WHERE id = $1", job_id, total)
+    await db.execute(
+        "UPDATE recover_job SET total = $2, total_is_exact = $3 WHERE id = $1",
+        job_id,
+        total,
+        is_exact,
+    )
 
 
 async def outstanding(db: Database, job_id: UUID) -> int:
@@ -245,20 +314,28 @@ async def outstanding(db: Database, job_id: UUID) -> int:
     return count
 
 
-async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -> tuple[int, bool]:
+async def feed(
+    tx: Tx, job: asyncpg.Record, *, limit: int, examine: int, spacing: timedelta
+) -> tuple[int, bool]:
     """Queue the next events of a job, spaced out in time; how many, and whether that was all.
 
-    A job is fed and cancelled in turns: what is queued is there to be taken back, or never is.
-    Whoever slept while others fed it, or extended it, finds it elsewhere, and queues nothing.
+    It looks at `examine` events at the most. A job is fed and cancelled in turns: what is queued is
+    there to be taken back, or never is. Whoever slept while others fed it, or extended it, finds it
+    elsewhere, and queues nothing. A count that was not exact becomes so when all is queued.
     """
     rows = await tx.fetch(
         f"""
-        SELECT e.id, e.created_at, e.type, e.purchase_order_id
-          FROM event AS e
-         WHERE {_MISSED}
-           AND ($7::timestamptz IS NULL OR (e.created_at, e.id) > ($7, $8::uuid))
-         ORDER BY e.created_at, e.id
-         LIMIT $9
+        {_OF_ANY_ORDER if job["purchase_order_id"] is None else _OF_ONE_ORDER},
+        next AS (
+            SELECT * FROM missed ORDER BY created_at, id LIMIT $10
+        )
+        SELECT next.id, next.created_at, next.type, next.purchase_order_id,
+               all_of_them.number AS examined, last.created_at AS last_at, last.id AS last_id
+          FROM (SELECT count(*) AS number FROM examined) AS all_of_them
+          LEFT JOIN (SELECT created_at, id FROM examined ORDER BY created_at DESC, id DESC LIMIT 1)
+                    AS last ON true
+          LEFT JOIN next ON true
+         ORDER BY next.created_at, next.id
         """,  # noqa: S608 - our own constants
         job["account_id"],
         job["subscription_id"],
@@ -268,10 +345,14 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         job["everything"],
         job["at_time"],
         job["at_event"],
+        examine,
         limit,
     )
-    over = len(rows) < limit
-    last = rows[-1] if rows else None
+    examined, place = rows[0]["examined"], (rows[0]["last_at"], rows[0]["last_id"])
+    rows = [row for row in rows if row["id"] is not None]
+    over = len(rows) < limit and examined < examine
+    if len(rows) == limit:
+        place = (rows[-1]["created_at"], rows[-1]["id"])
     queued: int = await tx.fetchval(
         """
         WITH job AS MATERIALIZED (
@@ -303,8 +384,13 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
                SET queued = queued + (SELECT count(*) FROM queued),
                    at_time = coalesce($5, at_time),
                    at_event = coalesce($6, at_event),
-                   next_at = tradewind_now() + interval '1 second',
+                   next_at = tradewind_now() + CASE WHEN EXISTS (SELECT 1 FROM queued)
+                                                    THEN interval '1 second'
+                                                    ELSE interval '0' END,
                    lease_until = 'epoch',
+                   total = CASE WHEN $7 AND NOT total_is_exact
+                                THEN queued + (SELECT count(*) FROM queued) ELSE total END,
+                   total_is_exact = total_is_exact OR $7,
                    status = CASE WHEN $7 THEN 'done' ELSE status END,
                    ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
              WHERE id IN (SELECT id FROM job)
@@ -315,8 +401,7 @@ async def feed(tx: Tx, job: asyncpg.Record, *, limit: int, spacing: timedelta) -
         [row["id"] for row in rows],
         [row["created_at"] for row in rows],
         spacing,
-        last and last["created_at"],
-        last and last["id"],
+        *place,
         over,
         [row["type"] for row in rows],
         [row["purchase_order_id"] for row in rows],

@@ -248,7 +248,17 @@ class RecoverIn(Input):
         Literal["undelivered", "all"],
         Meta(description="`undelivered`: failed, cancelled and missed ones."),
     ] = "undelivered"
-    dry_run: Annotated[bool, Meta(description="Only count.")] = False
+    dry_run: Annotated[bool, Meta(description="Only count, up to 10,000.")] = False
+
+
+_CountIsExact = Annotated[
+    bool,
+    Meta(
+        description="False: there are more events than `count`, or there may be: counting stops at "
+        "10,000 events, or after it has looked at 50,000.",
+        examples=[True],
+    ),
+]
 
 
 class RecoverOut(Output):
@@ -258,7 +268,8 @@ class RecoverOut(Output):
         str | None,
         Meta(description="Null after a dry run.", examples=["job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"]),
     ]
-    count: Annotated[int, Meta(examples=[120])]
+    count: Annotated[int, Meta(description="Counted up to 10,000.", examples=[120])]
+    count_is_exact: _CountIsExact
 
 
 class JobOut(Output):
@@ -269,7 +280,10 @@ class JobOut(Output):
     trigger: Literal["request", "catch_up"]
     since: _Time
     until: _Time
-    count: Annotated[int, Meta(description="Events when it began.", examples=[120])]
+    count: Annotated[
+        int, Meta(description="Events when it began, counted up to 10,000.", examples=[120])
+    ]
+    count_is_exact: _CountIsExact
     queued: Annotated[int, Meta(examples=[100])]
     delivered: Annotated[int, Meta(examples=[96])]
     failed: Annotated[int, Meta(examples=[0])]
@@ -287,6 +301,7 @@ class JobOut(Output):
             since=clock.show(row["since"]),
             until=clock.show(row["until"]),
             count=row["total"],
+            count_is_exact=row["total_is_exact"],
             queued=row["queued"],
             delivered=row["delivered"],
             failed=row["failed"],
