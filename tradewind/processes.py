@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 from tradewind.errors import CannotStart
@@ -15,6 +16,7 @@ from tradewind.errors import CannotStart
 PARENT = "TRADEWIND_PARENT"
 
 _PR_SET_PDEATHSIG = 1
+_LISTEN = "0A"  # the state of a listening socket in /proc/net/tcp
 
 
 def follow_parent() -> None:
@@ -73,3 +75,29 @@ def claim_port(host: str, port: int) -> int:
             ) from None
         bound: int = probe.getsockname()[1]
         return bound
+
+
+def count_listeners(host: str, port: int) -> int:
+    """Count the sockets that listen on a TCP port.
+
+    On Linux each of granian's processes has a listening socket of its own. Elsewhere they share
+    one that exists before them; there, this counts as many as anybody could wait for.
+    """
+    if sys.platform != "linux":
+        return sys.maxsize if _accepts(host, port) else 0
+    wanted = f":{port:04X}"
+    count = 0
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        lines = table.read_text().splitlines()[1:] if table.exists() else []
+        for line in lines:
+            _, local, _, state = line.split(maxsplit=4)[:4]
+            count += local.endswith(wanted) and state == _LISTEN
+    return count
+
+
+def _accepts(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True

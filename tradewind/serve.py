@@ -4,7 +4,9 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from granian.constants import Interfaces, Loops
 from granian.log import LogLevels
@@ -16,6 +18,7 @@ from tradewind.observability.logs import log
 from tradewind.settings import Settings
 
 _STOP_SECONDS = 10
+_POLL_SECONDS = 0.02
 _GRANIAN_LOGS = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -40,7 +43,7 @@ def run(chosen: Settings, *, workers: int) -> None:
             log.info("metrics.listening", host=host, port=bound)
         # Fresh children rather than copies of us: we have a thread, and they count into files.
         multiprocessing.set_start_method("spawn", force=True)
-        log.info("api.listening", host=chosen.host, port=port, workers=workers)
+        stack.enter_context(_announcing(chosen.host, port, workers))
         Server(
             "tradewind.app:create",
             factory=True,
@@ -57,3 +60,23 @@ def run(chosen: Settings, *, workers: int) -> None:
             log_dictconfig=_GRANIAN_LOGS,
         ).serve()
     log.info("api.stopped")
+
+
+@contextmanager
+def _announcing(host: str, port: int, workers: int) -> Iterator[None]:
+    """Log `api.listening` once, as soon as every worker process accepts connections."""
+    ended = threading.Event()
+
+    def announce() -> None:
+        while not ended.wait(_POLL_SECONDS):
+            if processes.count_listeners(host, port) >= workers:
+                log.info("api.listening", host=host, port=port, workers=workers)
+                return
+
+    thread = threading.Thread(target=announce, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -232,14 +232,13 @@ def free_port() -> int:
 
 
 def _wait_until_ready(server: Server) -> None:
-    """Wait until every process of the server answers, which is when the first one does often."""
+    """Wait until every process of the server listens, and one of them reaches the database."""
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline:
         if server.process.poll() is not None:
             break
-        try:
-            if httpx.get(server.url + "/readyz", timeout=5).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.02)
+        listening = "api.listening" in server.log.read_text()
+        if listening and httpx.get(server.url + "/readyz", timeout=10).status_code == 200:
+            return
+        time.sleep(0.02)
     raise AssertionError(f"The server did not start:\n{server.log.read_text()[-3000:]}")

@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 from kit.server import Server, Workshop
 
-from tradewind import ids
+from tradewind import ids, processes
 
 # A program that logs in every way that we and our libraries do.
 PROGRAM = """
@@ -201,6 +202,16 @@ def test_every_line_of_a_server_from_start_to_end_is_json(workshop: Workshop) ->
 
     events = [line["event"] for line in lines(server)]
     assert events == ["api.listening", "request", "api.stopped"]
+
+
+def test_listening_is_logged_when_every_process_accepts_connections(workshop: Workshop) -> None:
+    with workshop.serving(workers=2) as server:  # it waits for that line, and no longer
+        port = httpx.URL(server.url).port
+        assert port is not None
+        listeners = processes.count_listeners("127.0.0.1", port)
+
+    assert listeners == 2
+    assert [line["event"] for line in lines(server)].count("api.listening") == 1
 
 
 def written(style: str, program: str = PROGRAM, *more: str) -> list[str]:
