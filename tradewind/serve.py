@@ -8,7 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from granian.constants import Interfaces, Loops
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
@@ -19,6 +20,11 @@ from tradewind.settings import Settings
 
 _STOP_SECONDS = 10
 _POLL_SECONDS = 0.02
+# A connection that does not send all headers of its next request within this time is closed,
+# whether it is silent, slow, or kept open after an answer.
+HEADER_SECONDS = 15
+# The request line and all headers of one request; longer ones are answered with 431.
+HEADER_BYTES = 64 * 1024
 _GRANIAN_LOGS = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -54,6 +60,12 @@ def run(chosen: Settings, *, workers: int) -> None:
             workers=workers,
             workers_kill_timeout=_STOP_SECONDS,
             respawn_failed_workers=True,
+            # HTTP/2 is for the proxy in front of us: this server limits neither the size of
+            # HTTP/2 headers nor the silence of a connection before it knows the protocol.
+            http=HTTPModes.http1,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=HEADER_SECONDS * 1000, max_buffer_size=HEADER_BYTES
+            ),
             websockets=False,
             backlog=2048,
             log_level=LogLevels.warning,

@@ -1,0 +1,186 @@
+"""Hostile clients flood the API: memory stays flat, and other clients are served as before."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from statistics import median
+
+import httpx
+import pytest
+from egress.http2_frames import END_HEADERS, HEADERS, SETTINGS, frame
+from kit.processes import family_of, read
+from kit.server import Server, Workshop
+
+from tradewind.serve import HEADER_BYTES, HEADER_SECONDS
+
+# On a loaded machine everything takes longer: these only separate "served" from "stuck".
+_SLACK_SECONDS = 10.0
+_LONGEST_ANSWER = 5.0
+_LONGEST_MEDIAN = 0.15
+_MOST_GROWTH = 64 * 1024 * 1024
+
+_BODY_SECONDS = 30
+_SILENT = 200
+_SLOW = 20
+_WAVES = 12
+_BOMBS = 10
+
+_GET = b"GET /healthz HTTP/1.1\r\nhost: x\r\n"
+_MANY_HEADERS = _GET + b"".join(b"x-%d: 1\r\n" % n for n in range(5_000)) + b"\r\n"
+_HUGE_HEADER = _GET + b"x-huge: " + b"a" * (HEADER_BYTES * 4) + b"\r\n\r\n"
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_SLOW_BODY = (
+    b"POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+    b"content-length: 1000\r\n\r\n"
+)
+
+
+def _http2_bomb() -> bytes:
+    """100 KB of HTTP/2: 25 requests that wait for a body, each with 15 MB of unpacked headers.
+
+    The first request puts a header of 4 KB into the table of HPACK, and each byte after it
+    repeats that header.
+    """
+    value = b"a" * 3900
+    length = len(value) - 127
+    stored = b"\x40\x01x\x7f" + bytes([(length & 0x7F) | 0x80, length >> 7]) + value
+    login = b"\x83\x86\x04\x0e/v1/auth/login" + b"\x0f\x10\x10application/json"
+    streams = [
+        frame(HEADERS, END_HEADERS, 2 * n + 1, login + (b"" if n else stored) + b"\xbe" * 3900)
+        for n in range(25)
+    ]
+    return _PREFACE + frame(SETTINGS, 0, 0) + b"".join(streams)
+
+
+_HTTP2_BOMB = _http2_bomb()
+
+
+async def _talk(
+    port: int, first: bytes, *, drip: bytes = b"", patience: float
+) -> tuple[bytes, float]:
+    """Send, then perhaps drip, and read until the server closes: what came, and how long it took.
+
+    Fails when the connection is still open after `patience`.
+    """
+    started = time.monotonic()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    dripping = asyncio.create_task(_drip(writer, drip))
+    received = b""
+    try:
+        async with asyncio.timeout(patience):
+            writer.write(first)
+            while chunk := await reader.read(65_536):
+                received += chunk
+    except ConnectionError:
+        pass  # closed while we still sent
+    finally:
+        dripping.cancel()
+        writer.transport.abort()
+    return received, time.monotonic() - started
+
+
+async def _drip(writer: asyncio.StreamWriter, drip: bytes) -> None:
+    while drip and not writer.is_closing():
+        await asyncio.sleep(0.5)
+        writer.write(drip)
+
+
+def _memory(api: Server) -> int:
+    """The resident memory of the API's processes, in bytes."""
+    pages = [read(pid, "statm").split() for pid in family_of(api.process.pid)]
+    return sum(int(fields[1]) for fields in pages if fields) * 4096
+
+
+class _Others:
+    """A client that behaves, beside the others: how long each of its requests took."""
+
+    def __init__(self, port: int, headers: dict[str, str]) -> None:
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        head = ["GET /v1/me HTTP/1.1", "host: x", "connection: close", *lines]
+        self._port = port
+        self.request = ("\r\n".join(head) + "\r\n\r\n").encode()
+        self.took: list[float] = []
+
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._ask())
+        try:
+            yield
+        finally:
+            task.cancel()
+            result = (await asyncio.gather(task, return_exceptions=True))[0]
+            assert isinstance(result, asyncio.CancelledError), result
+
+    async def _ask(self) -> None:
+        while True:
+            answer, took = await _talk(self._port, self.request, patience=_LONGEST_ANSWER)
+            assert answer.startswith(b"HTTP/1.1 200 "), answer[:200]
+            self.took.append(took)
+            await asyncio.sleep(0.05)
+
+
+async def _waves(port: int) -> list[bytes]:
+    """Header bombs of every kind, wave after wave; all that was answered to them."""
+    answers: list[bytes] = []
+    for _ in range(_WAVES):
+        bombs = [
+            _talk(port, bomb, patience=_LONGEST_ANSWER)
+            for bomb in (_MANY_HEADERS, _HUGE_HEADER, _HTTP2_BOMB)
+            for _ in range(_BOMBS)
+        ]
+        answers += [answer for answer, _ in await asyncio.gather(*bombs)]
+        await asyncio.sleep(0.5)
+    return answers
+
+
+async def _all(port: int, count: int, first: bytes, patience: float, drip: bytes = b"") -> bytes:
+    """Many connections of one kind at once; every one of them must have ended the same way."""
+    talks = [_talk(port, first, drip=drip, patience=patience) for _ in range(count)]
+    answers = {answer[:12] for answer, _ in await asyncio.gather(*talks)}
+    assert len(answers) == 1, answers
+    return answers.pop()
+
+
+async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
+    workshop: Workshop,
+) -> None:
+    with workshop.serving() as api:
+        port = httpx.URL(api.url).port or 0
+        person = await asyncio.to_thread(api.person)
+        others = _Others(port, person.headers)
+        for _ in range(20):  # what a process allocates once, it has allocated now
+            await _talk(port, others.request, patience=_LONGEST_ANSWER)
+        before = _memory(api)
+        header_patience = HEADER_SECONDS + _SLACK_SECONDS
+        body_patience = _BODY_SECONDS + _SLACK_SECONDS
+
+        async with others.asking():
+            silent, half, dripped, slow_bodies, bombs = await asyncio.gather(
+                _all(port, _SILENT, b"", header_patience),
+                _all(port, _SLOW, _GET + b"x-half:", header_patience),
+                _all(port, _SLOW, _GET, header_patience, drip=b"x-drip: 1\r\n"),
+                _all(port, _SLOW, _SLOW_BODY, body_patience, drip=b" "),
+                _waves(port),
+            )
+            after = _memory(api)
+
+    assert (silent, half, dripped) == (b"", b"", b"")
+    assert slow_bodies == b"HTTP/1.1 408"
+    kinds = {answer[:12] for answer in bombs}
+    assert kinds <= {b"HTTP/1.1 431", b""}, kinds
+    assert after - before < _MOST_GROWTH
+    assert len(others.took) > 20
+    assert median(others.took) < _LONGEST_MEDIAN
+
+
+@pytest.mark.parametrize(
+    "preface",
+    [_HTTP2_BOMB, _PREFACE + frame(SETTINGS, 0, 0)],
+    ids=["bomb", "preface"],
+)
+async def test_http2_is_closed_at_once(api: Server, preface: bytes) -> None:
+    answer, took = await _talk(httpx.URL(api.url).port or 0, preface, patience=_SLACK_SECONDS)
+
+    assert answer == b""
+    assert took < _LONGEST_ANSWER
