@@ -24,7 +24,7 @@ def test_a_page_of_an_allowed_origin_may_read_the_answer(server: Server, origin:
 
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == origin
-    assert answer.headers["vary"] == "Origin"
+    assert answer.headers["vary"] == "Authorization, X-Api-Key, Origin"
     assert "RateLimit" in answer.headers["access-control-expose-headers"].split(", ")
     assert "access-control-allow-credentials" not in answer.headers
 
@@ -56,7 +56,7 @@ def test_a_page_of_any_other_origin_may_not(server: Server, origin: str) -> None
 
     for answer in (plain, preflight):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
-        assert answer.headers["vary"] == "Origin"
+        assert answer.headers["vary"].endswith("Origin")
     assert (plain.status_code, preflight.status_code) == (200, 204)
 
 
@@ -64,7 +64,7 @@ def test_a_call_that_is_no_pages_is_answered_without_permission(server: Server) 
     answer = server.call("GET", "/healthz")
 
     assert "access-control-allow-origin" not in answer.headers
-    assert answer.headers["vary"] == "Origin"
+    assert answer.headers["vary"].endswith("Origin")
 
 
 def test_the_question_before_a_request_is_answered_without_credentials(server: Server) -> None:
@@ -78,7 +78,7 @@ def test_the_question_before_a_request_is_answered_without_credentials(server: S
     allowed = answer.headers["access-control-allow-headers"].lower().split(", ")
     assert {"authorization", "x-api-key", "content-type", "idempotency-key"} <= set(allowed)
     assert answer.headers["access-control-max-age"] == "600"
-    assert answer.headers["vary"] == "Origin"
+    assert answer.headers["vary"].endswith("Origin")
 
 
 def test_options_without_the_question_only_lists_the_methods(server: Server) -> None:
@@ -96,4 +96,4 @@ def test_where_no_origin_is_configured_nobody_is_allowed(api: Server) -> None:
     assert (plain.status_code, preflight.status_code) == (200, 204)
     for answer in (plain, preflight):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
-        assert "vary" not in answer.headers
+        assert "Origin" not in answer.headers.get("vary", "")

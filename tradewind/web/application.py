@@ -21,17 +21,13 @@ from tradewind.web.problems import (
     RouteNotFound,
 )
 from tradewind.web.request import Network, Receive, Request, Scope, Send
+from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
 from tradewind.web.site import Site
 from tradewind.web.streaming import send_stream
 
 Hook = Callable[[], Awaitable[None]]
 
-_HARDENING = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-]
 _NO_BODY = frozenset({204, 304})
 
 
@@ -78,6 +74,7 @@ class Application:
         self._public_url = public_url
         self._proxies = trusted_proxies
         self._cors = Cors(cors_origins)
+        self._response_headers = ResponseHeaders(self._cors, public_url=public_url)
         self._hooks = {"lifespan.startup": on_start, "lifespan.shutdown": on_stop}
         self._unrouted: dict[int, metrics.Observe] = {}
 
@@ -103,13 +100,12 @@ class Application:
         bound, answer = await self._answer(request, line)
         status = answer.status or (bound.endpoint.status if bound else 200)
         body = b"" if status in _NO_BODY else answer.encoded()
-        own = {name for name, _ in answer.headers}
-        headers = [
-            (b"x-request-id", request.id.encode("latin-1")),
-            *(header for header in _HARDENING if header[0] not in own),
-            *self._cors.headers(request),
-            *answer.headers,
-        ]
+        headers = self._response_headers.add_to(
+            [(b"x-request-id", request.id.encode("latin-1")), *answer.headers],
+            request,
+            page=bound is not None and bound.endpoint.page,
+            routed=bound is not None,
+        )
         if status not in _NO_BODY:
             headers.append((b"content-type", answer.content_type))
             if answer.stream is None:

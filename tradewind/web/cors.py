@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from tradewind.web.answer import Headers
 from tradewind.web.request import Request
 
-_VARY = (b"vary", b"Origin")
 _EXPOSED = b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Idempotent-Replayed"
 _TAKEN = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
 
@@ -16,17 +15,19 @@ class Cors:
     def __init__(self, origins: Sequence[str]) -> None:
         self._origins = frozenset(origins)
 
+    @property
+    def enabled(self) -> bool:
+        """Whether answers depend on the request's Origin."""
+        return bool(self._origins)
+
     def headers(self, request: Request) -> Headers:
         """The headers for an answer to `request`."""
-        if not self._origins:
-            return []
         origin = request.header(b"origin")
         if origin not in self._origins:
-            return [_VARY]
+            return []
         return [
             (b"access-control-allow-origin", origin.encode()),
             (b"access-control-expose-headers", _EXPOSED),
-            _VARY,
         ]
 
     def preflight(self, request: Request, allow: str) -> Headers:

@@ -67,10 +67,14 @@ class Request:
         return None
 
     @property
+    def is_api(self) -> bool:
+        """Whether the path belongs to the API, rather than to pages for people."""
+        return self.path.startswith("/v1/") or self.path == "/v1"
+
+    @property
     def wants_a_page(self) -> bool:
         """Whether a browser asks for something to show, rather than a program for an answer."""
-        api = self.path.startswith("/v1/") or self.path == "/v1"
-        return not api and "text/html" in (self.header(b"accept") or "")
+        return not self.is_api and "text/html" in (self.header(b"accept") or "")
 
     async def gone(self) -> None:
         """Wait until the client is no longer there."""
