@@ -37,7 +37,14 @@ from tradewind.orders import admin_routes as admin_order_routes
 from tradewind.orders import notice_routes, sandbox_routes
 from tradewind.orders import routes as order_routes
 from tradewind.orders.refresh import Refreshes
-from tradewind.parts import given_credentials, pay_modes_of, platforms_of, policy_of
+from tradewind.parts import (
+    GATE_CONNECTIONS,
+    LOGIN_CONNECTIONS,
+    given_credentials,
+    pay_modes_of,
+    platforms_of,
+    policy_of,
+)
 from tradewind.payments import routes as payment_routes
 from tradewind.payments.modes import PayModes
 from tradewind.platforms import routes as platform_routes
@@ -48,7 +55,7 @@ from tradewind.products.search import Searches
 from tradewind.settings import Settings
 from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import Database, GateDatabase, LoginDatabase
 from tradewind.web import health, help_routes, openapi, reference_routes
 from tradewind.web.answer import encode
 from tradewind.web.application import Application
@@ -128,7 +135,10 @@ def create() -> Application:
 
 
 def build(chosen: Settings) -> Application:
-    db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind api")
+    url = chosen.database_url
+    db = Database(url, size=chosen.database_pool, name="tradewind api")
+    gate_db = GateDatabase(url, size=GATE_CONNECTIONS, name="tradewind api gate")
+    login_db = LoginDatabase(url, size=LOGIN_CONNECTIONS, name="tradewind api logins")
     keyring = Keyring(chosen.secret_key)
     passwords = Passwords()
     client = Client()
@@ -139,12 +149,13 @@ def build(chosen: Settings) -> Application:
     sender = Sender(policy_of(chosen), resolver)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
     static = Static()
-    sessions = Sessions(db, keyring, plans, secure=chosen.public_url.startswith("https:"))
+    sessions = Sessions(gate_db, keyring, plans, secure=chosen.public_url.startswith("https:"))
     renderer = Renderer(keyring, sessions, static, chosen.public_url)
     live = Live(db)
 
     async def open_() -> None:
-        await db.open()
+        for pool in (db, gate_db, login_db):
+            await pool.open()
         # The server waits for open streams before it asks us to close.
         loop = asyncio.get_running_loop()
         for signum in (signal.SIGTERM, signal.SIGINT):
@@ -161,12 +172,15 @@ def build(chosen: Settings) -> Application:
         await client.close()
         await sender.close()
         await resolver.close()
-        await db.close()
+        for pool in (login_db, gate_db, db):
+            await pool.close()
 
     return Application(
         endpoints(),
         parts={
             Database: db,
+            GateDatabase: gate_db,
+            LoginDatabase: login_db,
             Keyring: keyring,
             Passwords: passwords,
             LoginRate: LoginRate(chosen.login_rate),
@@ -186,8 +200,8 @@ def build(chosen: Settings) -> Application:
             Live: live,
             Reference: Reference(encode(reference())),
         },
-        gate=Authenticator(db, keyring, plans),
-        site=Dashboard(db, sessions, keyring, renderer, chosen.public_url),
+        gate=Authenticator(gate_db, keyring, plans),
+        site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from tradewind.delivery.engine import HURRIED_CONNECTIONS
 from tradewind.egress.client import Client
 from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
@@ -18,6 +19,21 @@ from tradewind.web.limits import plan_rate
 # Calls a minute. Marketplaces publish no number; users report trouble from a few hundred on.
 _REAL_RATE = 600
 _SIMULATED_RATE = 600_000
+# What an API process opens on top of its pool: for the gate, which has two statements under way
+# and the lookups of pages, and for logins. Every process has one connection more that listens.
+GATE_CONNECTIONS = 3
+LOGIN_CONNECTIONS = 2
+_LISTENING_CONNECTIONS = 1
+
+
+def api_connections(chosen: Settings) -> int:
+    """The most database connections that one API process opens."""
+    return chosen.database_pool + GATE_CONNECTIONS + LOGIN_CONNECTIONS + _LISTENING_CONNECTIONS
+
+
+def worker_connections(chosen: Settings) -> int:
+    """The most database connections that a worker opens."""
+    return chosen.database_pool + HURRIED_CONNECTIONS + _LISTENING_CONNECTIONS
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:

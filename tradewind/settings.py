@@ -86,7 +86,7 @@ KNOWN = [
             "`production` refuses weak settings; `development` listens on loopback only."),
     Setting("database_url", read.database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
-    Setting("database_pool", read.number(2, 200), "10", "Connections per process."),
+    Setting("database_pool", read.number(2, 200), "10", "Connections of a process for its work"),
     Setting("secret_key", read.secrets, "",
             "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
             "is used for new values. Required in production."),
@@ -98,7 +98,7 @@ KNOWN = [
             "How callers reach the API, for the URLs that we hand out. Required in production, "
             "with https."),
     Setting("trusted_proxies", read.networks, "",
-            "Networks of your own proxies: only their X-Forwarded-For is believed."),
+            "Addresses of your own proxies, by comma: only their X-Forwarded-For is believed."),
     Setting("cors_origins", read.origins, "", "Web origins whose pages may call the API."),
     Setting("metrics_listen", read.listen, "",
             "host:port for `/metrics` and `/healthz` of this process; none when empty."),

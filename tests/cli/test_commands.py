@@ -284,6 +284,32 @@ def test_the_doctor_finds_a_healthy_system_healthy(shell: Shell) -> None:
     assert found["database"][1].startswith("PostgreSQL 18")
     assert found["migrations"] == ("ok", f"All {len(known())} are applied.")
     assert found["clock"][0] == "ok"
+    assert found["connections"] == (
+        "ok",
+        "An API process opens up to 16, a worker up to 15; the server allows 97 for all of them.",
+    )
+
+
+def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_networks(
+    shell: Shell,
+) -> None:
+    careless = {
+        "TRADEWIND_DATABASE_POOL": "60",
+        "TRADEWIND_TRUSTED_PROXIES": "10.0.0.0/8,10.0.3.7",
+    }
+
+    status, found = findings(Shell({**shell.settings, **careless}))
+
+    assert status == 0
+    assert found["connections"] == (
+        "warning",
+        (
+            "An API process opens up to 66, a worker up to 65; the server allows 97 for all of "
+            "them; raise max_connections, or lower TRADEWIND_DATABASE_POOL."
+        ),
+    )
+    assert found["settings"][0] == "warning"
+    assert "trusts all of 10.0.0.0/8: any machine there" in found["settings"][1]
 
 
 def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(

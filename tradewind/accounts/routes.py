@@ -15,7 +15,7 @@ from tradewind.accounts.wire import LoginIn, MeOut, PasswordIn, RefreshIn, Token
 from tradewind.audit.model import Actor
 from tradewind.guesses.guard import TooManyAtOnce
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
@@ -37,7 +37,7 @@ _NO_STORE_HEADER = {"Cache-Control": "Always `no-store`: the answer holds secret
 async def login(
     request: Request,
     body: LoginIn,
-    db: Database,
+    db: LoginDatabase,
     keyring: Keyring,
     passwords: Passwords,
     rate: LoginRate,
@@ -67,7 +67,7 @@ async def login(
     errors=(NotSignedIn, AccountLocked, RateLimited),
     headers=_NO_STORE_HEADER,
 )
-async def refresh(request: Request, body: RefreshIn, db: Database, keyring: Keyring) -> Answer:
+async def refresh(request: Request, body: RefreshIn, db: LoginDatabase, keyring: Keyring) -> Answer:
     """Exchange a refresh token for a new pair.
 
     A refresh token works once. The one before it gets the same new pair for another 60 seconds,

@@ -16,7 +16,7 @@ from tradewind import settings
 from tradewind.cli.context import load_settings
 from tradewind.cli.output import write_json, write_table
 from tradewind.errors import TradewindError
-from tradewind.parts import given_credentials
+from tradewind.parts import api_connections, given_credentials, worker_connections
 from tradewind.platforms.registry import DEMO_SECRETS
 from tradewind.settings import Settings
 from tradewind.storage import migrate, sql
@@ -25,6 +25,8 @@ from tradewind.storage.pool import Database, DatabaseAway
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
 _REACH_SECONDS = 3
+# A network of trusted proxies that is larger than this trusts more than proxies.
+_PROXIES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,16 @@ def _settings(chosen: Settings) -> list[Finding]:
         findings.append(
             Finding("settings", "warning", f"Not settings of ours: {', '.join(strangers)}.")
         )
+    wide = [str(network) for network in chosen.trusted_proxies if network.num_addresses > _PROXIES]
+    if wide:
+        findings.append(
+            Finding(
+                "settings",
+                "warning",
+                f"TRADEWIND_TRUSTED_PROXIES trusts all of {', '.join(wide)}: any machine there can "
+                "claim to be any client. Name the addresses of your proxies one by one.",
+            )
+        )
     if chosen.production and chosen.metrics_listen is None:
         findings.append(
             Finding("settings", "warning", "TRADEWIND_METRICS_LISTEN is not set: no metrics.")
@@ -113,6 +125,7 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
             f"{drift * 1000:.0f} ms from the database's"
             + ("." if drift < _CLOCK_SECONDS else "; synchronise both with NTP."),
         )
+        yield _connections(chosen, facts["connections"])
         yield await _migrations(db)
     except DatabaseAway as error:
         yield Finding(
@@ -122,6 +135,19 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
         )
     finally:
         await db.close()
+
+
+def _connections(chosen: Settings, allowed: int) -> Finding:
+    """Whether the server has room for at least one API process and one worker."""
+    api, worker = api_connections(chosen), worker_connections(chosen)
+    enough = api + worker <= allowed
+    return Finding(
+        "connections",
+        "ok" if enough else "warning",
+        f"An API process opens up to {api}, a worker up to {worker}; the server allows {allowed} "
+        "for all of them"
+        + ("." if enough else "; raise max_connections, or lower TRADEWIND_DATABASE_POOL."),
+    )
 
 
 async def _migrations(db: Database) -> Finding:

@@ -13,7 +13,7 @@ from tradewind.dashboard.render import Renderer
 from tradewind.dashboard.session import Sessions
 from tradewind.guesses.guard import TooManyAtOnce
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web import problems
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
@@ -63,7 +63,7 @@ async def show_sign_in(
 async def take_sign_in(
     request: Request,
     body: SignInForm,
-    db: Database,
+    db: LoginDatabase,
     keyring: Keyring,
     passwords: Passwords,
     rate: LoginRate,

@@ -128,6 +128,14 @@ class Database:
             return status
 
 
+class GateDatabase(Database):
+    """Connections that only admit requests: no slow query of anybody delays an admission."""
+
+
+class LoginDatabase(Database):
+    """Connections that only log people in: neither slow queries nor guesses delay the rest."""
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     try:

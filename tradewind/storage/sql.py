@@ -63,12 +63,14 @@ async def record_migration(db: asyncpg.Connection, number: int, name: str, check
 
 
 async def server_facts(db: Any) -> asyncpg.Record:
-    """The server's version and clock, for `tradewind doctor`."""
+    """The server's version, clock and number of connections, for `tradewind doctor`."""
     row: asyncpg.Record = await db.fetchrow(
         """
         SELECT current_setting('server_version') AS version,
                current_setting('server_version_num')::integer AS version_number,
-               clock_timestamp() AS clock
+               clock_timestamp() AS clock,
+               current_setting('max_connections')::integer
+                   - current_setting('superuser_reserved_connections')::integer AS connections
         """
     )
     return row

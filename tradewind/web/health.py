@@ -4,7 +4,7 @@ import asyncio
 
 from tradewind.errors import CannotStart
 from tradewind.storage import migrate, partitions, sql
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.pool import DatabaseAway, GateDatabase
 from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
@@ -28,7 +28,7 @@ async def healthz() -> Answer:
 
 
 @routes.get("/readyz", answers=ReadinessOut, also={503: "Not ready: `problems` says why."})
-async def readyz(db: Database) -> Answer:
+async def readyz(db: GateDatabase) -> Answer:
     """Ready: the database is reachable, with every migration and tomorrow's partitions.
 
     Otherwise 503 says what is missing.
