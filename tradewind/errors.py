@@ -57,7 +57,7 @@ class Invalid(Refusal):
 
 
 class TooMany(Refusal):
-    """The caller asks more often than its plan allows."""
+    """The caller sends more requests than it may."""
 
 
 class UpstreamFailed(Refusal):

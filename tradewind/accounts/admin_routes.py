@@ -31,7 +31,7 @@ from tradewind.web.urls import PublicUrl
 routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
 
 
-@routes.get()
+@routes.get(expensive=True)
 async def list_accounts(
     caller: Operator, query: AccountsQuery, db: Database
 ) -> Page[AdminAccountOut]:

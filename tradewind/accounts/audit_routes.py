@@ -14,7 +14,7 @@ from tradewind.web.problems import ValidationFailed
 routes = Routes("/v1/admin/audit", tag="Audit log (operators)")
 
 
-@routes.get()
+@routes.get(expensive=True)
 async def list_audit(caller: Operator, query: AuditQuery, db: Database) -> Page[AuditOut]:
     """List what changed who may do what, and what was decided about money, newest first."""
     rows = await sql.list_entries(

@@ -75,7 +75,7 @@ class LockForm(Form):
     reason: str = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_accounts(
     request: Request, caller: Operator, query: AccountsQuery, db: Database, renderer: Renderer
 ) -> Answer:

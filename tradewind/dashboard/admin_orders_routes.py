@@ -26,7 +26,7 @@ routes = Routes("/admin/orders", tag="Dashboard", hidden=True, pages=True)
 _CHANGES = 50
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_all_orders(
     request: Request,
     caller: Operator,

@@ -90,7 +90,7 @@ class Asked:
         return self.order.total_fen is not None and self.order.total_fen != self.request.amount_fen
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_approvals(
     request: Request, caller: Approver, query: ApprovalsQuery, db: Database, renderer: Renderer
 ) -> Answer:

@@ -33,7 +33,7 @@ class AuditQuery(PageQuery):
     until: date | None = None
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_audit(
     request: Request, caller: Operator, query: AuditQuery, db: Database, renderer: Renderer
 ) -> Answer:

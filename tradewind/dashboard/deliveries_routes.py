@@ -63,7 +63,7 @@ class AgainForm(Form):
     back: str = ""
 
 
-@routes.get("/{subscription_id}/deliveries", media_type="text/html")
+@routes.get("/{subscription_id}/deliveries", media_type="text/html", expensive=True)
 async def show_log(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -193,7 +193,7 @@ async def redeliver_selected(
     return renderer.to(caller, where, said, tone="good" if queued else "bad")
 
 
-@routes.get("/{subscription_id}/pending", media_type="text/html")
+@routes.get("/{subscription_id}/pending", media_type="text/html", expensive=True)
 async def show_pending(
     request: Request,
     subscription_id: ids.SubscriptionId,

@@ -47,7 +47,7 @@ class QueueQuery(Input):
     only: Literal["failing"] | None = None
 
 
-@routes.get("/endpoints", media_type="text/html")
+@routes.get("/endpoints", media_type="text/html", expensive=True)
 async def show_endpoints(
     request: Request, caller: Operator, query: EndpointsQuery, db: Database, renderer: Renderer
 ) -> Answer:
@@ -82,7 +82,7 @@ async def _found(db: Database, query: EndpointsQuery) -> tuple[Sequence[Subscrip
     return listed.items, listed.next_cursor
 
 
-@routes.get("/queue", media_type="text/html")
+@routes.get("/queue", media_type="text/html", expensive=True)
 async def show_queue(
     request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
 ) -> Answer:

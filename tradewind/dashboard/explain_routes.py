@@ -28,7 +28,7 @@ class WhyQuery(Input):
     event: str = ""
 
 
-@routes.get("/explain", media_type="text/html")
+@routes.get("/explain", media_type="text/html", expensive=True)
 async def explain_all(
     request: Request, caller: Buyer, query: WhyQuery, db: Database, renderer: Renderer
 ) -> Answer:
@@ -37,7 +37,7 @@ async def explain_all(
     return await _explain(request, caller, query, db, renderer, [one.id for one in webhooks], None)
 
 
-@routes.get("/{subscription_id}/explain", media_type="text/html")
+@routes.get("/{subscription_id}/explain", media_type="text/html", expensive=True)
 async def explain_one(
     request: Request,
     subscription_id: ids.SubscriptionId,

@@ -116,7 +116,7 @@ class Wrong:
     action: str = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_orders(
     request: Request,
     caller: Buyer,

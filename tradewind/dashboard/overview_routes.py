@@ -40,7 +40,7 @@ class OverviewQuery(Input):
     error_description: Given = None
 
 
-@routes.get("/", media_type="text/html")
+@routes.get("/", media_type="text/html", expensive=True)
 async def show_overview(
     request: Request,
     caller: Caller,

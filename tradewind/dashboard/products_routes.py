@@ -66,7 +66,7 @@ class ChosenQuery(Input):
     quantity: str = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def show_products(
     request: Request,
     caller: Caller,

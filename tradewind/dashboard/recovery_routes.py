@@ -47,7 +47,7 @@ class RecoverForm(Form):
     include: str = "undelivered"
 
 
-@routes.get("/{subscription_id}/recover", media_type="text/html")
+@routes.get("/{subscription_id}/recover", media_type="text/html", expensive=True)
 async def show_recover(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -60,7 +60,7 @@ async def show_recover(
     return await _recover_page(request, subscription_id, caller, query, db, renderer)
 
 
-@routes.post("/{subscription_id}/recover", media_type="text/html")
+@routes.post("/{subscription_id}/recover", media_type="text/html", expensive=True)
 async def begin_recovery(
     request: Request,
     subscription_id: ids.SubscriptionId,

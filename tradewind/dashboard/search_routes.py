@@ -24,7 +24,7 @@ class SearchQuery(Input):
     q: Annotated[str, Meta(max_length=300)] = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get(media_type="text/html", expensive=True)
 async def search(
     request: Request, caller: Caller, query: SearchQuery, db: Database, renderer: Renderer
 ) -> Answer:

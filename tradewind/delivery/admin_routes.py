@@ -47,7 +47,7 @@ class QueueOut(Output):
     concurrency: Annotated[int | None, Meta(examples=[16])]
 
 
-@routes.get("/webhooks")
+@routes.get("/webhooks", expensive=True)
 async def list_all_webhooks(
     caller: Operator, query: AdminWebhooksQuery, db: Database
 ) -> Page[AdminSubscriptionOut]:
@@ -69,7 +69,7 @@ def _with_account(subscription: Subscription) -> AdminSubscriptionOut:
     return AdminSubscriptionOut(**shown, account_id=ids.ACCOUNT.show(subscription.account_id))
 
 
-@routes.get("/queue")
+@routes.get("/queue", expensive=True)
 async def list_queue(caller: Operator, db: Database) -> Page[QueueOut]:
     """List what waits to be delivered, by subscription, those first that have waited longest."""
     rows = await sql_log.list_queue(db, limit=_MOST + 1)

@@ -57,7 +57,7 @@ class ExplainQuery(Input):
     event: str
 
 
-@routes.get("/{id}/deliveries", errors=(NoSuch,))
+@routes.get("/{id}/deliveries", errors=(NoSuch,), expensive=True)
 async def list_deliveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
 ) -> Page[DeliveryOut]:
@@ -131,7 +131,7 @@ async def redeliver(
     return Answer(PendingOut.of(queued))
 
 
-@routes.get("/{id}/pending", errors=(NoSuch,))
+@routes.get("/{id}/pending", errors=(NoSuch,), expensive=True)
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
@@ -162,6 +162,7 @@ async def list_pending(
     status=202,
     answers=RecoverOut,
     errors=(NoSuch, NotActive, RecoveryRunning),
+    expensive=True,
 )
 async def recover_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, body: RecoverIn, db: Database
@@ -236,7 +237,7 @@ async def cancel_recovery(
     return JobOut.of(row)
 
 
-@routes.get("/{id}/health", errors=(NoSuch,))
+@routes.get("/{id}/health", errors=(NoSuch,), expensive=True)
 async def get_webhook_health(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> WebhookHealthOut:
@@ -244,7 +245,7 @@ async def get_webhook_health(
     return await health_of(db, await mine(db, caller.account_id, subscription_id))
 
 
-@routes.get("/{id}/explain", errors=(NoSuch,))
+@routes.get("/{id}/explain", errors=(NoSuch,), expensive=True)
 async def explain_delivery(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
 ) -> ExplainOut:

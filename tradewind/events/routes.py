@@ -84,7 +84,9 @@ class EventPage(Output):
 
 
 @routes.get(
-    answers=EventPage, errors=(EventsExpired, EventsRewound, MalformedCursor, OutdatedCursor)
+    answers=EventPage,
+    errors=(EventsExpired, EventsRewound, MalformedCursor, OutdatedCursor),
+    expensive=True,
 )
 async def list_events(
     caller: Buyer, query: EventsQuery, db: Database, retention: Retention

@@ -15,7 +15,7 @@ from tradewind.web.problems import ValidationFailed
 routes = Routes("/v1/admin/orders", tag="Orders (operators)")
 
 
-@routes.get(errors=(UnsupportedPlatform,))
+@routes.get(errors=(UnsupportedPlatform,), expensive=True)
 async def list_all_orders(
     caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:

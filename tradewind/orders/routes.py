@@ -66,7 +66,9 @@ def who(caller: Caller) -> Who:
 
 
 @routes.post(
-    "/preview", errors=(*_PLATFORM, *_REFUSED, PlatformFailed, PlatformBusy, PlatformAuthExpired)
+    "/preview",
+    errors=(*_PLATFORM, *_REFUSED, PlatformFailed, PlatformBusy, PlatformAuthExpired),
+    expensive=True,
 )
 async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> PreviewOut:
     """Say what an order would cost now, seller by seller, and what cannot be bought.
@@ -108,7 +110,7 @@ async def create_order(
     return await placing.place(db, platforms, errands, who(caller), draft, once)
 
 
-@routes.get(errors=(UnsupportedPlatform,))
+@routes.get(errors=(UnsupportedPlatform,), expensive=True)
 async def list_orders(
     caller: Buyer, query: OrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
@@ -144,7 +146,7 @@ async def listed(
     return page("orders", created, query.limit, key=lambda order: order.id, show=OrderOut.of)
 
 
-@routes.post("/diff")
+@routes.post("/diff", expensive=True)
 async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
     """Compare up to 1,000 orders with what you have, by `updated_at`.
 

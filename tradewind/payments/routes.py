@@ -156,7 +156,7 @@ async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Pa
     return Page(items=newest, has_more=False, next_cursor=None)
 
 
-@approvals.get()
+@approvals.get(expensive=True)
 async def list_payments(
     caller: Approver, query: PaymentsQuery, db: Database
 ) -> Page[PaymentWithOrderOut]:

@@ -39,6 +39,7 @@ _UPSTREAM: tuple[type[Refusal], ...] = (
     answers=SearchOut,
     errors=_UPSTREAM,
     headers={"Age": "How many seconds ago the marketplace gave this answer."},
+    expensive=True,
 )
 async def search_products(
     caller: Caller, body: SearchIn, platforms: Platforms, searches: Searches

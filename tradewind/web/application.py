@@ -10,6 +10,7 @@ from tradewind.observability.logs import log
 from tradewind.web import idempotency, inputs, problems
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller, Gate
+from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
 from tradewind.web.endpoint import Endpoint, read_path
 from tradewind.web.idempotency import Once, Replay
@@ -73,6 +74,7 @@ class Application:
             raise TypeError("There are pages, and no site to open them.")
         self._public_url = public_url
         self._proxies = trusted_proxies
+        self._concurrency = ConcurrencyLimit()
         self._cors = Cors(cors_origins)
         self._response_headers = ResponseHeaders(self._cors, public_url=public_url)
         self._hooks = {"lifespan.startup": on_start, "lifespan.shutdown": on_stop}
@@ -191,6 +193,9 @@ class Application:
             raise BodyTooLarge(inputs.BODY_LIMIT)
         if endpoint.once is not None:
             arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
+        if endpoint.expensive and caller is not None:
+            async with self._concurrency.slot(caller.account_id):
+                return await endpoint.handler(**arguments)
         return await endpoint.handler(**arguments)
 
     async def _admit(

@@ -9,6 +9,7 @@ from tradewind.errors import Refusal
 from tradewind.ids import Kind
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller, Requires
+from tradewind.web.concurrency import TooManyConcurrentRequests
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
@@ -30,6 +31,9 @@ class Endpoint:
     `path_kinds` are the kinds of the path's ids by the names that the function gives them; None is
     a plain text. `also` are other statuses of success, and what each says.
 
+    An `expensive` endpoint holds the database or a marketplace for long: an account has only a few
+    such requests at once (see `web/concurrency.py`).
+
     An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
     the account's budget is used up, by whoever did that.
 
@@ -48,6 +52,7 @@ class Endpoint:
     hidden: bool
     quiet: bool
     urgent: bool
+    expensive: bool
     form: bool
     page: bool
     also: Mapping[int, str]
@@ -115,6 +120,7 @@ class Routes:
         answers: Any = None,
         media_type: str = "application/json",
         urgent: bool = False,
+        expensive: bool = False,
         form: bool = False,
         also: Mapping[int, str] | None = None,
     ) -> Callable[[Handler], Handler]:
@@ -122,6 +128,8 @@ class Routes:
             read = _read_signature(handler, self.prefix + path)
             if answers is not None:
                 read["answers"] = answers
+            if expensive and "caller" not in read:
+                raise TypeError(f"{method} {path}: only what an account asks for is expensive.")
             if self.pages:
                 _check_page(method, self.prefix + path, read.get("body"))
             self.endpoints.append(
@@ -131,12 +139,13 @@ class Routes:
                     handler=handler,
                     status=status,
                     tag=self.tag,
-                    errors=tuple(errors),
+                    errors=(*errors, TooManyConcurrentRequests) if expensive else tuple(errors),
                     headers=headers or {},
                     media_type=media_type,
                     hidden=self.hidden,
                     quiet=self.quiet,
                     urgent=urgent,
+                    expensive=expensive,
                     form=form or self.pages,
                     page=self.pages,
                     also=also or {},

@@ -1,0 +1,201 @@
+"""Expensive requests of one account: a few at once, and nobody else waits for them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from kit.server import Person, Server, Workshop
+
+from tradewind.web.concurrency import EXPENSIVE_AT_ONCE, ConcurrencyLimit, TooManyConcurrentRequests
+
+ANNA, BERT = UUID(int=1), UUID(int=2)
+_SLOW_SECONDS = 0.3
+_CLIENTS = 16
+_ROUNDS = 4
+_REQUESTS = 20
+_MOST = 1.5
+_SLOW_AUDIT = """
+    CREATE VIEW audit AS
+      WITH wait AS MATERIALIZED (SELECT pg_sleep(0.3))
+    SELECT stored_audit.* FROM stored_audit, wait
+"""
+_CONNECTIONS = """
+    SELECT application_name, count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'tradewind api%'
+     GROUP BY application_name
+"""
+
+
+async def test_a_few_run_at_once_and_the_others_wait_their_turn() -> None:
+    limit = ConcurrencyLimit(2)
+    running, most, order = 0, 0, []
+
+    async def work(number: int) -> None:
+        nonlocal running, most
+        async with limit.slot(ANNA):
+            running += 1
+            most = max(most, running)
+            order.append(number)
+            await asyncio.sleep(0.01)
+            running -= 1
+
+    await asyncio.gather(*map(work, range(7)))
+
+    assert most == 2
+    assert order == list(range(7))
+
+
+async def test_who_waits_in_vain_is_told_so_and_other_accounts_do_not_wait() -> None:
+    limit = ConcurrencyLimit(1, wait_seconds=0.05)
+
+    async with limit.slot(ANNA):
+        with pytest.raises(TooManyConcurrentRequests) as refused:
+            async with limit.slot(ANNA):
+                pytest.fail("two at once")
+        async with limit.slot(BERT):
+            pass
+    async with limit.slot(ANNA):
+        pass
+
+    assert refused.value.facts == {"retry_after": 1}
+    assert "plan" not in refused.value.detail
+
+
+async def test_a_request_that_fails_or_goes_away_gives_its_slot_back() -> None:
+    limit = ConcurrencyLimit(1)
+
+    async def hold() -> None:
+        async with limit.slot(ANNA):
+            await asyncio.sleep(60)
+
+    with pytest.raises(RuntimeError):
+        async with limit.slot(ANNA):
+            raise RuntimeError
+    holding, waiting = asyncio.create_task(hold()), asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    for task in (waiting, holding):
+        task.cancel()
+    await asyncio.gather(holding, waiting, return_exceptions=True)
+
+    async with asyncio.timeout(1), limit.slot(ANNA):
+        pass
+
+
+@dataclass(frozen=True)
+class Slow:
+    """One API process, whose audit log takes a third of a second to read and holds a connection."""
+
+    server: Server
+    operators: Sequence[Person]
+    other: Person
+
+
+@pytest.fixture(scope="module")
+def slow(workshop: Workshop) -> Iterator[Slow]:
+    with workshop.serving(workers=1) as server:
+        made = Slow(server, [server.operator() for _ in range(3)], server.person())
+        server.fetch("ALTER TABLE audit RENAME TO stored_audit")
+        server.fetch(_SLOW_AUDIT)
+        yield made
+
+
+@asynccontextmanager
+async def hammering(
+    server: Server, people: Sequence[Person]
+) -> AsyncIterator[list[httpx.Response]]:
+    """Accounts that read the audit log all the time, until the block ends: their answers."""
+    answers: list[httpx.Response] = []
+    answered = asyncio.Event()
+    limits = httpx.Limits(max_connections=200)
+    async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
+        ended = False
+
+        async def read(person: Person) -> None:
+            while not ended:
+                answers.append(await client.get("/v1/admin/audit", headers=person.headers))
+                answered.set()
+
+        tasks = [asyncio.create_task(read(p)) for p in people for _ in range(_CLIENTS)]
+        try:
+            await answered.wait()  # by then every slot is taken
+            yield answers
+        finally:
+            ended = True
+            await asyncio.gather(*tasks)
+
+
+async def timed(server: Server, method: str, path: str, **options: Any) -> list[float]:
+    """How long each of a few requests took, one after the other."""
+    took = []
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
+        for _ in range(_REQUESTS):
+            started = time.monotonic()
+            answer = await client.request(method, path, **options)
+            took.append(time.monotonic() - started)
+            assert answer.status_code == 200, answer.text
+    return took
+
+
+async def test_an_account_at_its_limit_does_not_slow_another(slow: Slow) -> None:
+    server, operator, other = slow.server, slow.operators[0], slow.other
+    alone: list[float] = []
+    beside: list[float] = []
+
+    for _ in range(_ROUNDS):
+        alone += await timed(server, "GET", "/v1/api-keys", headers=other.headers)
+        async with hammering(server, [operator]) as answers:
+            beside += await timed(server, "GET", "/v1/api-keys", headers=other.headers)
+        assert {answer.status_code for answer in answers} == {200}
+
+    assert median(beside) < _MOST * median(alone)
+
+
+async def test_admission_and_login_do_not_wait_for_a_pool_that_is_used_up(slow: Slow) -> None:
+    server, other = slow.server, slow.other
+    assert len(slow.operators) * EXPENSIVE_AT_ONCE > 10, "more than the pool has connections"
+    login = {"email": other.email, "password": other.password}
+
+    async def measure() -> tuple[float, float]:
+        admitted = await timed(server, "GET", "/v1/me", headers=other.headers)
+        logged_in = await timed(server, "POST", "/v1/auth/login", json=login)
+        return median(admitted), median(logged_in)
+
+    before = await measure()
+    async with hammering(server, slow.operators):
+        beside = await measure()
+        opened = await asyncio.to_thread(server.fetch, _CONNECTIONS)
+    after = await measure()
+
+    # As many as docs/how-to/deploy.md says, and one that listens where a page is open.
+    counts = {row["application_name"]: row["count"] for row in opened}
+    assert counts["tradewind api"] == 10
+    assert 1 <= counts["tradewind api gate"] <= 3
+    assert 1 <= counts["tradewind api logins"] <= 2
+    # Whoever shares the pool waits for about as long as a slow query takes, at each statement.
+    for took, *alone in zip(beside, before, after, strict=True):
+        assert took < max(alone) + _SLOW_SECONDS / 2
+
+
+async def test_too_many_at_once_wait_for_a_while_and_are_then_refused(slow: Slow) -> None:
+    server, operator, other = slow.server, slow.operators[0], slow.other
+    limits = httpx.Limits(max_connections=200)
+    async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
+        asked = [client.get("/v1/admin/audit", headers=operator.headers) for _ in range(120)]
+        answers = await asyncio.gather(*asked)
+
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert {answer.status_code for answer in answers} == {200, 429}
+    for answer in refused:
+        assert answer.json()["code"] == "too_many_concurrent_requests"
+        assert answer.headers["retry-after"] == "1"
+        assert "plan" not in answer.json()["detail"]
+        assert "ratelimit" in answer.headers
+    assert len(answers) - len(refused) >= EXPENSIVE_AT_ONCE
+    assert (await asyncio.to_thread(server.call, "GET", "/v1/me", by=other)).status_code == 200
