@@ -196,7 +196,7 @@ async def recover_webhook(
     return RecoverOut(id=ids.JOB.show(job_id), count=total.count, count_is_exact=total.is_exact)
 
 
-@routes.get("/{subscription_id}/recover", errors=(NoSuch,))
+@routes.get("/{id}/recover", errors=(NoSuch,), expensive=True)
 async def list_recoveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[JobOut]:
