@@ -93,7 +93,8 @@ async def _change(tx: Tx, order_ids: Sequence[UUID]) -> None:
 def _toggled(order: Order) -> Advance:
     by = Who(order.account_id, "bench@bench.example")
     if order.payment_status is PaymentStatus.PENDING_APPROVAL:
-        return Advance(order, [decide.payment_withdrawn(order)], Cause("payment_withdrawn", by))
+        step = decide.payment_withdrawn(order, by, order.now)
+        return Advance(order, [step], Cause("payment_withdrawn", by))
     step = decide.payment_requested(order, ids.new(), by, PayMode.AUTO, None, order.now)
     return Advance(order, [step], Cause("payment_requested", by))
 

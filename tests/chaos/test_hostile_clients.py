@@ -8,7 +8,6 @@ from statistics import median
 
 import httpx
 import pytest
-from egress.http2_frames import END_HEADERS, HEADERS, SETTINGS, frame
 from kit.processes import family_of, read
 from kit.server import Server, Workshop
 
@@ -29,11 +28,18 @@ _BOMBS = 10
 _GET = b"GET /healthz HTTP/1.1\r\nhost: x\r\n"
 _MANY_HEADERS = _GET + b"".join(b"x-%d: 1\r\n" % n for n in range(5_000)) + b"\r\n"
 _HUGE_HEADER = _GET + b"x-huge: " + b"a" * (HEADER_BYTES * 4) + b"\r\n\r\n"
+_HEADERS, _SETTINGS, _END_HEADERS = 1, 4, 4  # types of frames in HTTP/2, and a flag
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _SLOW_BODY = (
     b"POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
     b"content-length: 1000\r\n\r\n"
 )
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Write one frame of HTTP/2."""
+    head = len(payload).to_bytes(3, "big") + bytes([kind, flags])
+    return head + stream.to_bytes(4, "big") + payload
 
 
 def _http2_bomb() -> bytes:
@@ -47,10 +53,10 @@ def _http2_bomb() -> bytes:
     stored = b"\x40\x01x\x7f" + bytes([(length & 0x7F) | 0x80, length >> 7]) + value
     login = b"\x83\x86\x04\x0e/v1/auth/login" + b"\x0f\x10\x10application/json"
     streams = [
-        frame(HEADERS, END_HEADERS, 2 * n + 1, login + (b"" if n else stored) + b"\xbe" * 3900)
+        _frame(_HEADERS, _END_HEADERS, 2 * n + 1, login + (b"" if n else stored) + b"\xbe" * 3900)
         for n in range(25)
     ]
-    return _PREFACE + frame(SETTINGS, 0, 0) + b"".join(streams)
+    return _PREFACE + _frame(_SETTINGS, 0, 0) + b"".join(streams)
 
 
 _HTTP2_BOMB = _http2_bomb()
@@ -176,7 +182,7 @@ async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
 
 @pytest.mark.parametrize(
     "preface",
-    [_HTTP2_BOMB, _PREFACE + frame(SETTINGS, 0, 0)],
+    [_HTTP2_BOMB, _PREFACE + _frame(_SETTINGS, 0, 0)],
     ids=["bomb", "preface"],
 )
 async def test_http2_is_closed_at_once(api: Server, preface: bytes) -> None:
