@@ -176,14 +176,18 @@ def test_nor_by_making_themselves_an_approver(store: Store, mallory: Person) -> 
     assert store.call("POST", f"{unrelated}/approve", by=mallory).status_code == 200
 
 
-def test_nor_by_taking_over_an_approver_who_is_an_operator_too(
+def test_nor_by_what_an_approver_does_whom_they_took_over_or_unlocked(
     store: Store, mallory: Person
 ) -> None:
-    """What the account does then, mallory may be doing: sign up a buyer, request, approve."""
-    victim = store.api.person(roles=(Role.APPROVER, Role.OPERATOR))
+    """What such an account does, mallory may be doing: sign up a buyer, request, approve."""
+    victim, dormant = (store.api.person(roles=(Role.APPROVER, Role.OPERATOR)) for _ in range(2))
     puppet = taken_over(store, victim, link_to(store, mallory, victim))
+    at = f"/v1/admin/accounts/{dormant.id}"
+    store.ok("POST", f"{at}/lock", by=store.api.operator(), json={"reason": "Left the company"})
+    store.ok("POST", f"{at}/unlock", by=mallory)
 
     refuses(store, requested(store, made(store, puppet, "buyer")), puppet)
+    refuses(store, requested(store, made(store, dormant, "buyer")), dormant)
 
 
 def test_who_was_an_approver_before_approves_for_accounts_that_they_make(store: Store) -> None:
