@@ -113,7 +113,8 @@ class Shared:
         return {
             "schema": {"$ref": _REF.format(section="schemas", name="Problem")},
             "examples": {
-                error.code: self.example(error.code, _problem_example(error)) for error in errors
+                error.code: self.example(_example_name(error), _problem_example(error))
+                for error in errors
             },
         }
 
@@ -174,6 +175,11 @@ def problem_schemas() -> dict[str, Any]:
             "properties": {"platform": text, "code": text, "message": text},
         },
     }
+
+
+def _example_name(error: type[Refusal]) -> str:
+    """The code; with its status where an error shares the code of another, as a 409 of a 403's."""
+    return error.code if "code" in vars(error) else f"{error.code}_{problems.status_of(error)}"
 
 
 def _problem_example(error: type[Refusal]) -> dict[str, Any]:
