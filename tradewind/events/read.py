@@ -48,8 +48,8 @@ class EventsRewound(Gone):
 
     def __init__(self, cursor: int, last_number: int) -> None:
         super().__init__(
-            f"The cursor stands after an event with number {cursor} that your journal does not have:"
-            " the database went back to an earlier state, or the cursor is another account's."
+            f"The cursor stands after an event with number {cursor}, which your journal does not"
+            " have: the database went back to an earlier state, or the cursor is another account's."
             " Begin without a cursor.",
             last_number=last_number,
         )
