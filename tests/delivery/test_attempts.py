@@ -126,7 +126,7 @@ def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
     assert [one.delivery for one in got] == [one["id"] for one in reversed(log)]
     assert post.verdict(hook, event_id) == "failed"
     kept = {one.client_port for one in receiver.at("/other")}
-    assert [one.client_port in kept for one in got] == [True, False, False]
+    assert not kept & {one.client_port for one in got[1:]}
     assert {one["outcome"] for one in other.log(others)} == {"delivered"}
 
 
