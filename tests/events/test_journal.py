@@ -1,11 +1,9 @@
 """The journal: every event once, in an order that a cursor can prove complete, for thirty days."""
 
-import base64
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import msgspec
 import pytest
 from kit.post import emit
 from kit.postgres import Postgres
@@ -20,6 +18,7 @@ from tradewind.events.read import read as read_journal
 from tradewind.storage.partitions import make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
+from tradewind.web.paging import write_cursor
 
 pytestmark = pytest.mark.xdist_group("store")
 
@@ -134,8 +133,7 @@ def test_an_account_without_events_has_a_cursor_that_misses_none(api: Server) ->
 
 def test_a_cursor_of_before_events_had_numbers_is_refused_with_what_to_do(api: Server) -> None:
     buyer = api.person()
-    key = (1234, str(UUID(int=5)), "2026-11-01T00:00:00Z")
-    cursor = base64.urlsafe_b64encode(msgspec.msgpack.encode(("events", key))).decode()
+    cursor = write_cursor("events", (1234, UUID(int=5), datetime(2026, 11, 1, tzinfo=UTC)))
 
     answer = api.call("GET", f"/v1/events?after={cursor}", by=buyer)
 

@@ -1,10 +1,10 @@
 """Pages: lists by cursor, newest first, stable while rows are added."""
 
 import base64
-import binascii
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -50,28 +50,38 @@ class Page(Output, Generic[Item]):
 def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
     """Where the page before ended: the sort key of its last row. None: this is the first page.
 
-    A cursor carries the name of its list, so that one list's cursor is refused by another.
+    Only what `write_cursor` writes is taken, to the letter: its key can be stored and compared by
+    PostgreSQL, and its list is this one. Anything else is MalformedCursor, in every list.
     """
     if cursor is None:
         return None
     try:
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
         listed, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
-    except (UnicodeError, binascii.Error, msgspec.MsgspecError):
+    # A time just after the year 9999 is a plain ValueError, which the others are as well.
+    except (ValueError, RecursionError):
         raise MalformedCursor from None
     decoded: Any = key
     values = decoded if isinstance(decoded, tuple) else (decoded,)
     if listed != name or not all(_can_be_stored(value) for value in values):
+        raise MalformedCursor
+    if write_cursor(name, key) != cursor:
         raise MalformedCursor
     result: Key = key
     return result
 
 
 def _can_be_stored(value: Any) -> bool:
-    """Whether PostgreSQL can compare with it: no cursor of ours is beyond that."""
+    """Whether PostgreSQL can compare with it. What is of another type is in no cursor."""
+    if value is None:
+        return True
+    if isinstance(value, bool):
+        return False
     if isinstance(value, int):
         return -(2**63) <= value < 2**63
-    return not isinstance(value, datetime) or in_the_calendar(value)
+    if isinstance(value, datetime):
+        return in_the_calendar(value)
+    return isinstance(value, UUID) or (isinstance(value, str) and "\0" not in value)
 
 
 def write_cursor(name: str, key: Any) -> str:
