@@ -61,6 +61,7 @@ from tradewind.web.answer import encode
 from tradewind.web.application import Application
 from tradewind.web.endpoint import Endpoint, Routes
 from tradewind.web.limits import RateLimited, plan_rate
+from tradewind.web.problems import DuplicateHeader
 from tradewind.web.reference_routes import Reference
 from tradewind.web.urls import PublicUrl
 from tradewind.webhooks import routes as webhook_routes
@@ -114,7 +115,13 @@ TAGS: Mapping[str, str] = {
     "Audit log (operators)": "Who did what, when, and from where.",
     "Operations": "Whether the service is alive and ready.",
 }
-GATE_ERRORS = (CredentialsMissing, InvalidCredentials, AccountLocked, RateLimited)
+GATE_ERRORS = (
+    DuplicateHeader,
+    CredentialsMissing,
+    InvalidCredentials,
+    AccountLocked,
+    RateLimited,
+)
 
 
 def endpoints() -> list[Endpoint]:

@@ -71,8 +71,8 @@ class Authenticator:
         self._genuine = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
-        key = request.header(b"x-api-key")
-        bearer = request.header(b"authorization")
+        key = request.single_header(b"x-api-key")
+        bearer = request.single_header(b"authorization")
         if key is None and bearer is None:
             raise CredentialsMissing
         if key is not None and not spelling.is_well_formed(key):

@@ -41,6 +41,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
+from tradewind.web.conditional import is_known
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import Once
 from tradewind.web.inputs import Output, check_moment
@@ -188,7 +189,7 @@ async def get_order(
     order, stale = await refreshes.fresh(caller.account_id, order_id)
     tag = etag(order, stale=stale)
     headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")]
-    if tag in _tags(request.header(b"if-none-match")):
+    if is_known(request, tag):
         return Answer(None, 304, headers)
     return Answer(OrderOut.of(order, stale=stale), headers=headers)
 
@@ -196,10 +197,6 @@ async def get_order(
 def etag(order: Order, *, stale: bool) -> str:
     """Weak, since `synced_at` may differ. A stale answer is not the same as a fresh one."""
     return f'W/"{order.version}{"-stale" if stale else ""}"'
-
-
-def _tags(header: str | None) -> list[str]:
-    return [tag.strip() for tag in (header or "").split(",")]
 
 
 @routes.post(

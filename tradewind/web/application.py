@@ -257,7 +257,7 @@ class Application:
 def _read_key(endpoint: Endpoint, request: Request) -> str | None:
     if endpoint.once is None:
         return None
-    header = request.header(b"idempotency-key")
+    header = request.single_header(b"idempotency-key")
     return idempotency.read_key(header, required=endpoint.once_required)
 
 

@@ -96,6 +96,19 @@ class MalformedJson(errors.Malformed):
         super().__init__(f"The body is not JSON: {reason}.")
 
 
+class DuplicateHeader(errors.Malformed):
+    """A header came twice, with different values, and only one of them can be meant.
+
+    It is `Authorization`, `x-api-key` or `Idempotency-Key`. Send it once.
+    """
+
+    code = "duplicate_header"
+    title = "A header came twice"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The header {name} came more than once, with different values.")
+
+
 class ValidationFailed(errors.Invalid):
     """A field of the body, or a query parameter, is wrong, missing or unknown.
 

@@ -7,6 +7,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
 from tradewind import ids
+from tradewind.web.problems import DuplicateHeader
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -55,6 +56,16 @@ class Request:
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
+
+    def header_lines(self, name: bytes) -> list[str]:
+        """Every line of a header that may come in several."""
+        return [value.decode("latin-1") for line, value in self._lines if line == name]
+
+    def single_header(self, name: bytes) -> str | None:
+        """A header of which only one value can be meant; different ones are DuplicateHeader."""
+        if len(self.headers) < len(self._lines) and len(set(self.header_lines(name))) > 1:
+            raise DuplicateHeader(name.decode())
+        return self.header(name)
 
     def cookie(self, name: str) -> str | None:
         """A cookie's value. HTTP/2 may send each cookie in a line of its own."""
