@@ -21,7 +21,7 @@ from tradewind.audit.model import Actor
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
 from tradewind.web.problems import NoSuch
@@ -54,10 +54,15 @@ async def list_accounts(
     )
 
 
-@routes.post(status=201, errors=(EmailTaken, TooBusyToHash))
+@routes.post(
+    status=201,
+    answers=AdminAccountOut,
+    errors=(EmailTaken, TooBusyToHash),
+    headers={"Location": "The account's path."},
+)
 async def create_account(
     request: Request, caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
-) -> AdminAccountOut:
+) -> Answer:
     """Make an account.
 
     Without `password`, make a password link next and send it to the owner.
@@ -72,7 +77,8 @@ async def create_account(
         plan=body.plan,
         password=body.password,
     )
-    return AdminAccountOut.of_account(account)
+    shown = AdminAccountOut.of_account(account)
+    return Answer(shown, headers=[location("admin", "accounts", shown.id)])
 
 
 @routes.get("/{id}", errors=(NoSuch,))
@@ -134,7 +140,10 @@ async def change_roles(
     status=201,
     answers=PasswordLinkOut,
     errors=(NoSuch,),
-    headers={"Cache-Control": "Always `no-store`: the answer holds a secret."},
+    headers={
+        "Cache-Control": "Always `no-store`: the answer holds a secret.",
+        "Location": "The account's path. The link itself is only in the body: it is a secret.",
+    },
 )
 async def make_password_link(
     account_id: AccountId,
@@ -151,4 +160,5 @@ async def make_password_link(
     url, expires = await change_password.make_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
-    return Answer(PasswordLinkOut.of(url, expires), headers=[NO_STORE])
+    where = location("admin", "accounts", ids.ACCOUNT.show(account_id))
+    return Answer(PasswordLinkOut.of(url, expires), headers=[NO_STORE, where])

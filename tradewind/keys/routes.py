@@ -12,7 +12,7 @@ from tradewind.keys.revoke import revoke
 from tradewind.keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
@@ -44,7 +44,10 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
     status=201,
     answers=NewKeyOut,
     errors=(KeyLimitReached,),
-    headers={"Cache-Control": "Always `no-store`: the answer holds a secret."},
+    headers={
+        "Cache-Control": "Always `no-store`: the answer holds a secret.",
+        "Location": "The key's path, at which it can be revoked.",
+    },
 )
 async def create_api_key(
     request: Request, caller: Caller, body: NewKeyIn, db: Database, keyring: Keyring
@@ -54,7 +57,8 @@ async def create_api_key(
     A key can do what its account can.
     """
     made, key = await issue(db, keyring, Actor.of(caller, request), caller.account_id, body.name)
-    return Answer(NewKeyOut.of_new(made, key), headers=[NO_STORE])
+    shown = NewKeyOut.of_new(made, key)
+    return Answer(shown, headers=[NO_STORE, location("api-keys", shown.id)])
 
 
 @routes.delete("/{id}", status=204, urgent=True, errors=(NoSuch,))

@@ -20,7 +20,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
+from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
 
@@ -137,4 +137,4 @@ def _check_size(connector: Connector, draft: Draft) -> None:
 
 def _answer(order: Order) -> Answer:
     shown = OrderOut.of(order)
-    return Answer(shown, 201, [(b"location", f"/v1/orders/{shown.id}".encode())])
+    return Answer(shown, 201, [location("orders", shown.id)])

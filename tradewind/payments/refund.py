@@ -24,7 +24,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
+from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
 
@@ -68,7 +68,8 @@ async def ask_refund(
             order=order.reference,
             amount_fen=refund.amount_fen + refund.freight_fen,
         )
-        first = Answer(RefundOut.of(refund), 201)
+        where = [location("orders", order.reference, "refunds")]
+        first = Answer(RefundOut.of(refund), 201, where)
         await idempotency.keep(tx, once, first, pending=PENDING)
     course = _Course()
     sending = _send(db, connector, order, refund, asked, once, course)
@@ -81,7 +82,7 @@ async def ask_refund(
     if latest is None and course.refusal is not None:
         failure = course.refusal
         raise RefundRefused(failure) if isinstance(failure, Never) else refusal(failure)
-    answer = Answer(RefundOut.of(latest or refund), 201)
+    answer = Answer(RefundOut.of(latest or refund), 201, where)
     return await idempotency.replace(db, once, answer)
 
 

@@ -12,9 +12,11 @@ from tradewind.payments.modes import PayModes
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
+from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
+
+_CREATED = 201
 
 
 async def request_payment(
@@ -34,7 +36,7 @@ async def request_payment(
             order, ids.new(), by, modes.of(order.platform), seen_fen, order.now
         )
         after = await advance.to(tx, order, step, Cause("payment_requested", by))
-        return await _told(tx, actor, "payment.requested", after, 201, once)
+        return await _told(tx, actor, "payment.requested", after, _CREATED, once)
 
 
 async def withdraw_payment(
@@ -71,4 +73,5 @@ async def _told(
         order=order.reference,
         amount_fen=request.amount_fen,
     )
-    return await idempotency.keep(tx, once, Answer(PaymentOut.of(request), status))
+    where = [location("orders", order.reference, "payments")] if status == _CREATED else []
+    return await idempotency.keep(tx, once, Answer(PaymentOut.of(request), status, where))

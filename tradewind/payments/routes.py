@@ -59,6 +59,7 @@ _NEVER = datetime(9998, 1, 1, tzinfo=UTC)
     status=201,
     answers=PaymentOut,
     errors=(NoSuch, InvalidTransition, AmountChanged),
+    headers={"Location": "The path of the order's payment requests, the new one first."},
 )
 async def request_order_payment(
     order_id: ids.OrderId,
@@ -125,6 +126,7 @@ async def list_order_payments(
         PlatformBusy,
         PlatformAuthExpired,
     ),
+    headers={"Location": "The path of the order's refunds, the new one first."},
 )
 async def request_refund(
     order_id: ids.OrderId,

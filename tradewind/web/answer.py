@@ -16,6 +16,11 @@ HTML = b"text/html; charset=utf-8"
 NO_STORE = (b"cache-control", b"no-store")
 
 
+def location(*steps: str) -> tuple[bytes, bytes]:
+    """The header that says where under /v1 that is which a 201 tells of."""
+    return b"location", "/".join(("/v1", *steps)).encode()
+
+
 @dataclass(slots=True)
 class Answer:
     """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON.

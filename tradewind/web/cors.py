@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from tradewind.web.answer import Headers
 from tradewind.web.request import Request
 
-_EXPOSED = b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Idempotent-Replayed"
+_EXPOSED = (
+    b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Location, Idempotent-Replayed"
+)
 _TAKEN = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
 
 

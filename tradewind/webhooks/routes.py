@@ -7,7 +7,7 @@ from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
@@ -59,8 +59,7 @@ async def create_webhook(
         db, keyring, door, actor, caller.account_id, body.wish()
     )
     shown = NewSubscriptionOut.of_both(made, secret)
-    location = (b"location", f"/v1/webhooks/{shown.id}".encode())
-    return Answer(shown, headers=[NO_STORE, location])
+    return Answer(shown, headers=[NO_STORE, location("webhooks", shown.id)])
 
 
 @routes.get("/{id}", errors=(NoSuch,))

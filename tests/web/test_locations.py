@@ -1,0 +1,75 @@
+"""Location: every 201 says where that is which was made."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kit.hooks import receiving
+from kit.store import Store
+
+from tradewind.accounts.model import Role
+from tradewind.app import reference
+
+pytestmark = pytest.mark.xdist_group("store")
+
+
+def operations() -> dict[str, dict[str, Any]]:
+    """Every operation of the reference that answers with 201, by its name."""
+    document = reference()
+    return {
+        operation["operationId"]: operation
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if "201" in operation["responses"]
+    }
+
+
+def test_the_reference_has_a_location_for_every_201() -> None:
+    for name, operation in operations().items():
+        assert "Location" in operation["responses"]["201"]["headers"], name
+
+
+def test_every_201_has_a_location_that_leads_somewhere(store: Store) -> None:
+    operator = store.api.person(roles=(Role.BUYER, Role.OPERATOR))
+    paid = store.paid()
+    unpaid = store.order()
+    account = store.api.person()
+    email = f"made-{unpaid['id'].lower()}@test.example"
+    with receiving() as receiver:
+        make: dict[str, Callable[[], Any]] = {
+            "create_order": lambda: store.place(store.wish()),
+            "request_order_payment": lambda: store.call(
+                "POST", f"/v1/orders/{unpaid['id']}/payment"
+            ),
+            "request_refund": lambda: store.refund(paid["id"]),
+            "create_webhook": lambda: store.call(
+                "POST", "/v1/webhooks", json={"url": receiver.url()}
+            ),
+            "create_api_key": lambda: store.call("POST", "/v1/api-keys", json={"name": "a"}),
+            "create_account": lambda: store.call(
+                "POST", "/v1/admin/accounts", by=operator, json={"email": email}
+            ),
+            "make_password_link": lambda: store.call(
+                "POST", f"/v1/admin/accounts/{account.id}/password-link", by=operator
+            ),
+        }
+        assert make.keys() == operations().keys()
+
+        for name, do in make.items():
+            answer = do()
+            assert answer.status_code == 201, answer.text
+            made = answer.json()
+            store.api.workshop.secrets |= {
+                made[field] for field in ("secret", "key", "url") if field in made
+            } - {receiver.url()}
+            where = answer.headers["location"]
+            there = store.call("GET", where, by=operator if "/admin/" in where else None)
+            if name == "make_password_link":
+                assert there.json()["id"] == account.id
+            elif name == "create_api_key":
+                assert answer.headers["location"] == f"/v1/api-keys/{made['id']}"
+                assert "DELETE" in there.headers["allow"]
+            else:
+                found = there.json()
+                first = found["items"][0] if "items" in found and "id" not in found else found
+                assert first["id"] == made["id"], name
