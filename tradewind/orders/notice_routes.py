@@ -39,6 +39,7 @@ class NoticeOut(Output):
 
 @routes.post(
     "/{platform}",
+    raw_body=True,
     errors=(UnsupportedPlatform, PlatformNotConfigured, NoticeForged, BodyTooSlow, MalformedJson),
 )
 async def receive_notice(

@@ -35,7 +35,7 @@ _NO_BODY = frozenset({204, 304})
 class _Bound:
     """An endpoint made ready: its body's reader, its fixed arguments, its metrics by status."""
 
-    __slots__ = ("endpoint", "fixed", "read_body", "route", "seen")
+    __slots__ = ("endpoint", "fixed", "read_body", "refuses_body", "route", "seen")
 
     def __init__(self, endpoint: Endpoint, parts: Mapping[type, Any]) -> None:
         self.endpoint = endpoint
@@ -47,6 +47,7 @@ class _Bound:
             required=endpoint.body_required,
             page=endpoint.page,
         )
+        self.refuses_body = endpoint.is_api and not endpoint.raw_body and self.read_body is None
         self.seen: dict[int, metrics.Observe] = {}
 
 
@@ -181,7 +182,7 @@ class Application:
             arguments["query"] = inputs.read_query(
                 request.query_string, endpoint.query, page=endpoint.page
             )
-        elif request.query_string:
+        elif request.query_string and endpoint.is_api:
             inputs.refuse_query(request.query_string)
         if endpoint.request is not None:
             arguments[endpoint.request] = request
@@ -189,6 +190,8 @@ class Application:
         if bound.read_body is not None:
             arguments["body"] = await bound.read_body(request)
             self._check_form(endpoint, request, caller, arguments["body"])
+        elif bound.refuses_body and not request.has_no_body:
+            await inputs.refuse_body(request)
         elif request.declared_length > inputs.BODY_LIMIT:
             raise BodyTooLarge(inputs.BODY_LIMIT)
         if endpoint.once is not None:

@@ -37,6 +37,9 @@ class Endpoint:
     An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
     the account's budget is used up, by whoever did that.
 
+    An endpoint with a `raw_body` reads it from the request itself, whatever it is. Any other that
+    takes no `body` refuses one.
+
     A `page` is for people: whoever opens it is known by the session cookie, refusals are pages as
     well, and a form is checked to be one of ours (see `web/site.py`).
     """
@@ -56,6 +59,7 @@ class Endpoint:
     form: bool
     page: bool
     also: Mapping[int, str]
+    raw_body: bool = False
     answers: Any = None
     caller: str | None = None
     role: str | None = None
@@ -72,6 +76,14 @@ class Endpoint:
     def path_names(self) -> list[str]:
         """The names of the path's parameters, as callers read them."""
         return _path_names(self.path)
+
+    @property
+    def is_api(self) -> bool:
+        """Whether programs call it, which are told of everything that it does not know.
+
+        What browsers and load balancers open ignores parameters that it does not know.
+        """
+        return self.path.startswith("/v1/")
 
 
 class Routes:
@@ -123,6 +135,7 @@ class Routes:
         expensive: bool = False,
         form: bool = False,
         also: Mapping[int, str] | None = None,
+        raw_body: bool = False,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             read = _read_signature(handler, self.prefix + path)
@@ -149,6 +162,7 @@ class Routes:
                     form=form or self.pages,
                     page=self.pages,
                     also=also or {},
+                    raw_body=raw_body,
                     **read,
                 )
             )

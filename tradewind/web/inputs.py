@@ -29,8 +29,9 @@ _BODY_SECONDS = 30
 # A time that callers send: any offset will do, but there must be one.
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
-_JSON_TYPES = frozenset({"application/json"})
-_FORM_TYPES = frozenset({"application/x-www-form-urlencoded"})
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+_EMPTY_OBJECT = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*")
 _AT = re.compile(r"^(?P<message>.*?)(?: - at (?:`key` in )?`(?P<at>[^`]*)`)?$", re.DOTALL)
 _FIELD = re.compile(
     r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL
@@ -92,7 +93,11 @@ def body_reader(
 
 async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
     """The body as the decoder's type."""
-    raw = await _read(request, _JSON_TYPES, "application/json")
+    _check_media_type(request, _JSON)
+    return _decode(await _read(request), decoder)
+
+
+def _decode(raw: bytes, decoder: "msgspec.json.Decoder[Any]") -> Any:
     if _NUL.search(raw):
         raise ValidationFailed("", "Text must not contain the character U+0000.")
     try:
@@ -104,15 +109,29 @@ async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> A
 
 
 async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
-    """The body as the decoder's type; None when there is no body at all."""
-    announced = request.declared_length > 0 or b"transfer-encoding" in request.headers
-    return await read_json(request, decoder) if announced else None
+    """The body as the decoder's type; None when there is no body at all.
+
+    Whether there is one shows when it is read: HTTP/2 need not announce it.
+    """
+    raw = await _read(request)
+    if not raw:
+        return None
+    _check_media_type(request, _JSON)
+    return _decode(raw, decoder)
 
 
 async def read_form(request: Request, kind: type[Any], *, page: bool = False) -> Any:
     """A form's body as `kind`."""
-    raw = await _read(request, _FORM_TYPES, "application/x-www-form-urlencoded")
-    return _convert(raw, kind, "/", page=page)
+    _check_media_type(request, _FORM)
+    return _convert(await _read(request), kind, "/", page=page)
+
+
+async def refuse_body(request: Request) -> None:
+    """For an endpoint that takes no body: whatever says more than `{}` is refused."""
+    raw = await _read(request)
+    if raw and not _EMPTY_OBJECT.fullmatch(raw):
+        message = "This endpoint takes no body; send none, or {}."
+        raise ValidationFailed("", message, "body_not_allowed")
 
 
 def read_query(query_string: bytes, kind: type[Any], *, page: bool = False) -> Any:
@@ -134,10 +153,16 @@ def refuse_query(query_string: bytes) -> None:
     raise ValidationFailed(f"?{name}", "This parameter is not known here.", "unknown")
 
 
-async def _read(request: Request, allowed: frozenset[str], expected: str) -> bytes:
+def _check_media_type(request: Request, expected: str) -> None:
     media_type = (request.header(b"content-type") or "").partition(";")[0].strip().lower()
-    if media_type not in allowed:
+    if media_type != expected:
         raise UnsupportedMediaType(expected)
+
+
+async def _read(request: Request) -> bytes:
+    """The whole body. What headers announce does not matter, unless there can be no body."""
+    if request.has_no_body:
+        return b""
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             raw = await request.body(BODY_LIMIT)

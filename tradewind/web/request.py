@@ -14,6 +14,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Network = IPv4Network | IPv6Network
 
+_HTTP1 = frozenset({"1", "1.0", "1.1"})
 _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
@@ -25,6 +26,7 @@ class Request:
     """One HTTP request, before anybody looked at its body."""
 
     __slots__ = (
+        "_is_http1",
         "_lines",
         "_receive",
         "address",
@@ -47,6 +49,7 @@ class Request:
         self.caller: Any = None
         self.hides_a_slash = b"%2f" in scope.get("raw_path", b"").lower()
         self._receive = receive
+        self._is_http1 = scope.get("http_version", "") in _HTTP1
         sent = self.header(b"x-request-id")
         well_formed = sent is not None and _WELL_FORMED_ID.fullmatch(sent)
         self.id: str = sent if sent and well_formed else ids.REQUEST.show(ids.new())
@@ -91,6 +94,18 @@ class Request:
         """Wait until the client is no longer there."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+    @property
+    def has_no_body(self) -> bool:
+        """Whether it is certain, before anything is read, that there is no body.
+
+        HTTP/1 announces every body by one of two headers; HTTP/2 needs neither.
+        """
+        return (
+            self._is_http1
+            and b"content-length" not in self.headers
+            and b"transfer-encoding" not in self.headers
+        )
 
     @property
     def declared_length(self) -> int:

@@ -1,0 +1,175 @@
+"""Bodies: what arrives counts, whatever headers announce; where none is taken, it is refused."""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+import pytest
+from kit.hooks import Receiver, receiving
+from kit.server import Person, Workshop
+from kit.store import Store
+
+from tradewind.app import endpoints
+from tradewind.keys.authenticate import Authenticator
+from tradewind.payments import routes as payment_routes
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.application import Application
+from tradewind.web.limits import plan_rate
+from tradewind.webhooks import routes as webhook_routes
+
+pytestmark = pytest.mark.xdist_group("store")
+
+NOT_TAKEN = {
+    "pointer": "",
+    "code": "body_not_allowed",
+    "message": "This endpoint takes no body; send none, or {}.",
+}
+
+
+@pytest.fixture
+async def app(store: Store) -> AsyncIterator[Application]:
+    """The real endpoints and the real gate, called without a server in between."""
+    db = Database(store.api.database_url, size=2, name="test")
+    await db.open()
+    keyring = Workshop.keyring()
+    gate = Authenticator(db, keyring, {"enterprise": plan_rate(12_000)})
+    found = [*payment_routes.approvals.endpoints, *webhook_routes.routes.endpoints]
+    wanted = {kind for endpoint in found for kind in endpoint.parts.values()}
+    parts: dict[type, Any] = dict.fromkeys(wanted) | {Database: db, Keyring: keyring}
+    yield Application(found, parts, gate, public_url="http://test")
+    await db.close()
+
+
+async def send(
+    app: Application,
+    path: str,
+    chunks: Sequence[bytes],
+    by: Person,
+    *,
+    version: str = "2",
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> tuple[int, Any]:
+    """One POST as a server would hand it over; HTTP/2 need not announce a body by any header."""
+    messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks] + [
+        {"type": "http.request", "body": b"", "more_body": False}
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def answer(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "http_version": version,
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"x-api-key", by.key.encode()), *headers],
+        "client": ("127.0.0.1", 1),
+    }
+    await app(scope, receive, answer)
+    body = b"".join(message.get("body", b"") for message in sent)
+    return sent[0]["status"], json.loads(body or b"null")
+
+
+JSON = [(b"content-type", b"application/json")]
+
+
+def pending(store: Store) -> dict[str, Any]:
+    order = store.order()
+    payment: dict[str, Any] = store.request_payment(order["id"])
+    return payment
+
+
+@pytest.mark.parametrize("chunks", [[b'{"amount_cny":0.01}'], [b"", b'{"amount_', b'cny":0.01}']])
+async def test_an_amount_in_a_body_that_no_header_announces_counts(
+    store: Store, app: Application, chunks: Sequence[bytes]
+) -> None:
+    payment = pending(store)
+    path = f"/v1/payments/{payment['id']}"
+
+    status, problem = await send(app, f"{path}/approve", chunks, store.approver, headers=JSON)
+    assert (status, problem["code"]) == (409, "amount_changed")
+    status, problem = await send(app, f"{path}/approve", chunks, store.approver)
+    assert (status, problem["code"]) == (415, "unsupported_media_type")
+    assert store.ok("GET", path, by=store.approver)["status"] == "pending_approval"
+
+    status, approved = await send(app, f"{path}/approve", [], store.approver)
+    assert (status, approved["id"]) == (200, payment["id"])
+
+
+@pytest.mark.parametrize(
+    "sent", [{"content": b'{"amount_cny":0.01}'}, {"content": iter([b'{"amount_', b'cny":0.01}'])}]
+)
+def test_an_amount_in_a_body_over_http_1_counts(store: Store, sent: dict[str, Any]) -> None:
+    payment = pending(store)
+    path = f"/v1/payments/{payment['id']}"
+    headers = {"content-type": "application/json"}
+
+    store.refused(
+        "POST", f"{path}/approve", 409, "amount_changed", by=store.approver, headers=headers, **sent
+    )
+    assert store.ok("GET", path, by=store.approver)["status"] == "pending_approval"
+
+    for content in (b"", iter([b""])):  # a length of 0, and chunks without a byte
+        again = pending(store)
+        path = f"/v1/payments/{again['id']}/approve"
+        store.ok("POST", path, by=store.approver, content=content)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as made:
+        yield made
+
+
+def test_an_endpoint_without_a_body_refuses_one_and_changes_nothing(
+    store: Store, receiver: Receiver
+) -> None:
+    webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    store.api.workshop.secrets.add(webhook.pop("secret"))
+    path = f"/v1/webhooks/{webhook['id']}"
+    rotate = f"{path}/rotate-secret"
+
+    bodies: list[Any] = [b'{"overlap_seconds": 3600}', b"[]", b"null", b" ", b"x", b"{}{}"]
+    for content in [*bodies, iter([b"{", b'"a":1}'])]:
+        problem = store.refused("POST", rotate, 422, "validation_failed", content=content)
+        assert problem["errors"] == [NOT_TAKEN]
+        store.refused("DELETE", path, 422, "validation_failed", content=b'{"force":true}')
+    store.refused("POST", rotate, 413, "body_too_large", content=b" " * 300_000)
+    assert store.ok("GET", path) == webhook
+
+    for content in (None, b"", b"{}", b" {\n} ", iter([b"{", b"}"])):
+        rotated = store.ok("POST", rotate, content=content)
+        store.api.workshop.secrets.add(rotated["secret"])
+    assert store.call("DELETE", path, content=b"{}").status_code == 204
+    assert store.call("GET", "/healthz", content=b"anything").status_code == 200
+
+
+async def test_a_body_that_no_header_announces_is_refused_as_well(
+    store: Store, app: Application, receiver: Receiver
+) -> None:
+    webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    store.api.workshop.secrets.add(webhook.pop("secret"))
+    path = f"/v1/webhooks/{webhook['id']}"
+
+    for chunks in ([b'{"overlap_seconds": 3600}'], [b"", b"", b"x"]):
+        status, problem = await send(app, f"{path}/rotate-secret", chunks, store.buyer)
+        assert (status, problem["errors"]) == (422, [NOT_TAKEN])
+    assert store.ok("GET", path) == webhook
+
+    for version, chunks in (("2", []), ("2", [b"{}"]), ("1.1", [])):
+        status, rotated = await send(
+            app, f"{path}/rotate-secret", chunks, store.buyer, version=version
+        )
+        assert status == 200
+        store.api.workshop.secrets.add(rotated["secret"])
+
+
+def test_only_notices_are_read_as_they_come() -> None:
+    """Whoever reads a raw body must say what is in it by themselves: nobody else does."""
+    assert [e.handler.__name__ for e in endpoints() if e.raw_body] == ["receive_notice"]
