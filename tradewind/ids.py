@@ -71,6 +71,12 @@ SUBSCRIPTION = Kind("whk_", "subscription")
 TEST_EVENT = Kind("evt_test_", "test event")
 TEST_ORDER = Kind("ORDTEST", "test order")
 
+# Every kind of id that we make, and so can say in words what it looks like.
+OURS = (
+    *(ACCOUNT, API_KEY, AUDIT, DELIVERY, EVENT, JOB, ORDER, PAYMENT, REFUND, REQUEST, SESSION),
+    *(SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
+)
+
 AccountId = Annotated[UUID, ACCOUNT]
 ApiKeyId = Annotated[UUID, API_KEY]
 DeliveryId = Annotated[UUID, DELIVERY]

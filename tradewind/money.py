@@ -7,8 +7,6 @@ from msgspec import Meta
 
 LARGEST_CNY = 1_000_000_000
 
-# An amount that callers send. It comes through a float, which is exact enough below this bound.
-CnyIn = Annotated[float, Meta(ge=0, le=LARGEST_CNY, examples=[128.5])]
 Cny = Annotated[float, Meta(description="In CNY, at most two decimals.", examples=[128.5])]
 
 
@@ -39,3 +37,19 @@ def from_yuan(text: str) -> int | None:
     except InvalidOperation:
         return None
     return int(fen.quantize(Decimal(1), ROUND_HALF_UP)) if fen.is_finite() else None
+
+
+# An amount that callers send. It comes through a float, which is exact enough below this bound.
+CnyIn = Annotated[
+    float,
+    Meta(
+        ge=0,
+        le=LARGEST_CNY,
+        examples=[128.5],
+        extra={
+            "expected": f"an amount in CNY from 0 to {LARGEST_CNY:,} with at most two decimals, "
+            "such as 128.5",
+            "accepts": lambda cny: read(cny) is not None,
+        },
+    ),
+]

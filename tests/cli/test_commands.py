@@ -223,11 +223,20 @@ def test_an_unknown_account_or_key_is_told_in_one_sentence(
 @pytest.mark.parametrize(
     ("words", "beginning"),
     [
-        (("account", "create", "not an e-mail"), "The email is wrong: Expected `str` matching"),
-        (("account", "create", "a@b.c", "--name", "x" * 201), "The name is wrong: Expected `str`"),
+        (
+            ("account", "create", "not an e-mail"),
+            "The email is wrong: it must be an e-mail address",
+        ),
+        (
+            ("account", "create", "a@b.c", "--name", "x" * 201),
+            "The name is wrong: it must be text of at most 200",
+        ),
         (("account", "create", "a@b.c", "--password-stdin"), "A password has at least 12 char"),
-        (("account", "lock", "a@b.c", "--reason", ""), "The reason is wrong: Expected `str` of"),
-        (("keys", "create", "a@b.c", "x" * 101), "The name is wrong: Expected `str` of length"),
+        (
+            ("account", "lock", "a@b.c", "--reason", ""),
+            "The reason is wrong: it must be text of 1 to 500",
+        ),
+        (("keys", "create", "a@b.c", "x" * 101), "The name is wrong: it must be text of 1 to 100"),
     ],
 )
 def test_a_wrong_argument_is_told_in_one_sentence_and_changes_nothing(

@@ -92,7 +92,10 @@ def test_the_last_use_is_exact_to_a_minute_without_a_write_per_request(own_api: 
 def test_names_are_checked(api: Server) -> None:
     person = api.person()
 
-    for body in ({}, {"name": ""}, {"name": "x" * 101}, {"name": 1}, {"name": "ok", "extra": 1}):
+    for body in (
+        *({}, {"name": ""}, {"name": "x" * 101}, {"name": 1}, {"name": "ok", "extra": 1}),
+        *({"name": name} for name in (" ", "   ", "\t\n", "\u3000", "\u00a0 ")),
+    ):
         answer = api.call("POST", "/v1/api-keys", by=person, json=body)
         assert answer.status_code == 422, body
     assert len(listed(api, person)) == 1

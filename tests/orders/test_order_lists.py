@@ -42,7 +42,10 @@ def test_every_filter_finds_what_it_says(store: Store) -> None:
     assert listed(store, "platform=alibaba") == [there["id"]]
     assert listed(store, "platform=1688") == [there["id"]]
     assert listed(store, "platform=1688,sandbox") == everything
-    assert listed(store, "external_id=PO-1,PO-3,PO-9") == [there["id"], first["id"]]
+    assert listed(store, "external_id=PO-1&external_id=PO-3&external_id=PO-9") == [
+        there["id"],
+        first["id"],
+    ]
     assert listed(store, f"order_id={first['order_id']}") == [first["id"]]
     assert listed(store, f"tracking_number={tracking}") == [paid["id"]]
     assert listed(store, "status=shipped&payment_status=unpaid") == []
@@ -94,6 +97,20 @@ def test_a_filter_that_nobody_knows_is_refused(
 
     if pointer is not None:
         assert [one["pointer"] for one in problem["errors"]] == [pointer]
+
+
+def test_a_filter_takes_several_values_by_comma_or_by_repeating_it(store: Store) -> None:
+    one = store.order(external_id="PO-1,2")["id"]
+    two = store.order(external_id="PO-3")["id"]
+    store.order(external_id="PO-1")
+
+    assert listed(store, "external_id=PO-1,2") == [one]
+    assert listed(store, "external_id=PO-1%2C2&external_id=PO-3") == [two, one]
+    assert listed(store, "external_id=PO-3,PO-1") == []
+    everything = listed(store)
+    for query in ("status=cancelled,pending_payment", "status=cancelled&status=pending_payment"):
+        assert listed(store, query) == everything
+    store.refused("GET", "/v1/orders?sort=created_at&sort=created_at", 422, "validation_failed")
 
 
 def test_the_cursor_of_one_sort_is_refused_by_the_other(store: Store) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from kit.pages import Pages
 from kit.server import Server
 
 from tradewind.web import problems
@@ -107,7 +108,7 @@ def test_a_body_that_is_too_long(api: Server) -> None:
         ({"email": 1, "password": "x"}, "/email", "invalid"),
         ({"email": "a@b.example", "password": "x", "otp": 1}, "/otp", "unknown"),
         ([], "", "invalid"),
-        ({"email": "a\0b", "password": "x"}, "", "invalid"),
+        ({"email": "a\0b", "password": "x"}, "/email", "invalid"),
     ],
 )
 def test_a_wrong_field_is_named(api: Server, body: Any, pointer: str, code: str) -> None:
@@ -135,6 +136,17 @@ def test_a_wrong_query_parameter_is_named(api: Server, path: str, pointer: str) 
 
     problem = assert_is_problem(answer, 422, "validation_failed")
     assert problem["errors"][0]["pointer"] == pointer
+
+
+def test_outside_the_api_unknown_parameters_are_ignored(api: Server) -> None:
+    for path in ("/healthz?x=1", "/readyz?x=%ff&x", "/docs?utm_source=mail", "/openapi.json?v=2"):
+        assert api.call("GET", path).status_code == 200, path
+    pages = Pages(api, api.person())
+    for query in ("utm_source=mail", "utm_source=%ff&utm_source=x&fbclid", "a=%00"):
+        for path in ("/", "/orders", "/keys", "/webhooks"):
+            assert pages.get(f"{path}?{query}").status_code == 200, (path, query)
+    assert pages.get("/webhooks?limit=none&utm_source=mail").status_code == 422
+    pages.client.close()
 
 
 def test_a_cursor_made_by_hand_is_refused(api: Server) -> None:

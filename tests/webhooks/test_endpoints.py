@@ -130,6 +130,8 @@ def test_a_subscription_is_made_as_it_is_wanted(api: Server) -> None:
         ({"url": URL, "events": "order.updated"}, "/events"),
         ({"url": URL, "is_active": "yes"}, "/is_active"),
         ({"url": URL, "description": "x" * 501}, "/description"),
+        ({"url": URL, "description": "   "}, "/description"),
+        ({"url": URL, "description": "\n"}, "/description"),
         ({"url": URL, "colour": "red"}, "/colour"),
         ({"url": URL, "secret": "whsec_mine"}, "/secret"),
     ],

@@ -12,6 +12,7 @@ from tradewind.accounts.tokens import ACCESS_LIFETIME
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import PageQuery
+from tradewind.web.validation import EMPTY_OR_NOT_BLANK, NOT_BLANK
 
 Email = Annotated[
     str,
@@ -20,6 +21,10 @@ Email = Annotated[
         pattern=r"^[!-?A-~]+@[!-?A-~]+$",
         description="ASCII only; case does not matter.",
         examples=["buyer@example.com"],
+        extra={
+            "expected": "an e-mail address in ASCII of at most 254 characters, such as "
+            "buyer@example.com"
+        },
     ),
 ]
 AccountIdText = Annotated[
@@ -29,7 +34,13 @@ Time = clock.Timestamp
 Roles = Annotated[list[Role], Meta(examples=[["buyer"]])]
 PlanName = Annotated[Plan, Meta(examples=["pro"])]
 Name = Annotated[
-    str, Meta(max_length=200, description="What people call it.", examples=["Nordic Imports"])
+    str,
+    Meta(
+        max_length=200,
+        pattern=EMPTY_OR_NOT_BLANK,
+        description="What people call it.",
+        examples=["Nordic Imports"],
+    ),
 ]
 RefreshToken = Annotated[
     str,
@@ -153,7 +164,9 @@ class NewAccountIn(Input):
 class LockIn(Input):
     """Why the account is locked; operators see it."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=500, examples=["Unpaid invoices"])]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK, examples=["Unpaid invoices"])
+    ]
 
 
 class PlanIn(Input):
@@ -205,6 +218,10 @@ class AccountsQuery(PageQuery):
     """Which accounts to list."""
 
     email: Annotated[str | None, Meta(description="Exactly this e-mail.")] = None
-    role: Annotated[list[Role] | None, Meta(description="Any of these, by comma.")] = None
-    plan: Annotated[list[Plan] | None, Meta(description="Any of these, by comma.")] = None
+    role: Annotated[list[Role] | None, Meta(description="Any of these, by comma or repeated.")] = (
+        None
+    )
+    plan: Annotated[list[Plan] | None, Meta(description="Any of these, by comma or repeated.")] = (
+        None
+    )
     locked: Annotated[bool | None, Meta(description="Only locked ones, or only others.")] = None

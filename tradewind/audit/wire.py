@@ -18,7 +18,8 @@ class AuditQuery(PageQuery):
         Meta(description="Entries about this account."),
     ] = None
     action: Annotated[
-        list[str] | None, Meta(description="Only these actions, by comma: `account.locked`, …")
+        list[str] | None,
+        Meta(description="Only these actions, by comma or repeated: `account.locked`, …"),
     ] = None
     at_after: Annotated[Moment | None, Meta(description="At or after.")] = None
     at_before: Annotated[Moment | None, Meta(description="Before.")] = None

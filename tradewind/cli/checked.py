@@ -2,23 +2,28 @@
 
 from typing import Any, TypeVar
 
-import msgspec
-
 from tradewind.errors import TradewindError
+from tradewind.web.inputs import read_values
+from tradewind.web.problems import ValidationFailed
 
 T = TypeVar("T")
 
 
 class WrongArgument(TradewindError):
-    """An argument breaks a rule that the API has for the same field."""
+    """Arguments break rules that the API has for the same fields."""
 
 
 def checked(kind: type[T], **values: Any) -> T:
-    """The values as `kind`, or a sentence about the first that is wrong."""
+    """The values as `kind`, or a sentence about each that is wrong."""
     try:
-        return msgspec.convert(values, kind)
-    except msgspec.ValidationError as error:
-        message, _, at = str(error).partition(" - at ")
-        raise WrongArgument(
-            f"The {at.strip('`').removeprefix('$.')} is wrong: {message}."
-        ) from None
+        return read_values(kind, **values)
+    except ValidationFailed as failed:
+        sentences = [
+            f"The {error.pointer.strip('/').replace('_', ' ')} is wrong: {_lower(error.message)}"
+            for error in failed.found
+        ]
+        raise WrongArgument(" ".join(sentences)) from None
+
+
+def _lower(sentence: str) -> str:
+    return "it " + sentence[0].lower() + sentence[1:]

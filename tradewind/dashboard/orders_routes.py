@@ -79,7 +79,8 @@ class OrdersPageQuery(Input):
         values = {name: value for name, value in self.given().items() if name != "q"}
         for name in _TEXTS:
             if name in values:
-                values[name] = [one.strip() for one in values[name].split(",") if one.strip()]
+                typed = [values[name]] if name == "external_id" else values[name].split(",")
+                values[name] = [text.strip() for text in typed if text.strip()]
         for name in _TIMES:
             if name in values:
                 values[name] = in_utc(values[name])

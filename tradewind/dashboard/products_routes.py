@@ -177,13 +177,10 @@ def read_quantity(text: str) -> int | None:
 
 
 def errors_in_words(refusal: Refusal) -> Mapping[str, str]:
-    """What is wrong, beside its field: a price that is no number is said so."""
+    """What is wrong, beside its field, or above the form where there is no such field."""
     found = dict(errors_of(refusal))
-    for name in ("min_price_cny", "max_price_cny"):
-        if found.get(name, "").startswith("Expected"):
-            found[name] = "Write an amount in CNY, such as 12.50."
-    if found.get("max_price_cny", "").startswith("This is below"):
-        found["max_price_cny"] = "This is below the lowest price."
+    if "min_price_cny" in found.get("max_price_cny", ""):
+        found["max_price_cny"] = "Must not be below the lowest price."
     if found.get("sort"):
         found[""] = "There is no such order of results."
     if found.get("page"):

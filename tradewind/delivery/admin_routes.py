@@ -25,7 +25,7 @@ class AdminWebhooksQuery(PageQuery):
     """Which subscriptions to list."""
 
     health: Annotated[
-        list[Health] | None, Meta(description="`ok`, `failing`, `disabled`, by comma.")
+        list[Health] | None, Meta(description="Any of these, by comma or repeated.")
     ] = None
 
 

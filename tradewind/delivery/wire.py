@@ -1,6 +1,6 @@
 """Deliveries as JSON: attempts, what is pending, jobs, health, and the diagnosis of a test."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -18,6 +18,7 @@ from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output
 from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import FieldError
 from tradewind.webhooks.model import Health
 
 _Time = clock.Timestamp
@@ -170,7 +171,7 @@ def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:
 
 
 class DeliveriesQuery(PageQuery):
-    """Which attempts to list; several values of a filter by comma."""
+    """Which attempts to list; several values of a filter by comma, or by repeating it."""
 
     outcome: list[Outcome] | None = None
     result: Annotated[
@@ -249,6 +250,10 @@ class RecoverIn(Input):
         Meta(description="`undelivered`: failed, cancelled and missed ones."),
     ] = "undelivered"
     dry_run: Annotated[bool, Meta(description="Only count, up to 10,000.")] = False
+
+    def check_fields(self) -> Iterator[FieldError]:
+        if self.until is not None and self.until <= self.since:
+            yield FieldError("/until", "Must be after since.")
 
 
 _CountIsExact = Annotated[

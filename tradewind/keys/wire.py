@@ -7,8 +7,11 @@ from msgspec import Meta
 from tradewind import clock, ids
 from tradewind.keys.model import ApiKey
 from tradewind.web.inputs import Input, Output
+from tradewind.web.validation import NOT_BLANK
 
-KeyName = Annotated[str, Meta(min_length=1, max_length=100, examples=["warehouse sync"])]
+KeyName = Annotated[
+    str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK, examples=["warehouse sync"])
+]
 _Time = clock.Timestamp
 
 

@@ -1,7 +1,7 @@
 """What callers send about orders: checked field by field, never rounded, never guessed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -17,13 +17,32 @@ from tradewind.platforms.model import Address, Line
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Moment, read_amount
 from tradewind.web.paging import PageQuery
-from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import NOT_BLANK, FieldError
 
 _MOST_METADATA = 50
 _PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")
 _SkuId = Annotated[
-    str, Meta(min_length=1, max_length=100, examples=["87591f8108ad403c9ccf19a8eeb25e63"])
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=NOT_BLANK,
+        examples=["87591f8108ad403c9ccf19a8eeb25e63"],
+    ),
 ]
+_Phone = Annotated[
+    str,
+    Meta(
+        min_length=5,
+        max_length=30,
+        examples=["15251667788"],
+        extra={
+            "expected": "a phone number, such as 15251667788 or +86 152 5166 7788",
+            "accepts": lambda text: _PHONE.fullmatch(text) is not None,
+        },
+    ),
+]
+_Place = Annotated[str, Meta(min_length=1, max_length=50, pattern=NOT_BLANK)]
 _PostalCode = Annotated[str, Meta(max_length=20, examples=["310000"])]
 _Remark = Annotated[
     str, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])
@@ -33,6 +52,7 @@ _ExternalId = Annotated[
     Meta(
         min_length=1,
         max_length=100,
+        pattern=NOT_BLANK,
         description="Your own id of it; one order of yours can have it.",
         examples=["PO-1001"],
     ),
@@ -42,7 +62,9 @@ _ExternalId = Annotated[
 class LineIn(Input):
     """What to buy. `sku_id` is needed where the product has variants."""
 
-    product_id: Annotated[str, Meta(min_length=1, max_length=50, examples=["900000000001"])]
+    product_id: Annotated[
+        str, Meta(min_length=1, max_length=50, pattern=NOT_BLANK, examples=["900000000001"])
+    ]
     quantity: Annotated[int, Meta(ge=1, le=1_000_000, examples=[2])]
     sku_id: _SkuId | None = None
 
@@ -50,12 +72,14 @@ class LineIn(Input):
 class AddressIn(Input):
     """Where to ship to, in China."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=50, examples=["张三"])]
-    phone: Annotated[str, Meta(min_length=5, max_length=30, examples=["15251667788"])]
-    province: Annotated[str, Meta(min_length=1, max_length=50, examples=["浙江省"])]
-    city: Annotated[str, Meta(min_length=1, max_length=50, examples=["杭州市"])]
-    district: Annotated[str, Meta(min_length=1, max_length=50, examples=["滨江区"])]
-    detail: Annotated[str, Meta(min_length=1, max_length=200, examples=["网商路699号"])]
+    name: Annotated[_Place, Meta(examples=["张三"])]
+    phone: _Phone
+    province: Annotated[_Place, Meta(examples=["浙江省"])]
+    city: Annotated[_Place, Meta(examples=["杭州市"])]
+    district: Annotated[_Place, Meta(examples=["滨江区"])]
+    detail: Annotated[
+        str, Meta(min_length=1, max_length=200, pattern=NOT_BLANK, examples=["网商路699号"])
+    ]
     postal_code: _PostalCode | None = None
 
 
@@ -63,7 +87,10 @@ class OrderIn(Input):
     """An order to preview or to place."""
 
     platform: PlatformName
-    items: Annotated[list[LineIn], Meta(min_length=1, max_length=200)]
+    items: Annotated[
+        list[LineIn],
+        Meta(min_length=1, max_length=200, extra={"distinct_by": ("product_id", "sku_id")}),
+    ]
     address: AddressIn
     remark: _Remark | None = None
     expected_total_cny: Annotated[
@@ -86,19 +113,7 @@ class OrderIn(Input):
     ] = msgspec.field(default_factory=dict)
 
     def draft(self, platform: str) -> Draft:
-        """The order in our own terms, or the field that is wrong."""
-        seen = set()
-        for index, item in enumerate(self.items):
-            if (item.product_id, item.sku_id) in seen:
-                raise ValidationFailed(
-                    f"/items/{index}", "This item is there already; raise its quantity instead."
-                )
-            seen.add((item.product_id, item.sku_id))
-        for name in ("name", "phone", "province", "city", "district", "detail"):
-            if not getattr(self.address, name).strip():
-                raise ValidationFailed(f"/address/{name}", "This must not be blank.")
-        if not _PHONE.fullmatch(self.address.phone):
-            raise ValidationFailed("/address/phone", "This is no phone number.")
+        """The order in our own terms."""
         return Draft(
             platform=platform,
             lines=[Line(item.product_id, item.sku_id, item.quantity) for item in self.items],
@@ -119,15 +134,21 @@ class OrderIn(Input):
 
 
 _Texts = Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=100)]
+_ExternalIds = Annotated[
+    list[Annotated[str, Meta(max_length=100)]], Meta(max_length=100, extra={"commas": False})
+]
 
 
 class OrdersQuery(PageQuery):
-    """Which orders to list; several values of a filter by comma."""
+    """Which orders to list; several values of a filter by comma, or by repeating it."""
 
     status: list[Status] | None = None
     payment_status: list[PaymentStatus] | None = None
     platform: Annotated[_Texts | None, Meta(examples=[["sandbox"]])] = None
-    external_id: _Texts | None = None
+    external_id: Annotated[
+        _ExternalIds | None,
+        Meta(description="Your own id; repeat it for several, since an id may hold a comma."),
+    ] = None
     order_id: Annotated[_Texts | None, Meta(description="The platform's id.")] = None
     tracking_number: _Texts | None = None
     created_after: Annotated[Moment | None, Meta(description="At or after.")] = None
@@ -197,3 +218,7 @@ class AdvanceIn(Input):
     total_cny: Annotated[
         CnyIn | None, Meta(description="With `price_changed`: what it costs from now on.")
     ] = None
+
+    def check_fields(self) -> Iterator[FieldError]:
+        if self.to == "price_changed" and self.total_cny is None:
+            yield FieldError("/total_cny", "Is required with price_changed.", "missing")

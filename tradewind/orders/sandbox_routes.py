@@ -1,6 +1,6 @@
 """Moves orders on a simulated platform by hand: an integrator's CI can walk the whole loop."""
 
-from tradewind import ids, money
+from tradewind import ids
 from tradewind.accounts.model import Buyer
 from tradewind.egress.client import CallFailed, Client
 from tradewind.orders import lifecycle, sql_lists
@@ -13,7 +13,8 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import encode
 from tradewind.web.endpoint import Routes
-from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.web.inputs import read_amount
+from tradewind.web.problems import NoSuch
 
 routes = Routes("/v1/sandbox", tag="Sandbox")
 
@@ -70,10 +71,7 @@ async def _move(client: Client, origin: str, part: str, body: AdvanceIn) -> bool
     """Move one order of the simulator; False: that is not possible from where it is."""
     asked: dict[str, object] = {"to": _STEPS[body.to]}
     if body.to == "price_changed":
-        fen = None if body.total_cny is None else money.read(body.total_cny)
-        if fen is None:
-            raise ValidationFailed("/total_cny", "This is needed, with at most two decimals.")
-        asked["fen"] = fen
+        asked["fen"] = read_amount("/total_cny", body.total_cny)
     try:
         reply = await client.post(
             f"{origin}/_control/orders/{part}/advance",

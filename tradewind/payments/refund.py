@@ -43,7 +43,6 @@ async def ask_refund(
     once: Once,
 ) -> Answer:
     """Write the refund down, then ask the platform for it: its answer, or `requested` so far."""
-    asked.check()
     found = await sql_lists.find_order(db, by.id, order_id)
     if found is None:
         raise NoSuch(ids.ORDER)

@@ -1,5 +1,6 @@
 """Payments and refunds as JSON: what callers send, and what approvers see."""
 
+from collections.abc import Iterator
 from typing import Annotated
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from tradewind.platforms.model import RefundKind
 from tradewind.web.inputs import Input, read_amount
 from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import NOT_BLANK, FieldError
 
 
 class PaymentWithOrderOut(PaymentOut):
@@ -31,8 +33,8 @@ class PaymentsQuery(PageQuery):
     status: Annotated[
         list[RequestStatus] | None,
         Meta(
-            description="Any of these, separated by commas; the latest first. Without `status` and "
-            "`order`, the queue: `pending_approval`, the most urgent first."
+            description="Any of these, by comma or repeated; the latest first. Without `status` "
+            "and `order`, the queue: `pending_approval`, the most urgent first."
         ),
     ] = None
     order: Annotated[
@@ -70,14 +72,18 @@ class ApproveIn(PaymentIn):
 class RejectIn(Input):
     """Why not."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=500, examples=["Too expensive."])]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK, examples=["Too expensive."])
+    ]
 
 
 class RefundIn(Input):
     """How much to ask back, and why."""
 
     type: RefundKind
-    reason: Annotated[str, Meta(min_length=1, max_length=200, examples=["damaged"])]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=200, pattern=NOT_BLANK, examples=["damaged"])
+    ]
     amount_cny: Annotated[
         CnyIn | None,
         Meta(
@@ -104,11 +110,11 @@ class RefundIn(Input):
     def freight_fen(self) -> int | None:
         return read_amount("/freight_cny", self.freight_cny)
 
-    def check(self) -> None:
+    def check_fields(self) -> Iterator[FieldError]:
         """Refuse a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""
         if self.amount_cny == 0 and not self.freight_cny:
-            raise ValidationFailed(
-                "/amount_cny",
-                f"A refund must be of more than {money.text(0)}; leave amount_cny out to ask for "
-                "everything that is left.",
+            message = (
+                f"Must be more than {money.text(0)}; leave it out to ask for everything that is "
+                "left."
             )
+            yield FieldError("/amount_cny", message)

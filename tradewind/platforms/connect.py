@@ -15,6 +15,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import FieldError
 
 # A token that somebody typed in says nothing of its end: it is refreshed when it is refused.
 _UNKNOWN_LIFETIME = 10 * 3600
@@ -59,8 +60,10 @@ async def connect(
     app_key = given.app_key or (known.app_key if known else None)
     app_secret = given.app_secret or (known.app_secret if known else None)
     if app_key is None or app_secret is None:
-        missing = "/app_key" if app_key is None else "/app_secret"
-        raise ValidationFailed(missing, "Set the application's key and secret first.", "missing")
+        needed = {"/app_key": app_key, "/app_secret": app_secret}
+        message = "Is required: set the application's key and secret first."
+        missing = [name for name, value in needed.items() if value is None]
+        raise ValidationFailed.several([FieldError(name, message, "missing") for name in missing])
     given = replace(given, redirect_uri=given.redirect_uri or _redirect_uri(public_url))
     tokens = await _tokens(platforms, platform, app_key, app_secret, given)
     async with transaction(db) as tx:

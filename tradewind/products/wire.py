@@ -1,5 +1,6 @@
 """Products as JSON; what a marketplace does not tell is null, never missing."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -9,7 +10,7 @@ from tradewind.money import Cny, CnyIn
 from tradewind.platforms.model import Found, Offer, Product, Query, Sort
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Output, read_amount
-from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import NOT_BLANK, FieldError
 
 LARGEST_SIZE = 50
 LARGEST_PAGE = 1000
@@ -17,7 +18,13 @@ LARGEST_PAGE = 1000
 _Id = Annotated[str, Meta(examples=["628000000001"])]
 _Url = Annotated[str, Meta(examples=["https://detail.1688.com/offer/628000000001.html"])]
 Language = Annotated[
-    str, Meta(pattern="^[a-z]{2}$", description="Of translations.", examples=["en"])
+    str,
+    Meta(
+        pattern="^[a-z]{2}$",
+        description="Of translations.",
+        examples=["en"],
+        extra={"expected": "a language as two small letters, such as en"},
+    ),
 ]
 
 
@@ -26,7 +33,13 @@ class SearchIn(Input):
 
     q: Annotated[
         str,
-        Meta(min_length=1, max_length=200, description="Any language.", examples=["dress"]),
+        Meta(
+            min_length=1,
+            max_length=200,
+            pattern=NOT_BLANK,
+            description="Any language.",
+            examples=["dress"],
+        ),
     ]
     platform: PlatformName
     page: Annotated[int, Meta(ge=1, le=LARGEST_PAGE, examples=[1])] = 1
@@ -36,15 +49,16 @@ class SearchIn(Input):
     max_price_cny: CnyIn | None = None
     lang: Language = "en"
 
+    def check_fields(self) -> Iterator[FieldError]:
+        low, high = self.min_price_cny, self.max_price_cny
+        if low is not None and high is not None and low > high:
+            yield FieldError("/max_price_cny", "Must not be below min_price_cny.")
+
     def query(self) -> Query:
-        """The search in our own terms, or the field that is wrong."""
+        """The search in our own terms."""
         text = " ".join(self.q.split())
-        if not text:
-            raise ValidationFailed("/q", "A search needs a word.")
         low = read_amount("/min_price_cny", self.min_price_cny)
         high = read_amount("/max_price_cny", self.max_price_cny)
-        if low is not None and high is not None and low > high:
-            raise ValidationFailed("/max_price_cny", "This is below min_price_cny.")
         return Query(text, self.page, self.size, self.sort, low, high, self.lang)
 
 

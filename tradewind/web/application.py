@@ -7,7 +7,7 @@ from typing import Any
 from tradewind.errors import Refusal
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
-from tradewind.web import idempotency, inputs, problems
+from tradewind.web import idempotency, inputs, problems, validation
 from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller, Gate
 from tradewind.web.concurrency import ConcurrencyLimit
@@ -20,12 +20,14 @@ from tradewind.web.problems import (
     InternalError,
     MethodNotAllowed,
     RouteNotFound,
+    ValidationFailed,
 )
 from tradewind.web.request import Network, Receive, Request, Scope, Send
 from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
 from tradewind.web.site import Site
 from tradewind.web.streaming import send_stream
+from tradewind.web.validation import FieldError
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -35,7 +37,7 @@ _NO_BODY = frozenset({204, 304})
 class _Bound:
     """An endpoint made ready: its body's reader, its fixed arguments, its metrics by status."""
 
-    __slots__ = ("endpoint", "fixed", "read_body", "refuses_body", "route", "seen")
+    __slots__ = ("endpoint", "fixed", "has_inputs", "read_body", "refuses_body", "route", "seen")
 
     def __init__(self, endpoint: Endpoint, parts: Mapping[type, Any]) -> None:
         self.endpoint = endpoint
@@ -48,6 +50,11 @@ class _Bound:
             page=endpoint.page,
         )
         self.refuses_body = endpoint.is_api and not endpoint.raw_body and self.read_body is None
+        self.has_inputs = not (
+            endpoint.query is None and self.read_body is None and endpoint.once is None
+        )
+        if endpoint.query is not None:
+            validation.rule_of(endpoint.query)  # a type that has no words yet fails at the start
         self.seen: dict[int, metrics.Observe] = {}
 
 
@@ -178,28 +185,59 @@ class Application:
             arguments[endpoint.caller] = caller
         if endpoint.path_kinds:
             arguments.update(read_path(endpoint.path_kinds, values))
-        if endpoint.query is not None:
-            arguments["query"] = inputs.read_query(
-                request.query_string, endpoint.query, page=endpoint.page
-            )
-        elif request.query_string and endpoint.is_api:
-            inputs.refuse_query(request.query_string)
         if endpoint.request is not None:
             arguments[endpoint.request] = request
-        key = _read_key(endpoint, request)
-        if bound.read_body is not None:
-            arguments["body"] = await bound.read_body(request)
-            self._check_form(endpoint, request, caller, arguments["body"])
-        elif bound.refuses_body and not request.has_no_body:
-            await inputs.refuse_body(request)
-        elif request.declared_length > inputs.BODY_LIMIT:
-            raise BodyTooLarge(inputs.BODY_LIMIT)
+        key = None
+        if bound.has_inputs or request.query_string or not request.has_no_body:
+            key = await self._read_inputs(bound, request, caller, arguments)
         if endpoint.once is not None:
             arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
         if endpoint.expensive and caller is not None:
             async with self._concurrency.slot(caller.account_id):
                 return await endpoint.handler(**arguments)
         return await endpoint.handler(**arguments)
+
+    async def _read_inputs(
+        self,
+        bound: _Bound,
+        request: Request,
+        caller: Caller | None,
+        arguments: dict[str, Any],
+    ) -> str | None:
+        """Add query and body to the arguments, or report what is wrong with both at once.
+
+        Returns the Idempotency-Key.
+        """
+        endpoint = bound.endpoint
+        wrong: list[FieldError] = []
+        try:
+            self._read_query(endpoint, request, arguments)
+        except ValidationFailed as failed:
+            wrong += failed.found
+        key = _read_key(endpoint, request)
+        try:
+            if bound.read_body is not None:
+                arguments["body"] = await bound.read_body(request)
+            elif bound.refuses_body and not request.has_no_body:
+                await inputs.refuse_body(request)
+            elif request.declared_length > inputs.BODY_LIMIT:
+                raise BodyTooLarge(inputs.BODY_LIMIT)
+        except ValidationFailed as failed:
+            wrong += failed.found
+        if wrong:
+            raise ValidationFailed.several(wrong)
+        if bound.read_body is not None and endpoint.page and self._site is not None:
+            self._site.check_form(request, caller, arguments["body"])
+        return key
+
+    @staticmethod
+    def _read_query(endpoint: Endpoint, request: Request, arguments: dict[str, Any]) -> None:
+        if endpoint.query is not None:
+            arguments["query"] = inputs.read_query(
+                request.query_string, endpoint.query, page=endpoint.page
+            )
+        elif request.query_string and endpoint.is_api:
+            inputs.refuse_query(request.query_string)
 
     async def _admit(
         self, endpoint: Endpoint, request: Request, spent: list[tuple[bytes, bytes]]
@@ -212,12 +250,6 @@ class Application:
         if endpoint.role is not None and endpoint.role not in caller.roles:
             raise InsufficientPermissions(endpoint.role)
         return caller
-
-    def _check_form(
-        self, endpoint: Endpoint, request: Request, caller: Caller | None, form: Any
-    ) -> None:
-        if endpoint.page and self._site is not None:
-            self._site.check_form(request, caller, form)
 
     def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Answer:
         names = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})

@@ -1,8 +1,9 @@
-"""Inputs: reads body and query into typed values, and says which field is wrong."""
+"""Inputs: reads body and query into typed values, or reports every field that is wrong."""
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar
@@ -12,6 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from tradewind import money
+from tradewind.web import validation
 from tradewind.web.problems import (
     BodyTooLarge,
     BodyTooSlow,
@@ -20,32 +22,23 @@ from tradewind.web.problems import (
     ValidationFailed,
 )
 from tradewind.web.request import BrokenOff, Request
+from tradewind.web.validation import QUERY, FieldError
 
 T = TypeVar("T")
 
 BODY_LIMIT = 256 * 1024
 _BODY_SECONDS = 30
-
-# A time that callers send: any offset will do, but there must be one.
-Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+_MOST_PARAMETERS = 200
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-_EMPTY_OBJECT = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*")
-_AT = re.compile(r"^(?P<message>.*?)(?: - at (?:`key` in )?`(?P<at>[^`]*)`)?$", re.DOTALL)
-_FIELD = re.compile(
-    r"^Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL
-)
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
-# Years at the ends of the calendar leave it when they are moved to UTC.
-_TIME = re.compile(r"(?!0001|9999)[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][^\s]+")
-_EXPECTED = {
-    _WHOLE_NUMBER: "Expected a whole number.",
-    _TIME: "Expected a time like 2026-11-15T01:02:03Z.",
-}
 # U+0000 is valid in JSON and cannot be stored in PostgreSQL.
+_ESCAPED_NUL = rb"\u0000"
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_EMPTY_OBJECT = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*")
+_TIME_EXPECTED = "a time with an offset, such as 2026-11-15T01:02:03Z"
+# A number like 1e400 is JSON; that it is too large for its field is told like any other error.
+_PLAIN = msgspec.json.Decoder(float_hook=float)
 
 
 def in_the_calendar(moment: datetime) -> bool:
@@ -53,10 +46,17 @@ def in_the_calendar(moment: datetime) -> bool:
     return moment.tzinfo is not None and 1 < moment.year < 9999  # noqa: PLR2004
 
 
+# A time that callers send: any offset will do, but there must be one.
+Moment = Annotated[
+    datetime,
+    msgspec.Meta(tz=True, extra={"accepts": in_the_calendar, "expected": _TIME_EXPECTED}),
+]
+
+
 def check_moment(pointer: str, moment: datetime) -> None:
-    """Refuse a time of a body that cannot be told in UTC."""
+    """Refuse a time that has no equivalent in UTC. A `Moment` of a request was checked already."""
     if not in_the_calendar(moment):
-        raise ValidationFailed(pointer, _EXPECTED[_TIME])
+        raise ValidationFailed(pointer, f"Must be {_TIME_EXPECTED}.")
 
 
 def read_amount(pointer: str, cny: float | None) -> int | None:
@@ -65,12 +65,16 @@ def read_amount(pointer: str, cny: float | None) -> int | None:
         return None
     fen = money.read(cny)
     if fen is None:
-        raise ValidationFailed(pointer, "An amount has at most two decimals.")
+        raise ValidationFailed(pointer, "Must be an amount in CNY with at most two decimals.")
     return fen
 
 
 class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What callers send: a field that we do not know is an error, never ignored."""
+    """What callers send: a field that we do not know is an error, never ignored.
+
+    A struct whose fields depend on each other has a method `check_fields`, which yields a
+    `FieldError` for each that does not fit, with a pointer from the struct: `/until`.
+    """
 
 
 class Output(msgspec.Struct, kw_only=True):
@@ -83,6 +87,7 @@ def body_reader(
     """What reads a body into `kind`; None where an endpoint takes no body."""
     if kind is None:
         return None
+    validation.rule_of(kind)  # a type that has no words yet fails at the start, not at a request
     if form:
         return lambda request: read_form(request, kind, page=page)
     decoder = msgspec.json.Decoder(kind)
@@ -95,17 +100,6 @@ async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> A
     """The body as the decoder's type."""
     _check_media_type(request, _JSON)
     return _decode(await _read(request), decoder)
-
-
-def _decode(raw: bytes, decoder: "msgspec.json.Decoder[Any]") -> Any:
-    if _NUL.search(raw):
-        raise ValidationFailed("", "Text must not contain the character U+0000.")
-    try:
-        return decoder.decode(raw)
-    except msgspec.ValidationError as error:
-        raise _explained(str(error), "/") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedJson(str(error).rstrip(".")) from None
 
 
 async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
@@ -123,7 +117,7 @@ async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[An
 async def read_form(request: Request, kind: type[Any], *, page: bool = False) -> Any:
     """A form's body as `kind`."""
     _check_media_type(request, _FORM)
-    return _convert(await _read(request), kind, "/", page=page)
+    return _convert(await _read(request), kind, "", page=page)
 
 
 async def refuse_body(request: Request) -> None:
@@ -135,22 +129,29 @@ async def refuse_body(request: Request) -> None:
 
 
 def read_query(query_string: bytes, kind: type[Any], *, page: bool = False) -> Any:
-    """The query string as `kind`; a field that is a list takes its values by comma."""
-    return _convert(query_string, kind, "?", page=page)
+    """The query string as `kind`.
+
+    A field that is a list takes several values by comma or by repeating the parameter; one whose
+    values may hold a comma (`commas: False` in its `Meta(extra=…)`) only by repeating it. On a
+    `page` unknown parameters are ignored: links are shared with all sorts of them.
+    """
+    return _convert(query_string, kind, QUERY, page=page)
 
 
-def read_values(kind: type[T], **values: Any) -> T:
+def read_values(kind: type[T], /, **values: Any) -> T:
     """Values that a page gathered, as what the API takes; what is wrong is said as it is there."""
-    try:
-        return msgspec.convert(values, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise _explained(str(error), "/") from None
+    value: T = _checked(values, kind, "")
+    return value
 
 
 def refuse_query(query_string: bytes) -> None:
-    """For an endpoint that takes no query parameters: the first one is an unknown one."""
-    name, _, _ = query_string.decode("latin-1").partition("&")[0].partition("=")
-    raise ValidationFailed(f"?{name}", "This parameter is not known here.", "unknown")
+    """For an endpoint that takes no query parameters: every one is unknown."""
+    message = "Is not a known parameter; this endpoint takes none."
+    pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
+    names = list(dict.fromkeys(name for name, _ in pairs))[: validation.MOST_ERRORS]
+    found = [FieldError(validation.below(QUERY, name), message, "unknown") for name in names]
+    if found:
+        raise ValidationFailed.several(found)
 
 
 def _check_media_type(request: Request, expected: str) -> None:
@@ -175,99 +176,157 @@ async def _read(request: Request) -> bytes:
     return raw
 
 
-def _convert(raw: bytes, kind: Any, lead: str, *, page: bool = False) -> Any:
+def _decode(raw: bytes, decoder: "msgspec.json.Decoder[Any]") -> Any:
+    first = ""
+    if _ESCAPED_NUL not in raw or not _NUL.search(raw):
+        try:
+            value = decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            first = str(error)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _malformed(error) from None
+        else:
+            wrong = validation.errors_in_decoded(decoder.type, value)
+            if wrong:
+                raise ValidationFailed.several(wrong)
+            return value
+    raise ValidationFailed.several(_errors_in_json(raw, decoder.type, first))
+
+
+def _errors_in_json(raw: bytes, kind: Any, first: str) -> list[FieldError]:
+    """Everything that is wrong with JSON that could not be decoded as `kind`."""
+    try:
+        plain = _PLAIN.decode(raw)
+    except msgspec.ValidationError as error:  # a number that is too large for anything
+        return [validation.first_error(str(error))]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _malformed(error) from None
+    return validation.errors_in(kind, plain) or [validation.first_error(first)]
+
+
+def _malformed(error: Exception) -> MalformedJson:
+    if isinstance(error, RecursionError):
+        return MalformedJson("it is nested too deeply")
+    if isinstance(error, UnicodeDecodeError):
+        return MalformedJson(f"it is not UTF-8 at byte {error.start}")
+    return MalformedJson(str(error).rstrip("."))
+
+
+def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
     """Browsers send a list by repeating its name, and every field that was left empty.
 
     So on a `page` an empty value means what a missing one does, except where text is asked for.
     """
-    try:
-        text = raw.decode()
-        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
-    except ValueError:
-        raise ValidationFailed(lead, "This is not readable as UTF-8 parameters.") from None
+    fields = _fields(kind)
     values: dict[str, Any] = {}
-    lists, forms = _list_fields(kind), _forms(kind)
-    texts = _text_fields(kind) if page else frozenset()
-    for name, value in pairs:
-        if page and not value and name in _names(kind) and name not in texts:
+    repeated: dict[str, None] = {}
+    for name, value in _pairs(raw, root, page=page):
+        known = fields.get(name)
+        if known is None:
+            if not (page and root == QUERY):
+                values.setdefault(name, value)
+        elif page and not value and not known.is_text:
             continue
-        if page and name in lists and "\0" not in value:
-            values.setdefault(name, []).append(value)
-            continue
-        if name in values:
-            raise ValidationFailed(lead + name, "This parameter is given twice.", "duplicate")
-        if "\0" in value:
-            raise ValidationFailed(lead + name, "Text must not contain the character U+0000.")
-        if name in forms and not forms[name].fullmatch(value):
-            raise ValidationFailed(lead + name, _EXPECTED[forms[name]])
-        values[name] = value.split(",") if name in lists else value
+        elif known.is_list:
+            several = value.split(",") if known.commas and not page else [value]
+            values.setdefault(name, []).extend(several)
+        elif name in values:
+            repeated[name] = None
+        else:
+            values[name] = value
+    again = [
+        FieldError(validation.below(root, name), validation.REPEATED, "duplicate")
+        for name in repeated
+    ]
+    if again or b"%00" in raw or b"\0" in raw or not _are_well_formed(values, fields):
+        wrong = [*validation.errors_in(kind, values, root, as_text=True), *again]
+        if wrong:
+            raise ValidationFailed.several(wrong[: validation.MOST_ERRORS])
+    return _checked(values, kind, root)
+
+
+def _checked(values: Mapping[str, Any], kind: Any, root: str) -> Any:
+    """Values that may be spelled as text, as `kind`."""
     try:
-        return msgspec.convert(values, kind, strict=False)
+        value = msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), lead) from None
+        wrong = validation.errors_in(kind, values, root, as_text=True)
+        raise ValidationFailed.several(
+            wrong or [validation.first_error(str(error), root)]
+        ) from None
+    wrong = validation.errors_in_decoded(kind, value, root, as_text=True)
+    if wrong:
+        raise ValidationFailed.several(wrong)
+    return value
+
+
+def _pairs(raw: bytes, root: str, *, page: bool) -> list[tuple[str, str]]:
+    lenient = page and root == QUERY
+    if raw.count(b"&") >= _MOST_PARAMETERS:
+        raise ValidationFailed(root, f"Must have at most {_MOST_PARAMETERS} parameters.")
+    try:
+        text = raw.decode(errors="replace" if lenient else "strict")
+        return parse_qsl(text, keep_blank_values=True, errors="replace" if lenient else "strict")
+    except ValueError:
+        raise ValidationFailed(root, "Must be parameters in UTF-8.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """How a field is spelled in a query or a form."""
+
+    is_text: bool  # an empty text is a value: plain text that may not be null
+    is_list: bool
+    commas: bool
+    spelling: re.Pattern[str] | None  # where msgspec alone would take more
+
+    @classmethod
+    def of(cls, info: inspect.Type) -> "_Field":
+        extra: dict[str, Any] = {}
+        bare = info
+        while isinstance(bare, inspect.Metadata):
+            extra |= bare.extra or {}
+            bare = bare.type
+        options = bare.types if isinstance(bare, inspect.UnionType) else (bare,)
+        for option in options:
+            if isinstance(option, inspect.Metadata):
+                extra |= option.extra or {}
+        plain = [o.type if isinstance(o, inspect.Metadata) else o for o in options]
+        lists = [o for o in plain if isinstance(o, inspect.ListType | inspect.VarTupleType)]
+        return cls(
+            is_text=isinstance(bare, inspect.StrType),
+            is_list=bool(lists),
+            commas=extra.get("commas", True),
+            spelling=_spelling([*plain, *(_bare(found.item_type) for found in lists)]),
+        )
+
+
+def _bare(info: inspect.Type) -> inspect.Type:
+    return info.type if isinstance(info, inspect.Metadata) else info
+
+
+def _spelling(options: Iterable[inspect.Type]) -> re.Pattern[str] | None:
+    for option in options:
+        if isinstance(option, inspect.IntType):
+            return validation.WHOLE_NUMBER
+        if isinstance(option, inspect.DateTimeType):
+            return validation.TIME
+    return None
 
 
 @cache
-def _list_fields(kind: Hashable) -> frozenset[str]:
-    wanted = (inspect.ListType, inspect.VarTupleType)
-    return frozenset(name for name, info in _fields(kind) if _is_any(info, wanted))
-
-
-@cache
-def _names(kind: Hashable) -> frozenset[str]:
-    return frozenset(name for name, _ in _fields(kind))
-
-
-@cache
-def _text_fields(kind: Hashable) -> frozenset[str]:
-    """The fields where an empty text is a value: plain text that may not be null."""
-    return frozenset(name for name, info in _fields(kind) if _is_text(info))
-
-
-def _is_text(info: inspect.Type) -> bool:
-    return isinstance(info.type if isinstance(info, inspect.Metadata) else info, inspect.StrType)
-
-
-@cache
-def _forms(kind: Hashable) -> Mapping[str, re.Pattern[str]]:
-    """How the text of a number or a time must look, where msgspec alone would take more."""
-    found = {}
-    for name, info in _fields(kind):
-        if _is_any(info, (inspect.IntType,)):
-            found[name] = _WHOLE_NUMBER
-        elif _is_any(info, (inspect.DateTimeType,)):
-            found[name] = _TIME
-    return found
-
-
-def _fields(kind: Any) -> Iterator[tuple[str, inspect.Type]]:
+def _fields(kind: Hashable) -> Mapping[str, _Field]:
     info = inspect.type_info(kind)
-    for field in info.fields if isinstance(info, inspect.StructType) else ():
-        yield field.encode_name, field.type
+    if not isinstance(info, inspect.StructType):
+        return {}
+    return {field.encode_name: _Field.of(field.type) for field in info.fields}
 
 
-def _is_any(info: inspect.Type, wanted: tuple[type, ...]) -> bool:
-    if isinstance(info, inspect.Metadata):
-        return _is_any(info.type, wanted)
-    if isinstance(info, inspect.UnionType):
-        return any(_is_any(option, wanted) for option in info.types)
-    return isinstance(info, wanted)
-
-
-def _explained(text: str, lead: str) -> ValidationFailed:
-    """Turn msgspec's sentence and path into ours: `$.items[0].sku` becomes `/items/0/sku`."""
-    match = _AT.match(text)
-    message, at = (match["message"], match["at"] or "$") if match else (text, "$")
-    at = at.removeprefix("$").partition("[...]")[0]  # under which key of a map, it does not say
-    steps = [name or index for name, index in _STEP.findall(at)]
-    code = "invalid"
-    field = _FIELD.match(message)
-    if field:
-        steps.append(field["name"])
-        missing = field["what"] == "missing required"
-        code = "missing" if missing else "unknown"
-        message = "This field is required." if missing else "This field is not known here."
-    else:
-        message = f"{message}."
-    pointer = lead + "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
-    return ValidationFailed(pointer if steps else lead.strip("/"), message, code)
+def _are_well_formed(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> bool:
+    for name, value in values.items():
+        spelling = fields[name].spelling if name in fields else None
+        if spelling is not None:
+            for text in value if isinstance(value, list) else (value,):
+                if not spelling.fullmatch(text):
+                    return False
+    return True

@@ -293,7 +293,7 @@ def _query_parameter(name: str, field: Mapping[str, Any], *, required: bool) -> 
     if "description" in schema:
         parameter["description"] = schema.pop("description")
     if schema.get("type") == "array":
-        parameter |= {"style": "form", "explode": False}
+        parameter |= {"style": "form", "explode": True}
     return parameter
 
 

@@ -1,11 +1,12 @@
 """Problem documents (RFC 9457): the one table from families of errors to statuses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tradewind import errors
 from tradewind.ids import Kind
 from tradewind.web.answer import NO_STORE, PROBLEM, Answer, Headers
+from tradewind.web.validation import MOST_ERRORS, FieldError
 
 STATUS: Mapping[type[errors.Refusal], int] = {
     errors.Malformed: 400,
@@ -110,21 +111,31 @@ class DuplicateHeader(errors.Malformed):
 
 
 class ValidationFailed(errors.Invalid):
-    """A field of the body, or a query parameter, is wrong, missing or unknown.
+    """Something in the body or the query is wrong, missing or unknown.
 
-    `errors` names each by a JSON pointer (`/items/0/quantity`), or by `?name` for a query
-    parameter, and says what is wrong with it.
+    `errors` lists everything that is wrong, 100 entries at the most. `pointer` says where: in the
+    body a JSON pointer (RFC 6901) such as `/items/0/quantity`, with "" for the body as a whole; in
+    the query `?name`, and `?name/1` for the second value of a parameter that takes several.
+    `message` says what would be right. `code` is `missing`, `unknown` (a name that this endpoint
+    does not have), `duplicate`, `invalid`, or one that the endpoint's description explains.
     """
 
     code = "validation_failed"
-    title = "A field is wrong"
+    title = "Invalid request"
 
-    def __init__(self, pointer: str, message: str, code: str = "invalid") -> None:
-        where = pointer or "the body"
-        super().__init__(
-            f"{where}: {message}",
-            errors=[{"pointer": pointer, "code": code, "message": message}],
-        )
+    def __init__(
+        self, pointer: str, message: str, code: str = "invalid", *, also: Sequence[FieldError] = ()
+    ) -> None:
+        self.found = [FieldError(pointer, message, code), *also]
+        detail = f"{pointer or 'The body'}: {message}"
+        if also:
+            detail += f" And {len(also)} more error{'s' if len(also) > 1 else ''}."
+        super().__init__(detail, errors=[error.shown() for error in self.found])
+
+    @classmethod
+    def several(cls, found: Sequence[FieldError]) -> "ValidationFailed":
+        first, *also = found[:MOST_ERRORS]
+        return cls(first.pointer, first.message, first.code, also=also)
 
 
 class InsufficientPermissions(errors.Forbidden):

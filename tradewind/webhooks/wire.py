@@ -1,13 +1,14 @@
 """Subscriptions as JSON: the secret only where it is made."""
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.web.inputs import Input, Output
-from tradewind.web.problems import ValidationFailed
+from tradewind.web.validation import EMPTY_OR_NOT_BLANK, FieldError
 from tradewind.webhooks.model import Health, Subscription
 from tradewind.webhooks.subscribe import Wish
 
@@ -21,12 +22,15 @@ _Url = Annotated[
         examples=["https://shop.example.com/hooks/tradewind"],
     ),
 ]
-_Kind = Annotated[str, Meta(pattern="^(order|payment)\\.updated$", examples=["order.updated"])]
+_Event = Literal["order.updated", "payment.updated"]
+_Kind = Annotated[_Event, Meta(examples=["order.updated"])]
 _Kinds = Annotated[
     list[_Kind],
     Meta(min_length=1, max_length=20, examples=[["order.updated", "payment.updated"]]),
 ]
-_Description = Annotated[str, Meta(max_length=500, examples=["The shop's order page."])]
+_Description = Annotated[
+    str, Meta(max_length=500, pattern=EMPTY_OR_NOT_BLANK, examples=["The shop's order page."])
+]
 _CatchUp = Annotated[
     bool,
     Meta(
@@ -35,7 +39,7 @@ _CatchUp = Annotated[
         examples=[False],
     ),
 ]
-BOTH = ("order.updated", "payment.updated")
+BOTH: Sequence[_Event] = ("order.updated", "payment.updated")
 
 
 class SubscriptionIn(Input):
@@ -62,15 +66,18 @@ class SubscriptionPatch(Input):
     description: _Description | None = None
     catch_up: _CatchUp | None = None
 
+    def check_fields(self) -> Iterator[FieldError]:
+        names = self.__struct_fields__
+        if all(getattr(self, name) is None for name in names):
+            message = f"Must change something: at least one of {', '.join(names)}."
+            yield FieldError("", message, "missing")
+
     def wish(self) -> Wish:
         events = None if self.events is None else distinct(self.events)
-        wish = Wish(self.url, events, self.is_active, self.description, self.catch_up)
-        if wish == Wish():
-            raise ValidationFailed("", "Say what to change: url, events, is_active, …", "missing")
-        return wish
+        return Wish(self.url, events, self.is_active, self.description, self.catch_up)
 
 
-def distinct(events: list[str]) -> list[str]:
+def distinct(events: Sequence[str]) -> list[str]:
     """Each kind once, in the order in which they were given."""
     return list(dict.fromkeys(events))
 

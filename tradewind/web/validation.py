@@ -1,0 +1,559 @@
+"""Finds everything that is wrong with a value, by pointer and in plain words. Pure.
+
+msgspec stops decoding at the first error and describes it in the words of a programming language.
+So it only decides whether a request is right. When it is not, the value is compared here with the
+same type, field by field.
+
+A type says in `Meta(extra=…)` what its schema cannot:
+
+- `expected`: what would be right, as it stands after "Must be", where there is a pattern;
+- `accepts`: a function from a decoded text, number or time to whether it is right;
+- `distinct_by`: of a list of objects, the fields that must not be the same in two of them.
+
+What concerns several fields of a struct is found by its method `check_fields`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from difflib import get_close_matches
+from functools import cache
+from itertools import islice
+from math import isfinite
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from tradewind import ids
+
+# What a hostile body can cost: so many errors are reported, so many values looked at, and for so
+# many unknown names a known one is suggested.
+MOST_ERRORS = 100
+_MOST_VALUES = 10_000
+_MOST_SUGGESTIONS = 10
+_LONGEST_NAME = 64
+
+# Patterns of text that must not be blank; the second may be left empty.
+NOT_BLANK = r"\S"
+EMPTY_OR_NOT_BLANK = r"^$|\S"
+
+QUERY = "?"
+WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][^\s]+")
+
+REQUIRED = "Is required."
+REPEATED = "Is given more than once."
+NO_NUL = "Must not contain the character U+0000."
+
+_ID_KINDS: Mapping[str, ids.Kind] = {kind.pattern: kind for kind in ids.OURS}
+_AN_ID = "06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
+_PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing that is wrong, and where: an RFC 6901 pointer, or `?name` and then a pointer."""
+
+    pointer: str
+    message: str
+    code: str = "invalid"
+
+    def shown(self) -> dict[str, str]:
+        return {"pointer": self.pointer, "code": self.code, "message": self.message}
+
+
+def below(pointer: str, step: str | int) -> str:
+    """The pointer to a member of what `pointer` points at."""
+    escaped = str(step).replace("~", "~0").replace("/", "~1")
+    return pointer + escaped if pointer == QUERY else f"{pointer}/{escaped}"
+
+
+def errors_in(kind: Any, value: Any, root: str = "", *, as_text: bool = False) -> list[FieldError]:
+    """Everything that is wrong with JSON that should be a `kind`, 100 errors at the most.
+
+    With `as_text`, numbers and the like are spelled as text, as in a query or a form.
+    """
+    report = _Report(as_text=as_text)
+    with suppress(_Enough):
+        rule_of(kind).examine(value, root, report)
+    return report.errors
+
+
+def errors_in_decoded(
+    kind: Any, value: Any, root: str = "", *, as_text: bool = False
+) -> list[FieldError]:
+    """What is wrong with a value that msgspec decoded as a `kind`: what no schema can say."""
+    rule = rule_of(kind)
+    if not rule.has_checks:
+        return []
+    report = _Report(as_text=as_text)
+    with suppress(_Enough):
+        rule.verify(value, root, report)
+    return report.errors
+
+
+def first_error(text: str, root: str = "") -> FieldError:
+    """The one error that msgspec's own message is about, where the walk did not find it."""
+    _, _, path = text.rpartition(" - at `")
+    pointer = root
+    for name, index in _PATH.findall(path.partition("[...]")[0]):
+        pointer = below(pointer, name or index)
+    out_of_range = "out of range" in text
+    return FieldError(
+        pointer, "Has a number that is too large." if out_of_range else "Has a wrong value."
+    )
+
+
+class _Enough(Exception):
+    """There are so many errors, or values, that the walk ends."""
+
+
+@dataclass(slots=True)
+class _Report:
+    """The errors of one walk."""
+
+    as_text: bool
+    errors: list[FieldError] = field(default_factory=list)
+    values: int = 0
+    suggestions: int = 0
+
+    def add(self, pointer: str, message: str, code: str = "invalid") -> None:
+        self.errors.append(FieldError(pointer, message, code))
+        if len(self.errors) >= MOST_ERRORS:
+            raise _Enough
+
+    def count(self) -> None:
+        self.values += 1
+        if self.values > _MOST_VALUES:
+            raise _Enough
+
+    def unknown(self, pointer: str, name: str, known: Sequence[str]) -> None:
+        noun = "parameter" if pointer.startswith(QUERY) else "field"
+        message = f"Is not a known {noun}."
+        if self.suggestions < _MOST_SUGGESTIONS and len(name) <= _LONGEST_NAME:
+            self.suggestions += 1
+            close = get_close_matches(name, known, n=1)
+            if close:
+                message = f"Is not a known {noun}; did you mean `{close[0]}`?"
+        self.add(pointer, message, "unknown")
+
+
+class _Rule:
+    """What one type takes. This one, of `Any`, takes everything."""
+
+    expected = "any value"
+
+    def __init__(self, extra: Mapping[str, Any]) -> None:
+        self.accepts: Callable[[Any], bool] | None = extra.get("accepts")
+        self.expected = extra.get("expected", self.expected)
+        self.nullable = False
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether there is anything that decoding alone does not find."""
+        return self.accepts is not None
+
+    def examine(self, value: Any, at: str, report: _Report) -> None:
+        """Report what is wrong with a plain value."""
+        report.count()
+        if value is None and self.nullable:
+            return
+        self._examine(value, at, report)
+
+    def verify(self, value: Any, at: str, report: _Report) -> None:
+        """Report what is wrong with a decoded value, which is right as far as its schema goes."""
+        if value is None and self.nullable:
+            return
+        if self.accepts is not None and not self.accepts(value):
+            self.refuse(at, report)
+
+    def refuse(self, at: str, report: _Report) -> None:
+        null = ", or null" if self.nullable and not report.as_text else ""
+        report.add(at, f"Must be {self.expected}{null}.")
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        pass
+
+
+class _Leaf(_Rule):
+    """A value without members: `_read` gives it as msgspec would decode it, or raises."""
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        try:
+            decoded = self._read(value, as_text=report.as_text)
+        except ValueError:
+            self.refuse(at, report)
+            return
+        self.verify(decoded, at, report)
+
+    def _read(self, value: Any, *, as_text: bool) -> Any:
+        raise NotImplementedError
+
+
+class _Null(_Leaf):
+    expected = "null"
+
+    def _read(self, value: Any, *, as_text: bool) -> None:  # noqa: ARG002 - text is never null
+        if value is not None:
+            raise ValueError
+
+
+class _Bool(_Leaf):
+    expected = "true or false"
+
+    def _read(self, value: Any, *, as_text: bool) -> bool:
+        found: bool = msgspec.convert(value, bool, strict=not as_text)
+        return found
+
+
+class _Choice(_Leaf):
+    """An enumeration."""
+
+    def __init__(self, extra: Mapping[str, Any], values: Iterable[Any]) -> None:
+        self.values = list(values)
+        self.expected = f"one of: {', '.join(map(str, self.values))}"
+        super().__init__(extra)
+
+    def _read(self, value: Any, *, as_text: bool) -> Any:  # noqa: ARG002 - text already
+        if not any(value == each and type(value) is type(each) for each in self.values):
+            raise ValueError
+        return value
+
+
+class _Number(_Leaf):
+    """A whole number, or any."""
+
+    def __init__(
+        self, extra: Mapping[str, Any], info: inspect.IntType | inspect.FloatType, *, whole: bool
+    ) -> None:
+        self.info = info
+        self.whole = whole
+        noun = "a whole number" if whole else "a number"
+        self.expected = noun + _range(info.ge, info.le)
+        super().__init__(extra)
+
+    def _read(self, value: Any, *, as_text: bool) -> float:
+        if as_text and isinstance(value, str):
+            if self.whole and not WHOLE_NUMBER.fullmatch(value):
+                raise ValueError
+            value = msgspec.convert(value, int if self.whole else float, strict=False)
+        allowed = (int,) if self.whole else (int, float)
+        if isinstance(value, bool) or not isinstance(value, allowed) or not isfinite(value):
+            raise ValueError
+        info = self.info
+        if (info.ge is not None and value < info.ge) or (info.le is not None and value > info.le):
+            raise ValueError
+        number: float = value if self.whole else float(value)
+        return number
+
+
+class _Time(_Leaf):
+    expected = "a time with an offset, such as 2026-11-15T01:02:03Z"
+
+    def __init__(self, extra: Mapping[str, Any], info: inspect.DateTimeType) -> None:
+        self.tz = info.tz
+        super().__init__(extra)
+
+    def _read(self, value: Any, *, as_text: bool) -> datetime:
+        if as_text and isinstance(value, str) and not TIME.fullmatch(value):
+            raise ValueError
+        found = msgspec.convert(value, datetime)
+        if self.tz is not None and self.tz is not (found.tzinfo is not None):
+            raise ValueError
+        return found
+
+
+class _Date(_Leaf):
+    expected = "a date, such as 2026-11-15"
+
+    def _read(self, value: Any, *, as_text: bool) -> date:  # noqa: ARG002 - text already
+        return msgspec.convert(value, date)
+
+
+class _Text(_Leaf):
+    def __init__(self, extra: Mapping[str, Any], info: inspect.StrType) -> None:
+        self.info = info
+        self.pattern = re.compile(info.pattern) if info.pattern else None
+        self.expected = "text" + _size(info.min_length, info.max_length, "of", "characters")
+        if info.pattern in (NOT_BLANK, EMPTY_OR_NOT_BLANK):
+            self.expected += ", not only spaces"
+        elif info.pattern and (kind := _ID_KINDS.get(info.pattern)):
+            article = "an" if kind.noun[0] in "aeiouA" else "a"
+            self.expected = f"the id of {article} {kind.noun}, such as {kind.prefix}{_AN_ID}"
+        elif info.pattern and "expected" not in extra:
+            raise TypeError(f"Say in Meta(extra=…) what is expected for {info.pattern}.")
+        if info.pattern == EMPTY_OR_NOT_BLANK:
+            extra = {"accepts": lambda text: not text.isspace(), **extra}
+        elif info.pattern and info.pattern.endswith("$"):  # which takes a line feed at the end
+            extra = {"accepts": lambda text: not text.endswith("\n"), **extra}
+        super().__init__(extra)
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if isinstance(value, str) and "\0" in value:
+            report.add(at, NO_NUL)
+        else:
+            super()._examine(value, at, report)
+
+    def _read(self, value: Any, *, as_text: bool) -> str:  # noqa: ARG002 - text in any case
+        if not isinstance(value, str):
+            raise ValueError  # noqa: TRY004 - a wrong value, like the others
+        least, most = self.info.min_length, self.info.max_length
+        if (least is not None and len(value) < least) or (most is not None and len(value) > most):
+            raise ValueError
+        if self.pattern is not None and not self.pattern.search(value):
+            raise ValueError
+        return value
+
+
+class _List(_Rule):
+    def __init__(
+        self, extra: Mapping[str, Any], item: _Rule, least: int | None, most: int | None
+    ) -> None:
+        self.item = item
+        self.least, self.most = least, most
+        self.distinct_by: Sequence[str] = extra.get("distinct_by", ())
+        self.expected = "a list" + _size(least, most, "of", "items")
+        super().__init__(extra)
+
+    @property
+    def has_checks(self) -> bool:
+        return super().has_checks or bool(self.distinct_by) or self.item.has_checks
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if not isinstance(value, list | tuple):
+            self.refuse(at, report)
+            return
+        if not _has_size(value, self.least, self.most):
+            self.refuse(at, report)
+        right: list[tuple[int, Any]] = []
+        for index, item in enumerate(islice(value, self.most)):
+            before = len(report.errors)
+            self.item.examine(item, below(at, index), report)
+            if len(report.errors) == before:
+                right.append((index, item))
+        self._find_repeated(right, at, report)
+
+    def verify(self, value: Any, at: str, report: _Report) -> None:
+        super().verify(value, at, report)
+        if value is None:
+            return
+        if self.item.has_checks:
+            for index, item in enumerate(value):
+                self.item.verify(item, below(at, index), report)
+        self._find_repeated(enumerate(value), at, report)
+
+    def _find_repeated(self, items: Iterable[tuple[int, Any]], at: str, report: _Report) -> None:
+        if not self.distinct_by:
+            return
+        seen: dict[tuple[Any, ...], int] = {}
+        for index, item in items:
+            key = tuple(_member(item, name) for name in self.distinct_by)
+            first = seen.setdefault(key, index)
+            if first != index:
+                fields = " and ".join(self.distinct_by)
+                message = f"Has the same {fields} as {below(at, first)}; send them as one item."
+                report.add(below(at, index), message, "duplicate")
+
+
+class _Map(_Rule):
+    def __init__(
+        self, extra: Mapping[str, Any], key: _Rule, member: _Rule, info: inspect.DictType
+    ) -> None:
+        self.key, self.member = key, member
+        self.least, self.most = info.min_length, info.max_length
+        self.expected = "an object" + _size(self.least, self.most, "with", "fields")
+        super().__init__(extra)
+
+    @property
+    def has_checks(self) -> bool:
+        return super().has_checks or self.member.has_checks
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if not isinstance(value, dict):
+            self.refuse(at, report)
+            return
+        if not _has_size(value, self.least, self.most):
+            self.refuse(at, report)
+        for name, member in islice(value.items(), self.most):
+            names = _Report(as_text=report.as_text)
+            self.key.examine(name, "", names)
+            if names.errors:
+                report.add(below(at, name), f"Its name m{names.errors[0].message[1:]}")
+            self.member.examine(member, below(at, name), report)
+
+    def verify(self, value: Any, at: str, report: _Report) -> None:
+        super().verify(value, at, report)
+        if value is not None and self.member.has_checks:
+            for name, member in value.items():
+                self.member.verify(member, below(at, name), report)
+
+
+class _Object(_Rule):
+    expected = "an object"
+
+    def __init__(self, extra: Mapping[str, Any], info: inspect.StructType) -> None:
+        super().__init__(extra)
+        self.kind = info.cls
+        self.closed = info.forbid_unknown_fields
+        self.fields = {f.encode_name: (f.name, rule_for(f.type)) for f in info.fields}
+        self.required = [f.encode_name for f in info.fields if f.required]
+        self.check_fields: Callable[[Any], Iterable[FieldError]] | None = getattr(
+            info.cls, "check_fields", None
+        )
+        self.checked = [
+            (encoded, name, rule)
+            for encoded, (name, rule) in self.fields.items()
+            if rule.has_checks
+        ]
+
+    @property
+    def has_checks(self) -> bool:
+        return super().has_checks or bool(self.checked) or self.check_fields is not None
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if not isinstance(value, dict):
+            self.refuse(at, report)
+            return
+        before = len(report.errors)
+        for name in self.required:
+            if name not in value:
+                report.add(below(at, name), REQUIRED, "missing")
+        for name, member in value.items():
+            if name in self.fields:
+                self.fields[name][1].examine(member, below(at, name), report)
+            elif self.closed:
+                report.unknown(below(at, name), name, list(self.fields))
+        if self.check_fields is not None and len(report.errors) == before:
+            with suppress(msgspec.ValidationError):
+                decoded = msgspec.convert(value, self.kind, strict=not report.as_text)
+                self._check(decoded, at, report)
+
+    def verify(self, value: Any, at: str, report: _Report) -> None:
+        super().verify(value, at, report)
+        if value is None:
+            return
+        before = len(report.errors)
+        for encoded, name, rule in self.checked:
+            rule.verify(getattr(value, name), below(at, encoded), report)
+        if self.check_fields is not None and len(report.errors) == before:
+            self._check(value, at, report)
+
+    def _check(self, value: Any, at: str, report: _Report) -> None:
+        assert self.check_fields is not None  # noqa: S101 - for mypy; both callers looked
+        for error in self.check_fields(value):
+            name = error.pointer.removeprefix("/")
+            report.add(below(at, name) if name else at, error.message, error.code)
+
+
+class _AnyOf(_Rule):
+    """A union: right is what one of its options takes."""
+
+    def __init__(self, extra: Mapping[str, Any], options: Sequence[_Rule]) -> None:
+        self.options = options
+        self.expected = " or ".join(option.expected for option in options)
+        super().__init__(extra)
+
+    @property
+    def has_checks(self) -> bool:
+        return super().has_checks  # which option was decoded is not known
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        tried = []
+        for option in self.options:
+            inner = _Report(as_text=report.as_text, values=report.values)
+            with suppress(_Enough):
+                option.examine(value, at, inner)
+            if not inner.errors:
+                return
+            tried.append(inner.errors)
+        # Errors inside say more than that it is none of them, if it is clear which was meant.
+        inside = [errors for errors in tried if all(error.pointer != at for error in errors)]
+        if len(inside) == 1:
+            for error in inside[0]:
+                report.add(error.pointer, error.message, error.code)
+        else:
+            self.refuse(at, report)
+
+
+@cache
+def rule_of(kind: Any) -> _Rule:
+    """The rule of a type that callers send."""
+    return rule_for(inspect.type_info(kind))
+
+
+def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one line a type
+    """The rule of a type as msgspec describes it."""
+    extra: dict[str, Any] = {}
+    while isinstance(info, inspect.Metadata):
+        extra = {**(info.extra or {}), **extra}
+        info = info.type
+    match info:
+        case inspect.UnionType():
+            return _rule_for_union(info, extra)
+        case inspect.NoneType():
+            return _Null(extra)
+        case inspect.BoolType():
+            return _Bool(extra)
+        case inspect.IntType():
+            return _Number(extra, info, whole=True)
+        case inspect.FloatType():
+            return _Number(extra, info, whole=False)
+        case inspect.StrType():
+            return _Text(extra, info)
+        case inspect.DateTimeType():
+            return _Time(extra, info)
+        case inspect.DateType():
+            return _Date(extra)
+        case inspect.EnumType():
+            return _Choice(extra, [member.value for member in info.cls])
+        case inspect.LiteralType():
+            return _Choice(extra, info.values)
+        case inspect.ListType() | inspect.VarTupleType():
+            return _List(extra, rule_for(info.item_type), info.min_length, info.max_length)
+        case inspect.DictType():
+            return _Map(extra, rule_for(info.key_type), rule_for(info.value_type), info)
+        case inspect.StructType():
+            return _Object(extra, info)
+        case inspect.AnyType():
+            return _Rule(extra)
+        case _:
+            raise TypeError(f"Nobody has said in words what {info} expects.")
+
+
+def _rule_for_union(info: inspect.UnionType, extra: Mapping[str, Any]) -> _Rule:
+    options = [option for option in info.types if not isinstance(option, inspect.NoneType)]
+    if len(options) == 1:
+        found = rule_for(inspect.Metadata(options[0], extra=dict(extra)))
+    else:
+        found = _AnyOf(extra, [rule_for(option) for option in options])
+    found.nullable = len(options) < len(info.types)
+    return found
+
+
+def _range(least: float | None, most: float | None) -> str:
+    """The bounds of a number in words, after a blank; nothing where there are none."""
+    if least is not None and most is not None:
+        return f" from {least:,} to {most:,}"
+    if least is not None:
+        return f" of at least {least:,}"
+    return "" if most is None else f" of at most {most:,}"
+
+
+def _size(least: int | None, most: int | None, lead: str, noun: str) -> str:
+    """How many characters, items or fields, in words, after a blank; nothing for any number."""
+    if least and most is not None:
+        return f" {lead} {least:,} to {most:,} {noun}"
+    if least:
+        return f" {lead} at least {least:,} {noun}"
+    return "" if most is None else f" {lead} at most {most:,} {noun}"
+
+
+def _has_size(value: Sized, least: int | None, most: int | None) -> bool:
+    return (least is None or len(value) >= least) and (most is None or len(value) <= most)
+
+
+def _member(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name)
