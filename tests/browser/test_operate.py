@@ -1,5 +1,6 @@
 """The pages of operators, as they click them: accounts, orders, receivers, platforms, audit."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
@@ -206,22 +207,35 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None
     desk.page.get_by_role("link", name="1688.com", exact=True).click()
     before = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
     assert desk.serious() == []
-    desk.page.get_by_label("Code", exact=True).fill("not-a-code")
+    there = desk.page.get_by_role("link", name="Open it in a new tab").get_attribute("href")
+    state = parse_qs(urlsplit(str(there)).query)["state"][0]
+    address = desk.page.get_by_label("Address it led back to")
+    address.fill(f"https://elsewhere.example/?code=not-a-code&state={state}")
     desk.page.get_by_role("button", name="Authorise").click()
-    expect(desk.page.locator("#error-code")).to_contain_text("does not take this code")
-    expect(desk.page.get_by_label("Code", exact=True)).to_have_value("")
+    expect(desk.page.locator("#error-returned")).to_contain_text("does not take this code")
+    expect(address).to_have_value("")
     assert desk.serious() == []
 
     there = desk.page.get_by_role("link", name="Open it in a new tab").get_attribute("href")
-    back = httpx.get(str(there)).headers["location"]
-    code = parse_qs(urlsplit(back).query)["code"][0]
-    store.api.workshop.secrets.add(code)
-    desk.page.get_by_label("Code", exact=True).fill(code)
-    desk.page.get_by_role("button", name="Authorise").click()
+    back = urlsplit(httpx.get(str(there)).headers["location"])
+    store.api.workshop.secrets.add(parse_qs(back.query)["code"][0])
+    desk.page.goto(f"{store.api.url}/?{back.query}")
+    assert desk.serious() == []
+    desk.page.get_by_role("button", name="Connect 1688.com").click()
 
     expect(desk.page.get_by_role("status").first).to_contain_text("is connected")
     after = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
     assert after == before + 1
+
+
+def test_a_code_that_another_session_asked_for_connects_nothing(store: Store, enter: Enter) -> None:
+    page = enter(store.api.operator()).get("/platforms/alibaba").text
+    state = re.findall(r"state=(alibaba\.[\w.-]+)", page)[0]
+
+    answer = enter(store.api.operator()).post("/platforms/alibaba", code="theirs", state=state)
+
+    assert answer.status_code == 422
+    assert "begun by another session" in answer.text
 
 
 def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) -> None:

@@ -196,17 +196,17 @@ def test_everybody_can_use_the_overview(
 
 
 def test_a_marketplace_leads_back_to_a_page_with_its_code(api: Server, signed_in: SignIn) -> None:
-    back = "/?code=abc%3Cb%3E123&state=taobao"
+    back = "/?code=abc%3Cb%3E123&state=taobao.1.forged.signature"
     operator = signed_in(api.person(roles=(Role.OPERATOR,))).get(back)
     buyer = signed_in(api.person()).get(back)
     refused = signed_in(api.person(roles=(Role.OPERATOR,))).get("/?error=no&state=elsewhere")
 
     assert (operator.status_code, buyer.status_code, refused.status_code) == (200, 200, 200)
-    assert "abc&lt;b&gt;123" in operator.text
-    assert 'href="/platforms/taobao"' in operator.text
+    assert 'name="code" value="abc&lt;b&gt;123"' in operator.text
+    assert 'action="/platforms/taobao"' in operator.text
     assert "abc" not in buyer.text.partition("<main")[2]
     assert "did not say yes" in refused.text
-    assert 'class="button primary" href="/platforms"' in refused.text
+    assert 'class="button" href="/platforms"' in refused.text
 
 
 def test_no_row_needs_scrolling_sideways_on_a_narrow_screen(

@@ -1,5 +1,7 @@
 """Marketplaces over HTTP: what is listed, and what operators may set."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from kit.server import Server, Workshop
 from products.conftest import Shop
@@ -76,7 +78,11 @@ def test_an_operator_connects_and_disconnects_a_marketplace(
         assert refused.status_code == 503
         assert refused.json()["code"] == "platform_auth_expired"
 
-        wrong = api.call("POST", path, by=operator, json={"code": "nonsense"})
+        without = api.call("POST", path, by=operator, json={"code": "nonsense"})
+        assert without.status_code == 422
+        assert without.json()["errors"][0]["pointer"] == "/state"
+        state = agreed(simulator, made.json()["authorize_url"])[1]
+        wrong = api.call("POST", path, by=operator, json={"code": "nonsense", "state": state})
         assert wrong.status_code == 422
         assert wrong.json()["errors"][0]["pointer"] == "/code"
 
@@ -90,6 +96,45 @@ def test_an_operator_connects_and_disconnects_a_marketplace(
         actions = [entry["action"] for entry in log.json()["items"]]
         assert actions[:3] == ["platform.disconnected", "platform.connected", "platform.connected"]
         assert app.secret not in log.text
+
+
+def agreed(simulator: Market, authorize_url: str) -> tuple[str, str]:
+    """Agree at the simulated marketplace: the code and the state that it leads back with."""
+    asked = urlsplit(authorize_url).query
+    answer = simulator.client.get(f"/oauth/authorize?{asked}")
+    back = parse_qs(urlsplit(answer.headers["location"]).query)
+    return back["code"][0], back["state"][0]
+
+
+def test_a_code_is_redeemed_once_and_only_by_the_credential_that_began(
+    workshop: Workshop, simulator: Market
+) -> None:
+    settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
+    with workshop.serving(settings=settings) as api:
+        operator, other = api.operator(), api.operator()
+        app = KEYS["alibaba"]
+        path = "/v1/admin/platforms/alibaba"
+        made = api.call(
+            "POST", path, by=operator, json={"app_key": app.key, "app_secret": app.secret}
+        )
+        code, state = agreed(simulator, made.json()["authorize_url"])
+        api.workshop.secrets.add(code)
+        redeem = {"code": code, "state": state}
+
+        foreign = api.call("POST", path, by=other, json=redeem)
+        session = api.call("POST", path, token=api.login(operator)["access_token"], json=redeem)
+        elsewhere = api.call("POST", path.replace("alibaba", "taobao"), by=operator, json=redeem)
+        unchanged = api.call("GET", path, by=other).json()["connection"]
+        mine = api.call("POST", path, by=operator, json=redeem)
+        again = api.call("POST", path, by=operator, json=redeem)
+
+    for refused in (foreign, session, again):
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["pointer"] == "/state"
+    assert elsewhere.status_code == 422
+    assert unchanged == "none"
+    assert mine.status_code == 200
+    assert mine.json()["connection"] == "connected"
 
 
 def test_settings_for_a_marketplace_that_does_not_exist_are_refused(workshop: Workshop) -> None:

@@ -45,23 +45,32 @@ def connect(
     secret_stdin: Annotated[
         bool, typer.Option("--secret-stdin", help="Read the application's secret from stdin.")
     ] = False,
-    code: Annotated[str | None, typer.Option(help="The code that the page came back with.")] = None,
+    returned: Annotated[
+        str | None,
+        typer.Option(help="The address that the marketplace led back to, with code and state."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Connect a marketplace: set the application, open the printed address, bring the code.
+    """Connect a marketplace: set the application, agree at the printed address, come back.
 
-    Without --code, it prints the address where the marketplace's account holder says yes, and
-    asks for the code on a terminal.
+    Without --returned, it prints the address where the marketplace's account holder agrees, and
+    on a terminal asks for the address that the marketplace led back to.
     """
     secret = sys.stdin.readline().strip() if secret_stdin else None
     if app_key is not None and secret is None:
         secret = typer.prompt("The application's secret", hide_input=True)
 
-    shown = run(lambda c: _connect(c, platform, Credentials(app_key, secret, code)))
-    if code is None and shown["connection"] != "connected" and sys.stdin.isatty() and not as_json:
-        say(f"Open this address, say yes, and copy the code:\n\n  {shown['authorize_url']}\n")
-        brought = Credentials(code=typer.prompt("The code"))
-        shown = run(lambda c: _connect(c, platform, brought))
+    first = Credentials(app_key, secret, *_read_returned(returned))
+    shown = run(lambda c: _connect(c, platform, first))
+    if (
+        returned is None
+        and shown["connection"] != "connected"
+        and sys.stdin.isatty()
+        and not as_json
+    ):
+        say(f"Open this address, and agree there:\n\n  {shown['authorize_url']}\n")
+        code, state = _read_returned(typer.prompt("The address that it led back to"))
+        shown = run(lambda c: _connect(c, platform, Credentials(code=code, state=state)))
     if as_json:
         write_json(shown)
     else:
@@ -84,6 +93,10 @@ def disconnect(platform: str) -> None:
     say(f"{platform} is disconnected.")
 
 
+def _read_returned(address: str | None) -> tuple[str | None, str | None]:
+    return (None, None) if address is None else connecting.read_return_address(address)
+
+
 async def _connect(context: Context, platform: str, given: Credentials) -> dict[str, Any]:
     client = Client()
     try:
@@ -93,7 +106,7 @@ async def _connect(context: Context, platform: str, given: Credentials) -> dict[
             context.db, platforms, COMMAND_LINE, platform, given, public_url
         )
         name = platforms.named(platform)
-        url = connecting.authorize_url(platforms, name, connection, public_url)
+        url = await connecting.authorize_url(platforms, COMMAND_LINE, name, connection, public_url)
         shown: dict[str, Any] = msgspec.to_builtins(ConnectionOut.of(name, connection, url))
         return shown
     finally:

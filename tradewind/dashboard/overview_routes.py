@@ -11,6 +11,7 @@ from tradewind.delivery import sql as deliveries
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Status
 from tradewind.platforms.errors import UnsupportedPlatform
+from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.answer import Answer
@@ -75,11 +76,12 @@ def _returned(query: OverviewQuery, platforms: Platforms) -> dict[str, Any] | No
     if not query.code and not query.error:
         return None
     try:
-        place = platforms.named(query.state or "")
+        place = platforms.named(platform_of(query.state or ""))
     except UnsupportedPlatform:
         place = ""
     return {
         "code": query.code or "",
+        "state": query.state or "",
         "error": query.error,
         "error_description": query.error_description,
         "place": place,

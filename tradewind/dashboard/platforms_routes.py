@@ -1,7 +1,5 @@
 """Marketplaces, in a browser, for operators: how each stands, and how it is connected."""
 
-from collections.abc import Mapping
-
 from tradewind.accounts.model import Operator
 from tradewind.audit.model import Actor
 from tradewind.dashboard.forms import errors_of
@@ -32,6 +30,8 @@ class CredentialsForm(Form):
     app_key: str = ""
     app_secret: str = ""
     code: str = ""
+    state: str = ""
+    returned: str = ""
     access_token: str = ""
     refresh_token: str = ""
 
@@ -81,12 +81,18 @@ async def connect(
 ) -> Answer:
     """Set the application, or authorise it by a code or by tokens; nothing of it is shown back."""
     name = _named(platforms, platform)
+    code, state = body.code, body.state
+    if body.returned:
+        code, state = connecting.read_return_address(body.returned)
     try:
+        if body.returned and not code:
+            raise problems.ValidationFailed("/returned", "There is no code=… in this address.")
         given = inputs.read_values(
             CredentialsIn,
             app_key=body.app_key.strip() or None,
             app_secret=body.app_secret.strip() or None,
-            code=body.code.strip() or None,
+            code=code.strip() or None,
+            state=state.strip() or None,
             access_token=body.access_token.strip() or None,
             refresh_token=body.refresh_token.strip() or None,
         )
@@ -94,6 +100,7 @@ async def connect(
             app_key=given.app_key,
             app_secret=given.app_secret,
             code=given.code,
+            state=given.state,
             access_token=given.access_token,
             refresh_token=given.refresh_token,
         )
@@ -139,7 +146,15 @@ async def _page(
     """The marketplace's page. Of what was typed, only the application's key comes back."""
     listing = next(one for one in await platforms.listed() if one.traits.platform == name)
     connection = await platforms.connections.find(name)
-    errors: Mapping[str, str] = errors_of(refusal) if refusal else {}
+    url = ""
+    if connection is not None:
+        by = Actor.of(caller, request)
+        url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
+    errors = {
+        # Both are read from the address that a marketplace led back to.
+        "returned" if field in {"code", "state"} else field: message
+        for field, message in (errors_of(refusal) if refusal else {}).items()
+    }
     return renderer.page(
         "platform.html",
         request,
@@ -147,10 +162,7 @@ async def _page(
         status=problems.status_of(type(refusal)) if refusal else 200,
         platform=PlatformOut.of(listing),
         mode=modes.of(name),
-        connection=connection
-        and ConnectionOut.of(
-            name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
-        ),
+        connection=connection and ConnectionOut.of(name, connection, url),
         is_reachable=name in platforms.links,
         app_key=app_key or (connection.app_key if connection else ""),
         errors=errors,
@@ -167,5 +179,5 @@ def _named(platforms: Platforms, text: str) -> str:
 
 def _what_next(state: str) -> str:
     if state == "none":
-        return "The application is set. Authorise it next: open the address, and bring the code."
+        return "The application is set. Authorise it next: open the address, and agree there."
     return "Saved. The marketplace is connected." if state == "connected" else "Saved."

@@ -1,7 +1,7 @@
 """Connects a marketplace: an operator sets the application, authorises it, or disconnects it."""
 
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
@@ -28,6 +28,7 @@ class Credentials:
     app_key: str | None = None
     app_secret: str | None = field(default=None, repr=False)
     code: str | None = field(default=None, repr=False)
+    state: str | None = None
     redirect_uri: str | None = None
     access_token: str | None = field(default=None, repr=False)
     refresh_token: str | None = field(default=None, repr=False)
@@ -51,7 +52,8 @@ async def connect(
 ) -> Connection:
     """Set the application, and authorise it by a code or by tokens; what is given counts.
 
-    A code is exchanged before anything is stored: a wrong one changes nothing.
+    A code needs the `state` that came back with it, and that the same credential began (see
+    `oauth_state`). It is exchanged before anything is stored: a wrong one changes nothing.
     """
     platform = platforms.named(name)
     if platform not in platforms.links:
@@ -65,6 +67,8 @@ async def connect(
         missing = [name for name, value in needed.items() if value is None]
         raise ValidationFailed.several([FieldError(name, message, "missing") for name in missing])
     given = replace(given, redirect_uri=given.redirect_uri or _redirect_uri(public_url))
+    if given.code is not None:
+        await platforms.oauth_states.redeem(by, platform, given.state)
     tokens = await _tokens(platforms, platform, app_key, app_secret, given)
     async with transaction(db) as tx:
         await platforms.connections.keep_app(tx, platform, app_key, app_secret)
@@ -122,16 +126,23 @@ async def _tokens(
         raise refusal(failure) from None
 
 
-def authorize_url(
-    platforms: Platforms, platform: str, connection: Connection, public_url: str
+async def authorize_url(
+    platforms: Platforms, by: Actor, platform: str, connection: Connection, public_url: str
 ) -> str:
-    """Where an operator says yes; they come back to us with a code in the address."""
+    """The page where an operator agrees; it leads back to us with a code and this state."""
     oauth = platforms.marketplace(platform).oauth
-    url = oauth.authorize_url(connection.app_key, _redirect_uri(public_url), platform)
+    state = await platforms.oauth_states.issue(by, platform)
+    url = oauth.authorize_url(connection.app_key, _redirect_uri(public_url), state)
     simulated = platforms.simulated_origin(platform)
     if simulated is None:
         return url
     return f"{simulated}/oauth/authorize?{urlsplit(url).query}"
+
+
+def read_return_address(address: str) -> tuple[str, str]:
+    """The code and the state in the address that a marketplace led back to; empty if missing."""
+    values = dict(parse_qsl(urlsplit(address.strip()).query))
+    return values.get("code", ""), values.get("state", "")
 
 
 def _redirect_uri(public_url: str) -> str:

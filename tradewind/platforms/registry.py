@@ -18,6 +18,7 @@ from tradewind.platforms.errors import (
 )
 from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.oauth_state import OAuthStates
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 from tradewind.platforms.taobao.marketplace import TAOBAO
@@ -89,6 +90,7 @@ class Platforms:
         }
         self.links = {platform: links[platform, Purpose.CHANGE] for platform in places}
         self.connections = Connections(db, keyring, marketplaces, self.links)
+        self.oauth_states = OAuthStates(db, keyring)
         self._configured: dict[str, float] = {}
         self._connectors: dict[tuple[str, Purpose], Connector] = {
             (platform, purpose): marketplaces[platform].connect(

@@ -36,16 +36,20 @@ async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformO
 
 @admin.get("/{platform}", errors=(UnsupportedPlatform, PlatformNotConfigured))
 async def get_platform_connection(
-    platform: str, caller: Operator, platforms: Platforms, public_url: PublicUrl
+    platform: str,
+    request: Request,
+    caller: Operator,
+    platforms: Platforms,
+    public_url: PublicUrl,
 ) -> ConnectionOut:
     """Our connection to a marketplace. Secrets and tokens are never shown."""
     name = platforms.named(platform)
     connection = await platforms.connections.find(name)
     if connection is None:
         raise PlatformNotConfigured(name)
-    return ConnectionOut.of(
-        name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
-    )
+    by = Actor.of(caller, request)
+    url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
+    return ConnectionOut.of(name, connection, url)
 
 
 @admin.post(
@@ -75,6 +79,7 @@ async def connect_platform(
         app_key=body.app_key,
         app_secret=body.app_secret,
         code=body.code,
+        state=body.state,
         redirect_uri=body.redirect_uri,
         access_token=body.access_token,
         refresh_token=body.refresh_token,
@@ -82,9 +87,8 @@ async def connect_platform(
     name = platforms.named(platform)
     by = Actor.of(caller, request)
     connection = await connecting.connect(db, platforms, by, name, given, public_url.text)
-    return ConnectionOut.of(
-        name, connection, connecting.authorize_url(platforms, name, connection, public_url.text)
-    )
+    url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
+    return ConnectionOut.of(name, connection, url)
 
 
 @admin.delete("/{platform}", status=204, errors=(UnsupportedPlatform, PlatformNotConfigured))

@@ -60,11 +60,16 @@ class PlatformOut(Output):
 
 
 class CredentialsIn(Input):
-    """What to set. Send the application once, then `code` from the authorize page, or tokens."""
+    """What to set. Send the application once, then `code` and `state`, or tokens.
+
+    Both come back from the page at `authorize_url`. The state is valid for 30 minutes, once, and
+    only with the session or API key that the `authorize_url` was shown to.
+    """
 
     app_key: Annotated[str, Meta(min_length=1, max_length=200, examples=["1000001"])] | None = None
     app_secret: _Secret | None = None
     code: _Secret | None = None
+    state: Annotated[str, Meta(max_length=500)] | None = None
     redirect_uri: Annotated[str, Meta(max_length=2000)] | None = None
     access_token: _Secret | None = None
     refresh_token: _Secret | None = None
@@ -85,7 +90,7 @@ class ConnectionOut(Output):
     authorize_url: Annotated[
         str,
         Meta(
-            description="Open it, say yes, and send the `code` that comes back.",
+            description="Open it, agree, and send the `code` and `state` that come back.",
             examples=["https://auth.1688.com/oauth/authorize?client_id=…"],
         ),
     ]

@@ -7,7 +7,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 Purpose = Literal[
-    "access tokens", "refresh tokens", "api keys", "links", "logins", "sealing", "page forms"
+    "access tokens", "refresh tokens", "api keys", "links", "logins", "sealing", "page forms",
+    "platform authorisations",
 ]  # fmt: skip
 
 

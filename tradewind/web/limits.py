@@ -1,6 +1,7 @@
 """Rate limits as callers see them: a budget, and the headers that tell of it."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from math import ceil
 
 from tradewind.errors import TooMany
@@ -74,6 +75,13 @@ class RateLimited(TooMany):
             retry_after=budget.retry_seconds,
         )
         self.budget = budget
+
+
+async def take_once(db: Database, subject: str, *, within: timedelta) -> bool:
+    """Whether this call is the first to take `subject` within this time, on any process."""
+    step = int(within.total_seconds() * _SECOND)
+    granted, _ = await sql.take_one(db, subject, step=step, burst=1)
+    return granted
 
 
 async def take(db: Database, subject: str, rate: Rate) -> tuple[bool, Budget]:
