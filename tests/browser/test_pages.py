@@ -45,6 +45,8 @@ def test_the_reference_can_try_a_request(visit: Visit, api: Server) -> None:
 
     expect(visit.page.get_by_text(person.email).first).to_be_visible()
     assert visit.complaints == []
+    kept = visit.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    assert person.key not in kept, "the key is forgotten with the page"
 
 
 def test_a_person_chooses_a_password_by_a_link(visit: Visit, api: Server) -> None:

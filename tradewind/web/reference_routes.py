@@ -22,12 +22,15 @@ _PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <title>API reference · Tradewind</title>{ICON_LINK}
 <link rel="stylesheet" href="/docs/swagger-ui.css"></head>
 <body><div id="reference"></div>
-<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/begin.js"></script>
+<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script>
 <noscript>The reference as JSON: <a href="/openapi.json">/openapi.json</a></noscript></body></html>
 """.encode()
-_BEGIN = b"""SwaggerUIBundle({
+# An API key that somebody enters is forgotten with the page. Earlier versions kept it in the
+# browser's local storage, and a copy may still be there.
+_START = b"""localStorage.removeItem("authorized");
+SwaggerUIBundle({
   url: "/openapi.json", dom_id: "#reference", deepLinking: true, docExpansion: "list",
-  defaultModelsExpandDepth: -1, persistAuthorization: true, validatorUrl: null,
+  defaultModelsExpandDepth: -1, persistAuthorization: false, validatorUrl: null,
 });
 """
 _FROM_WHEEL: Mapping[str, bytes] = {
@@ -59,8 +62,8 @@ async def docs_page() -> Answer:
 @routes.get("/docs/{file}")
 async def docs_file(file: str) -> Answer:
     """The files of that page."""
-    if file == "begin.js":
-        return Answer(_BEGIN, headers=[_DAY], content_type=b"text/javascript")
+    if file == "start.js":
+        return Answer(_START, headers=[_DAY], content_type=b"text/javascript")
     content_type = _FROM_WHEEL.get(file)
     if content_type is None:
         raise RouteNotFound
