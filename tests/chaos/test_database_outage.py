@@ -1,22 +1,33 @@
-"""The database goes away under load and comes back: meanwhile 503, and never a hang."""
+"""The database goes away under load and comes back: nothing acknowledged is lost, no hang."""
 
 import asyncio
 import os
 import signal
 import time
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
 import pytest
+from kit import invariants, turmoil
+from kit.invariants import Facts
+from kit.postgres import MOVABLE_CLOCK
 from kit.processes import family_of
-from kit.server import Server, Workshop
+from kit.server import Person, Server, Workshop
+from kit.store import Store, simulated
+from simulator.sandbox_kit import Market, serving
 
+from tradewind import ids
 from tradewind.accounts.model import Plan, Role
 from tradewind.storage import embedded
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database
+from tradewind.web.idempotency import PENDING
 
 _CLIENTS = 8
+_WRITERS = 4
+_MOST_KEYS = 90  # an account may have a hundred
 _LONGEST_ANSWER = 5.0
 _LONGEST_RECOVERY = 5.0
 
@@ -25,6 +36,7 @@ async def _migrate(url: str) -> None:
     db = Database(url, size=1, name="test")
     await db.open()
     await migrate(db)
+    await db.execute(MOVABLE_CLOCK)
     await db.close()
 
 
@@ -58,39 +70,163 @@ class Watch:
         await self._client.aclose()
 
 
+class Orders:
+    """Places orders all the time; what is not acknowledged is sent again with the same key."""
+
+    def __init__(self, store: Store) -> None:
+        self._body = store.wish()
+        self._client = httpx.AsyncClient(
+            base_url=store.api.url, headers=store.buyer.headers, timeout=20
+        )
+        self._going = True
+        self.answers: list[tuple[float, httpx.Response]] = []
+        self.sent: set[str] = set()
+        self.acknowledged: dict[str, str] = {}
+
+    async def place(self, writer: int) -> None:
+        number = 0
+        while self._going:
+            key = f"writer {writer} order {number}"
+            answer = await self._send(key)
+            if answer.status_code == 201:
+                self.acknowledged[key] = answer.json()["id"]
+                number += 1
+            else:
+                await asyncio.sleep(0.05)
+
+    async def _send(self, key: str) -> httpx.Response:
+        self.sent.add(key)
+        sent = time.monotonic()
+        answer = await self._client.post(
+            "/v1/orders",
+            json={**self._body, "external_id": key},
+            headers={"idempotency-key": key},
+        )
+        self.answers.append((time.monotonic() - sent, answer))
+        return answer
+
+    async def until_more(self, count: int, patience: float) -> None:
+        """Wait until so many more are acknowledged than now."""
+        wanted = len(self.acknowledged) + count
+        async with asyncio.timeout(patience):
+            while len(self.acknowledged) < wanted:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.02)
+
+    async def stop(self, tasks: list[asyncio.Task[None]]) -> None:
+        self._going = False
+        await asyncio.gather(*tasks)
+
+    async def repeat_all(self) -> dict[str, str]:
+        """Send every key once more, acknowledged or not: the orders that the answers name."""
+        answers = {key: await self._send(key) for key in self.sent}
+        return {key: answer.json()["id"] for key, answer in answers.items()}
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+class Keys:
+    """Makes API keys, which takes one transaction each, until it is stopped."""
+
+    def __init__(self, api: Server, person: Person) -> None:
+        self._client = httpx.AsyncClient(base_url=api.url, headers=person.headers, timeout=20)
+        self._secrets = api.workshop.secrets
+        self._going = True
+        self.answers: list[tuple[float, httpx.Response]] = []
+        self.acknowledged: set[str] = set()
+        self.made_one = asyncio.Event()
+
+    async def make(self) -> None:
+        while self._going and len(self.acknowledged) < _MOST_KEYS:
+            sent = time.monotonic()
+            answer = await self._client.post("/v1/api-keys", json={"name": "made under load"})
+            self.answers.append((time.monotonic() - sent, answer))
+            if answer.status_code == 201:
+                self._secrets.add(answer.json()["key"])
+                self.acknowledged.add(answer.json()["id"])
+                self.made_one.set()
+            await asyncio.sleep(0.3)
+
+    async def until_one_more(self) -> None:
+        self.made_one.clear()
+        async with asyncio.timeout(10):
+            await self.made_one.wait()
+
+    async def stop(self, task: asyncio.Task[None]) -> None:
+        self._going = False
+        await task
+        await self._client.aclose()
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["fast", "immediate"])
-async def test_only_503_while_it_is_away_and_200_soon_after(
+async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
     workshop: Workshop, tmp_path: Path, how: signal.Signals
 ) -> None:
-    async with embedded.running(tmp_path / "data") as first:
-        url = first.url()
-        await _migrate(url)
-        person = await workshop.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
-        stack = workshop.serving_on(url)
-        api = await asyncio.to_thread(stack.__enter__)
-        watch = Watch(api, person.headers)
-        tasks = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]
-        await watch.until(200, 0, 10)
-        os.kill(first.pid, how)
-        down = time.monotonic()
-        await watch.until(503, down, 10)
-        not_ready = await asyncio.to_thread(api.call, "GET", "/readyz")
-    try:
+    async with AsyncExitStack() as stack:
+        market = stack.enter_context(serving(tmp_path))
+        settings = simulated(market)
+        async with embedded.running(tmp_path / "data") as first:
+            url = first.url()
+            await _migrate(url)
+            api = stack.enter_context(workshop.serving_on(url, settings=settings))
+            stack.enter_context(workshop.working(url, settings=settings))
+            buyer = await workshop.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
+            store = Store(api, market, buyer, buyer)
+            orders = await asyncio.to_thread(Orders, store)
+            watch = Watch(api, buyer.headers)
+            reading = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]
+            keys = Keys(api, buyer)
+            making = asyncio.create_task(keys.make())
+            writing = [asyncio.create_task(orders.place(n)) for n in range(_WRITERS)]
+            await watch.until(200, 0, 10)
+            await orders.until_more(_WRITERS, 20)
+            await keys.until_one_more()  # nothing has time to be written to disk afterwards
+            os.kill(first.pid, how)
+            await watch.until(503, time.monotonic(), 10)
+            not_ready = await asyncio.to_thread(api.call, "GET", "/readyz")
         async with embedded.running(tmp_path / "data") as second:
             assert second.url() == url
             recovery = await watch.until(200, time.monotonic(), 15)
-            await watch.stop(tasks)
-    finally:
-        await asyncio.to_thread(stack.__exit__, None, None, None)
+            await orders.until_more(_WRITERS, 20)
+            await watch.stop(reading)
+            await orders.stop(writing)
+            await keys.stop(making)
+            listed = await asyncio.to_thread(api.fetch, "SELECT id FROM api_key")
+            api.move_clock(PENDING)  # a request that the outage interrupted counts as in flight
+            repeated = await orders.repeat_all()
+            await orders.close()
+            facts = await asyncio.to_thread(_finish, api, market)
 
     assert not_ready.status_code == 503
     assert {answer.status_code for _, _, answer in watch.answers} == {200, 503}
-    for _, took, answer in watch.answers:
+    assert {answer.status_code for _, answer in orders.answers} <= {201, 409, 503}
+    assert {answer.status_code for _, answer in keys.answers} <= {201, 503}
+    _check(orders.answers + keys.answers + [(took, answer) for _, took, answer in watch.answers])
+    assert recovery < _LONGEST_RECOVERY
+    assert any(answer.status_code == 503 for _, answer in orders.answers)
+    assert keys.acknowledged <= {ids.API_KEY.show(row["id"]) for row in listed}
+    assert orders.acknowledged.items() <= repeated.items()
+    stored = {order["external_id"]: ids.ORDER.show(order["id"]) for order in facts.orders}
+    assert stored == repeated
+    assert len(facts.orders) == len(stored), "each exists once"
+    assert sum(map(len, facts.there.values())) == len(stored), "and was bought once"
+
+
+def _check(answers: Iterable[tuple[float, httpx.Response]]) -> None:
+    for took, answer in answers:
         assert took < _LONGEST_ANSWER
         if answer.status_code == 503:
             assert answer.json()["code"] == "database_unavailable"
             assert int(answer.headers["retry-after"]) >= 1
-    assert recovery < _LONGEST_RECOVERY
+        if answer.status_code == 409:  # it is back, and a first try may have had its effect
+            assert answer.json()["code"] == "request_in_flight"
+
+
+def _finish(api: Server, market: Market) -> Facts:
+    """Let the worker find out about orders that the outage interrupted, then check everything."""
+    with turmoil.flying_time(api, market, 20):
+        turmoil.until_decided(api, 30)
+    return invariants.check(api, market)
 
 
 async def test_a_database_that_hangs_is_told_in_time(workshop: Workshop, tmp_path: Path) -> None:

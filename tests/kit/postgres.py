@@ -22,7 +22,7 @@ T = TypeVar("T")
 # Tests lose nothing that matters when the machine dies.
 _FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 _TEMPLATE = "template_tradewind"
-_MOVABLE_CLOCK = """
+MOVABLE_CLOCK = """
     CREATE TABLE test_clock (shift interval NOT NULL);
     INSERT INTO test_clock VALUES ('0');
     CREATE OR REPLACE FUNCTION tradewind_now() RETURNS timestamptz
@@ -92,7 +92,7 @@ async def _make_template(server: EmbeddedServer) -> None:
         await migrate(db)
     finally:
         await db.close()
-    await _execute(server.url(_TEMPLATE), _MOVABLE_CLOCK)
+    await _execute(server.url(_TEMPLATE), MOVABLE_CLOCK)
 
 
 @contextmanager
