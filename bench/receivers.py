@@ -25,6 +25,8 @@ class Receivers:
         for process in (self._good, self._bad):
             process.terminate()
             process.wait(10)
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 def _started(module: str) -> tuple[subprocess.Popen[str], list[int]]:

@@ -14,7 +14,7 @@ from bench import servers
 _DELIVERED = re.compile(
     r'^tradewind_delivery_attempts_total\{outcome="delivered"\} (\S+)', re.MULTILINE
 )
-_PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
+_MEMORY = re.compile(r"^(VmRSS|VmHWM):\s+(\d+) kB", re.MULTILINE)
 _LOOK_SECONDS = 0.25
 _PATIENCE_SECONDS = 900.0
 
@@ -31,10 +31,25 @@ class Worker:
             found = _DELIVERED.search(answer.read().decode())
         return int(float(found[1])) if found else 0
 
+    def memory_mib(self) -> float:
+        """How much memory it has now."""
+        return self._memory("VmRSS")
+
     def peak_mib(self) -> float:
         """The most memory that it ever had."""
-        found = _PEAK.search(Path(f"/proc/{self.process_id}/status").read_text())
-        return int(found[1]) / 1024 if found else 0.0
+        return self._memory("VmHWM")
+
+    def _memory(self, name: str) -> float:
+        lines = _MEMORY.findall(Path(f"/proc/{self.process_id}/status").read_text())
+        return int(dict(lines)[name]) / 1024
+
+
+@dataclass(frozen=True)
+class Mark:
+    """When so many were delivered, in seconds, and how much memory the workers had then."""
+
+    seconds: float
+    memory_mib: float
 
 
 @contextmanager
@@ -57,15 +72,15 @@ def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
         yield found
 
 
-def times_at(workers: Sequence[Worker], marks: Sequence[int]) -> list[float]:
-    """When, in seconds, so many had been delivered by all of them together."""
+def marks_at(workers: Sequence[Worker], counts: Sequence[int]) -> list[Mark]:
+    """Wait until so many were delivered by all workers together, and note each moment."""
     began = time.perf_counter()
-    reached: list[float] = []
-    while len(reached) < len(marks):
+    reached: list[Mark] = []
+    while len(reached) < len(counts):
         delivered = sum(worker.delivered() for worker in workers)
         now = time.perf_counter() - began
-        while len(reached) < len(marks) and delivered >= marks[len(reached)]:
-            reached.append(now)
+        while len(reached) < len(counts) and delivered >= counts[len(reached)]:
+            reached.append(Mark(now, sum(worker.memory_mib() for worker in workers)))
         if now > _PATIENCE_SECONDS:
             raise RuntimeError("The queue was not drained in time.")
         time.sleep(_LOOK_SECONDS)

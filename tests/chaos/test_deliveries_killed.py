@@ -1,9 +1,10 @@
-"""Workers that die while events flow: nothing is lost, and little is sent twice."""
+"""Workers that die or are told to stop while events flow: nothing is lost, little sent twice."""
 
 import asyncio
 import hashlib
 import hmac
 import json
+import os
 import secrets as chance
 import signal
 import threading
@@ -22,18 +23,25 @@ from tradewind import ids
 from tradewind.delivery.lanes import Bounds
 from tradewind.webhooks import secret as secrets
 
-EVENTS = 20_000
-KILLS = 20
+# A soak kills more often; each kill comes with a thousand events.
+KILLS = int(os.environ.get("SOAK_KILLS", "20"))
+EVENTS = 1000 * KILLS
 _PATIENCE_SECONDS = 120.0
+_STOPS = 20
+_LONGEST_STOP = 15.0
 
 pytestmark = pytest.mark.xdist_group("killed deliveries")
 
 
 class Sink:
-    """A fast receiver that counts events by their id, and checks every signature."""
+    """An endpoint that counts events by their id, and checks every signature.
+
+    It answers at once, or when `answers` is set to true again.
+    """
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
+        self.answers = True
         self.seen: Counter[str] = Counter()
         self.forged = 0
         self.port = 0
@@ -48,6 +56,8 @@ class Sink:
                 expected = hmac.digest(self._secret, signed, hashlib.sha256).hex()
                 self.forged += fields["x-service-signature"] != f"sha256={expected}"
                 self.seen[json.loads(body)["id"]] += 1
+                while not self.answers:  # noqa: ASYNC110 - it is set by another thread
+                    await asyncio.sleep(0.005)
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -124,6 +134,19 @@ def drain(api: Server) -> None:
         api.move_clock(timedelta(seconds=5))
 
 
+def until_received(sink: Sink, count: int) -> None:
+    """Wait until the endpoint has seen so many different events."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while len(sink.seen) < count:
+        assert time.monotonic() < deadline, f"{len(sink.seen)} events were received"
+        time.sleep(0.005)
+
+
+def outcomes(api: Server) -> dict[str, int]:
+    rows = api.fetch("SELECT outcome, count(*) FROM delivery_attempt GROUP BY outcome")
+    return {row["outcome"]: row["count"] for row in rows}
+
+
 def subscribe(api: Server, workshop: Workshop, port: int, secret: str) -> tuple[UUID, UUID]:
     account, subscription = api.person().uuid, ids.new()
     sealed = secrets.sealed(workshop.keyring(), account, subscription, secret)
@@ -142,9 +165,11 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
         try:
             for number in range(KILLS):
                 share = EVENTS // KILLS
+                before = len(sink.seen)
                 own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
-                time.sleep(seed.uniform(0.2, 0.6))
-                crew.kill_one(seed)
+                until_received(sink, before + 1)
+                time.sleep(seed.uniform(0, 0.1))
+                crew.kill_oldest()
             drain(own_api)
         finally:
             crew.dismiss()
@@ -153,14 +178,41 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
         assert len(sink.seen) == EVENTS
         duplicates = sum(sink.seen.values()) - EVENTS
         assert duplicates <= KILLS * Bounds().together
-        outcomes = {
-            row["outcome"]: row["count"]
-            for row in own_api.fetch(
-                "SELECT outcome, count(*) FROM delivery_attempt GROUP BY outcome"
-            )
-        }
-        assert set(outcomes) <= {"delivered", "unknown"}
-        assert outcomes["delivered"] == EVENTS
+        ended = outcomes(own_api)
+        assert set(ended) == {"delivered", "unknown"}, "and the kills hit something"
+        assert ended["delivered"] == EVENTS
+
+
+def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
+    own_api: Server, workshop: Workshop
+) -> None:
+    """A rolling restart: each worker is told to stop while the endpoint has yet to answer it.
+
+    It waits for the answers, records them, and gives back the rest of what it has claimed.
+    """
+    secret = f"whsec_{chance.token_urlsafe(32)}"
+    share = 200
+    with sinking(secret) as sink:
+        account, subscription = subscribe(own_api, workshop, sink.port, secret)
+        crew = Crew(workshop, own_api.database_url, {}, 1)
+        try:
+            for number in range(_STOPS):
+                sink.answers = False
+                own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
+                until_received(sink, number * share + 10)
+                assert len(sink.seen) < (number + 1) * share
+                oldest = crew.stop_oldest()
+                sink.answers = True
+                assert oldest.wait(_LONGEST_STOP) == 0
+                until_received(sink, (number + 1) * share)
+        finally:
+            sink.answers = True
+            crew.dismiss()
+
+        assert left(own_api) == 0
+        assert sink.forged == 0
+        assert set(sink.seen.values()) == {1}, "no event reached the endpoint twice"
+        assert outcomes(own_api) == {"delivered": _STOPS * share}
 
 
 def test_a_worker_that_froze_past_its_lease_overwrites_nothing(

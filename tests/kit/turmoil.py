@@ -79,6 +79,18 @@ class Crew:
         self._kill(self.workers[which])
         self.workers[which] = self._hire()
 
+    def kill_oldest(self) -> None:
+        """Let the worker die that has been at work the longest; a new one takes its place."""
+        self._kill(self.workers.pop(0))
+        self.workers.append(self._hire())
+
+    def stop_oldest(self) -> subprocess.Popen[bytes]:
+        """Tell the oldest worker to stop, and start a new one; whoever calls waits for its end."""
+        oldest = self.workers.pop(0)
+        oldest.send_signal(signal.SIGTERM)
+        self.workers.append(self._hire())
+        return oldest
+
     def kill_all(self) -> None:
         """Let all of them die, and begin with as many new ones."""
         for worker in self.workers:
