@@ -28,7 +28,8 @@ test: setup ## Everything that CI asks for: check, then all the tests
 
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_STOPS=20 SOAK_ROWS=1000000 \
-		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py
+		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py \
+		tests/openapi/test_generated_requests.py
 
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check
