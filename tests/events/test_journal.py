@@ -31,10 +31,17 @@ async def page(db: Database, account_id: UUID, cursor: Cursor | None, **more: An
 
 
 async def write(
-    db: Database, account_id: UUID, name: str = "", *, ago: timedelta = timedelta(0)
+    db: Database,
+    account_id: UUID,
+    name: str = "",
+    *,
+    ago: timedelta = timedelta(0),
+    at: datetime | None = None,
 ) -> UUID:
     """An event whose body is only its name, on a day that is made if need be; its order."""
-    at: datetime = await db.fetchval("SELECT tradewind_now()") - ago
+    if at is None:
+        at = await db.fetchval("SELECT tradewind_now()") - ago
+    assert at is not None
     await db.execute("SELECT make_partition('event', $1)", at.date())
     order_id = ids.new()
     async with transaction(db) as tx:
@@ -75,15 +82,14 @@ async def test_a_quiet_reader_never_expires_and_a_late_one_is_told(
 async def test_an_event_that_was_dropped_between_others_is_never_skipped(db: Database) -> None:
     """About midnight numbers and days can be in another order: 2 is of the day before 1 and 3."""
     account_id = ids.new()
-    midnight = (await db.fetchval("SELECT tradewind_now()")).replace(hour=0, minute=0, second=0)
-    since_midnight = await db.fetchval("SELECT tradewind_now()") - midnight
-    old = timedelta(days=31) + since_midnight
-    tick = timedelta(seconds=1)
-    for name, ago in (("1", old - tick), ("2", old + tick), ("3", old - tick)):
-        await write(db, account_id, name, ago=ago)
+    now: datetime = await db.fetchval("SELECT tradewind_now()")
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight, second = today - timedelta(days=31), timedelta(seconds=1)
+    for name, at in (("1", midnight), ("2", midnight - second), ("3", midnight + second)):
+        await write(db, account_id, name, at=at)
     await write(db, account_id, "4")
     first = await page(db, account_id, Cursor(0, None), limit=1)
-    second = await page(db, account_id, first.end, limit=1)
+    until_dropped = await page(db, account_id, first.end, limit=1)
 
     await retention.drop_old(db, kept=KEPT)
 
@@ -91,7 +97,7 @@ async def test_an_event_that_was_dropped_between_others_is_never_skipped(db: Dat
     for cursor in (Cursor(0, None), first.end):
         with pytest.raises(EventsExpired):
             await page(db, account_id, cursor)
-    assert (await page(db, account_id, second.end)).bodies == [b"3", b"4"]
+    assert (await page(db, account_id, until_dropped.end)).bodies == [b"3", b"4"]
 
 
 async def test_who_begins_without_a_cursor_begins_at_what_is_kept_and_can_go_on(
