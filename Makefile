@@ -27,7 +27,7 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
 
 soak: setup ## The hardest tests for longer, with other chances each time
-	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_STOPS=20 SOAK_ROWS=1000000 \
+	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
 		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py \
 		tests/openapi/test_generated_requests.py
 
