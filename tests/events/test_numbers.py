@@ -230,7 +230,11 @@ async def test_readers_see_every_number_once_and_in_order_while_many_write(
 
 
 async def test_a_page_is_complete_though_times_do_not_follow_the_numbers(db: Database) -> None:
-    """As after a clock was set back by days: the day of the cursor only makes reading quick."""
+    """As after a clock was set back by days, or when a transaction took long.
+
+    A new reader begins at number 1, though others are older, and the day of the cursor only makes
+    reading quick.
+    """
     account_id = ids.new()
     now = await db.fetchval("SELECT tradewind_now()")
     ages = [0, 1, 20, 0, 9, 9, 0]
@@ -240,7 +244,8 @@ async def test_a_page_is_complete_though_times_do_not_follow_the_numbers(db: Dat
         async with transaction(db) as tx:
             journal.append(tx, [an_event(account_id, now - timedelta(days=age))])
 
-    cursor, numbers = Cursor(0, None), []
+    cursor: Cursor | None = None
+    numbers = []
     for size in itertools.cycle([1, 2]):
         page = await page_after(db, account_id, cursor, size)
         cursor = page.end

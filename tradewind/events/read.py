@@ -128,8 +128,8 @@ async def _oldest(db: Database, account_id: UUID, head: asyncpg.Record, kept: ti
 
     Events stay a day longer than they are shown to new readers, who so have time to go on.
     """
-    first = await sql.first_number_since(db, account_id, kept=kept)
-    after: int = max(head["dropped_through"], head["last_number"] if first is None else first - 1)
+    too_old = await sql.last_number_before(db, account_id, kept=kept)
+    after: int = max(too_old, head["dropped_through"])
     return after
 
 

@@ -96,20 +96,20 @@ async def find_head(db: Database, account_id: UUID, cursor: int) -> asyncpg.Reco
     )
 
 
-async def first_number_since(db: Database, account_id: UUID, *, kept: timedelta) -> int | None:
-    """Return the number of the oldest event that is no older than `kept`."""
+async def last_number_before(db: Database, account_id: UUID, *, kept: timedelta) -> int:
+    """Return the number of the youngest event that is older than `kept`; 0 if there is none."""
     number: int | None = await db.fetchval(
         """
         SELECT number
           FROM event
-         WHERE account_id = $1 AND created_at >= tradewind_now() - $2::interval
-         ORDER BY created_at, id
+         WHERE account_id = $1 AND created_at < tradewind_now() - $2::interval
+         ORDER BY created_at DESC, id DESC
          LIMIT 1
         """,
         account_id,
         kept,
     )
-    return number
+    return number or 0
 
 
 async def read_journal(
