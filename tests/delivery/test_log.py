@@ -1,11 +1,13 @@
 """The log of attempts: filters, pages, and one attempt exactly as the receiver saw it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from kit.hooks import Received, Receiver, Reply, receiving
+from kit.pages import Pages
 from kit.post import Hook, Post
 from kit.store import Store
 
@@ -163,6 +165,26 @@ def test_one_attempt_is_shown_as_the_receiver_saw_it(post: Post, receiver: Recei
     assert short["order"] == seen.json["data"]["order"]["id"]
     assert (short["trigger"], short["error"], short["final"]) == ("event", None, True)
     assert hook.secret not in str(detail)
+
+
+def test_the_page_of_an_attempt_shows_every_header_that_was_sent_and_answered(
+    post: Post, receiver: Receiver
+) -> None:
+    receiver.answer = lambda _: Reply(202, {"x-shop": "yes"})
+    hook = post.hook(receiver.url())
+    tested = post.ok("POST", f"{hook.path}/test")
+    pages = Pages(post.api, post.buyer)
+
+    with closing(pages.client):
+        attempt = pages.get(f"/webhooks/{hook.id}/deliveries/{tested['delivery_id']}")
+        test = pages.get(f"/webhooks/{hook.id}/test?delivery={tested['delivery_id']}")
+
+    sent = {one["name"]: one["value"] for one in tested["request"]["headers"]}
+    for page in (attempt, test):
+        assert page.status_code == 200
+        assert all(value in page.text for value in sent.values())
+        assert "x-shop" in page.text
+    assert f"{sent['X-Service-Timestamp']}." in attempt.text
 
 
 def test_an_attempt_that_reached_nobody_has_no_response(post: Post) -> None:
