@@ -41,15 +41,24 @@ _TIMES = st.one_of(
 _INTEGERS = st.one_of(
     st.sampled_from([0, -1, 2**31, 2**63 - 1, 2**63, 2**64 - 1, -(2**63)]), st.integers(0, 2**63)
 )
-_VALUES = {"datetime": _TIMES, "int": _INTEGERS, "UUID": st.uuids().map(str)}
-
-_ANYTHING = st.one_of(*_VALUES.values())
+_VALUES = {
+    "datetime": _TIMES,
+    "int": _INTEGERS,
+    "UUID": st.uuids().map(str),
+    "None": st.none(),
+}
+_ANYTHING: st.SearchStrategy[Any] = st.one_of(*_VALUES.values())
 
 
 def _key(kind: str) -> st.SearchStrategy[Any]:
     """A key of a type that is written like `tuple[datetime, UUID]`."""
-    names = kind.removeprefix("tuple[").removesuffix("]").split(", ")
-    values = st.tuples(*(_VALUES.get(name, _ANYTHING) for name in names))
+    fields = kind.removeprefix("tuple[").removesuffix("]").split(", ")
+    values = st.tuples(
+        *(
+            st.one_of([_VALUES.get(name, _ANYTHING) for name in each.split(" | ")])
+            for each in fields
+        )
+    )
     return values if kind.startswith("tuple[") else values.map(lambda value: value[0])
 
 
@@ -71,12 +80,18 @@ def _cursors_by_function() -> dict[str, set[tuple[str, str]]]:
     """The lists whose cursors a function reads, by its name."""
     lists: dict[str, set[tuple[str, str]]] = {}
     for path in Path(tradewind.__path__[0]).rglob("*routes.py"):
-        for function in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        constants = {
+            ast.unparse(line.targets[0]): line.value
+            for line in tree.body
+            if isinstance(line, ast.Assign)
+        }
+        for function in ast.walk(tree):
             if isinstance(function, ast.AsyncFunctionDef | ast.FunctionDef):
                 for call in ast.walk(function):
                     if isinstance(call, ast.Call) and ast.unparse(call.func) == "read_cursor":
-                        name, _, kind = call.args
+                        name = constants.get(ast.unparse(call.args[0]), call.args[0])
                         if isinstance(name, ast.Constant):
-                            read = (str(name.value), ast.unparse(kind))
+                            read = (str(name.value), ast.unparse(call.args[2]))
                             lists.setdefault(function.name, set()).add(read)
     return lists
