@@ -112,7 +112,7 @@ def test_another_amount_than_the_request_is_refused(store: Store, enter: Enter) 
     unseen = pages.post(f"/approvals/{payment_id}/approve")
 
     assert answer.status_code == 409
-    assert "The amount is 15.0 CNY, not 1.0." in answer.text
+    assert "The amount is CNY 15.00, not CNY 1.00." in answer.text
     assert unseen.status_code == 422
     assert state(store, payment_id) == "pending_approval"
 
