@@ -161,4 +161,4 @@ def test_there_are_ten_tests_a_minute(api: Server, signed_in: SignIn) -> None:
     assert {one.status_code for one in answers} == {303}
     assert "?delivery=" in answers[9].headers["location"]
     assert "?" not in answers[10].headers["location"]
-    assert "Ten tests a minute are enough" in pages.get(f"/webhooks/{hook}/test").text
+    assert "limited to 10 a minute per subscription" in pages.get(f"/webhooks/{hook}/test").text
