@@ -266,11 +266,11 @@ def test_strangers_and_forged_forms_change_nothing(store: Store) -> None:
     stranger = Pages(store.api, store.api.person())
     mine = Pages(store.api, store.buyer)
     steps = ("refresh", "cancel", "payment", "payment/withdraw", "refunds", "advance")
-    form = {"once": "k", "reason": "r", "to": "paid"}
+    form = {"once": "k", "reason": "r", "to": "paid", "amount_cny": "15.00"}
     fields = {
         "refresh": (),
         "cancel": ("once",),
-        "payment": ("once",),
+        "payment": ("once", "amount_cny"),
         "payment/withdraw": ("once",),
         "refunds": ("once", "reason"),
         "advance": ("to",),
