@@ -75,6 +75,7 @@ class Store:
         problem = answer.json()
         assert (answer.status_code, problem["code"]) == (status, code), problem
         assert problem["status"] == status
+        assert " fen" not in problem["detail"], "callers read CNY"
         return problem
 
     def sku(self, product: str = PLAIN, platform: str = "sandbox") -> str:
