@@ -18,11 +18,11 @@ from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.observability import logs
-from tradewind.settings import DEVELOPMENT_SECRET
+from tradewind.runtime.worker import spare_the_collector
+from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import secret as secrets
-from tradewind.worker import spare_the_collector
 
 PAIRS = 5
 DRAIN = 50_000

@@ -4,12 +4,12 @@ from contextlib import ExitStack
 from uuid import UUID
 
 from bench import servers
-from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.register import register
-from tradewind.accounts.sessions import begin
 from tradewind.audit.model import COMMAND_LINE
-from tradewind.keys.issue import issue
-from tradewind.settings import DEVELOPMENT_SECRET
+from tradewind.auth.api_keys.issue import issue
+from tradewind.auth.passwords import Passwords
+from tradewind.auth.sessions import begin
+from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database

@@ -11,15 +11,15 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 from bench import servers
-from tradewind import settings
 from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.orders import follow, sql_leases
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Work
-from tradewind.parts import given_credentials, platforms_of
 from tradewind.platforms.adopt import adopt
 from tradewind.platforms.contract import Connector
+from tradewind.runtime.wiring import given_credentials, platforms_of
+from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 

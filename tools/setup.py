@@ -105,7 +105,9 @@ def is_ready(mode: str) -> bool:
 def stamp(mode: str) -> dict[str, str]:
     """What an environment was made from; the tools' own settings in pyproject.toml do not count."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("\n[tool.")[0]
-    texts = {"pyproject": project.encode(), **{n: path.read_bytes() for n, path in LOCKS.items()}}
+    simulator = (ROOT / "simulator" / "pyproject.toml").read_bytes()
+    locks = {name: path.read_bytes() for name, path in LOCKS.items()}
+    texts = {"pyproject": project.encode(), "simulator": simulator, **locks}
     hashes = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
     return {"mode": mode, "python": PYTHON, "path": str(VENV), **hashes}
 
@@ -133,7 +135,7 @@ def build(mode: str) -> None:
     say(f"Installing the packages of {lock.name}.")
     pip_install("--require-hashes", "-r", str(lock))
     say("Installing Tradewind itself.")
-    pip_install("--no-deps", "--no-build-isolation", "-e", ".")
+    pip_install("--no-deps", "--no-build-isolation", "-e", ".", "-e", "./simulator")
     rename_inside()
     (NEW / STAMP).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
     if VENV.exists() or VENV.is_symlink():

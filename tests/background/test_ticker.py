@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from kit.postgres import Postgres
 
-from tradewind import settings
 from tradewind.background.ticker import Chore, tick
+from tradewind.runtime.worker import housekeeping
+from tradewind.settings import settings
 from tradewind.storage.pool import Database
-from tradewind.worker import housekeeping
 
 HOUR = timedelta(hours=1)
 

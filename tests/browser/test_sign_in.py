@@ -10,7 +10,7 @@ from kit.server import Person, Server
 from kit.store import Store
 from playwright.sync_api import expect
 
-from tradewind.dashboard.session import csrf_token
+from tradewind.dashboard.shell.session import csrf_token
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -11,7 +11,7 @@ import pytest
 from kit.processes import family_of, read
 from kit.server import Server, Workshop
 
-from tradewind.serve import HEADER_BYTES, HEADER_SECONDS
+from tradewind.runtime.serve import HEADER_BYTES, HEADER_SECONDS
 
 # On a loaded machine everything takes longer: these only separate "served" from "stuck".
 _SLACK_SECONDS = 10.0

@@ -16,11 +16,11 @@ from connectors.stand import (
     outcome,
     until,
 )
+from tradewind_simulator.faults import Mode
 
 from tradewind.egress.client import Client
 from tradewind.platforms.failures import FindOut, Never, NotAuthorised, Reason, TryLater
 from tradewind.platforms.model import CancelState, Payment, PaymentState, Placed, Query, Status
-from tradewind.simulator.faults import Mode
 
 # Longer than a hasty connector waits, and so short that any connector does.
 TOO_LONG, BRIEFLY = 0.9, 0.1

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tradewind.dashboard import replay
-from tradewind.dashboard.advice import advice
-from tradewind.dashboard.moments import for_input, read_moment
+from tradewind.dashboard.shell.form_times import for_input, read_moment
+from tradewind.dashboard.webhooks import request_code
+from tradewind.dashboard.webhooks.advice import advice
 from tradewind.delivery.model import Cancelled, Outcome
 from tradewind.delivery.wire import HeaderOut
 from tradewind.web.problems import ValidationFailed
@@ -34,7 +34,7 @@ CURL = '#!/bin/sh\nfor one in "$@"; do printf \'%s\\000\' "$one"; done\n'
     [r'{"a":"\ud800"}', "[" * 990 + ",".join(["[]"] * 690) + "]" * 990, "[" * 4096, "no"],
 )
 def test_what_would_be_no_text_or_fill_megabytes_is_not_made_pretty(answer: str) -> None:
-    assert replay.pretty(answer) is None
+    assert request_code.pretty(answer) is None
 
 
 @pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.DELIVERED])
@@ -85,14 +85,14 @@ def given(script: str, folder: Path, **changes: str) -> list[str]:
 
 
 def test_the_request_as_it_was_sent_is_the_same_to_the_letter(tmp_path: Path) -> None:
-    arguments = given(replay.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
+    arguments = given(request_code.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
 
     sent = [part for one in HEADERS for part in ("-H", f"{one.name}: {one.value}")]
     assert arguments == ["-X", "POST", URL, *sent, "--data-raw", NASTY]
 
 
 def test_the_request_signed_anew_is_signed_right(tmp_path: Path) -> None:
-    script = replay.curl_signed_now(URL, HEADERS, NASTY)
+    script = request_code.curl_signed_now(URL, HEADERS, NASTY)
     assert "sha256=old" not in script
     assert "whsec_…" in script
 
@@ -108,7 +108,7 @@ def test_the_request_signed_anew_is_signed_right(tmp_path: Path) -> None:
 def test_openssl_gives_what_the_page_says(tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text(NASTY)
     run = subprocess.run(
-        ["/bin/bash", "-euc", replay.VERIFY_OPENSSL],
+        ["/bin/bash", "-euc", request_code.VERIFY_OPENSSL],
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "SECRET": "whsec_test", "TIMESTAMP": "1700000000"},
         capture_output=True,
@@ -133,7 +133,7 @@ def test_openssl_gives_what_the_page_says(tmp_path: Path) -> None:
 def test_json_is_set_apart_and_the_rest_is_left_alone(
     text: str | None, expected: str | None
 ) -> None:
-    assert replay.pretty(text) == expected
+    assert request_code.pretty(text) == expected
 
 
 @pytest.mark.parametrize(

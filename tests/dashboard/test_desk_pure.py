@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tradewind.dashboard import listing
-from tradewind.dashboard.order_changes import told
+from tradewind.dashboard.orders.changes import told
+from tradewind.dashboard.shell import listing
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from tradewind.dashboard import links, order_story, orders_routes, product_words, products_routes
-from tradewind.dashboard.render import environment
+from tradewind.dashboard.orders import routes as orders_routes
+from tradewind.dashboard.orders import timeline
+from tradewind.dashboard.products import routes as products_routes
+from tradewind.dashboard.products import views as product_words
+from tradewind.dashboard.shell import links
+from tradewind.dashboard.shell.render import environment
 from tradewind.orders.timeline import ChangeOut
 from tradewind.products.wire import PriceRangeOut, ProductOut, SellerOut, SkuOut
 from tradewind.web.problems import ValidationFailed
@@ -60,7 +64,7 @@ def change(cause: str = "sync", **changes: tuple[Any, Any]) -> ChangeOut:
     ],
 )
 def test_a_change_has_a_title_that_people_read(given: ChangeOut, title: str, tone: str) -> None:
-    entry = order_story.entry(given, [])
+    entry = timeline.entry(given, [])
 
     assert entry.title.startswith(title)
     assert entry.tone == tone
@@ -69,7 +73,7 @@ def test_a_change_has_a_title_that_people_read(given: ChangeOut, title: str, ton
 def test_a_change_says_what_was_and_what_is() -> None:
     parcel = {"carrier": None, "tracking_number": "ZT1"}
     refund = {"id": "rfd_1", "amount_cny": 5.0, "freight_cny": 1.0, "status": "requested"}
-    lines = order_story.entry(
+    lines = timeline.entry(
         change(
             metadata=({}, {"a": "b"}),
             shipments=([], [parcel]),

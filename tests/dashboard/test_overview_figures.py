@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 
 from tradewind import ids
-from tradewind.dashboard import overview, sql_overview
-from tradewind.dashboard.browsers import in_words
+from tradewind.dashboard.account.user_agents import in_words
+from tradewind.dashboard.overview import queries as sql_overview
+from tradewind.dashboard.overview import views as overview
 from tradewind.delivery.model import COUNTED, Outcome
 from tradewind.storage.pool import Database
 

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from tradewind import ids
-from tradewind.dashboard import charts, render
-from tradewind.dashboard.charts import Series
-from tradewind.dashboard.flash import Shown
-from tradewind.dashboard.static import Static
+from tradewind.dashboard.shell import charts, render
+from tradewind.dashboard.shell.charts import Series
+from tradewind.dashboard.shell.flash import Shown
+from tradewind.dashboard.shell.static_files import Static
 
 MOMENT = datetime(2026, 11, 15, 1, 2, 3, 4000, UTC)
 EVIL = "<script>alert(1)</script>"

@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 
 from tradewind.accounts.model import Role
-from tradewind.dashboard import charts, flash, forms, words
-from tradewind.dashboard.charts import Series
-from tradewind.dashboard.flash import Flash, Shown
-from tradewind.dashboard.navigation import sidebar
-from tradewind.dashboard.session import Sessions, csrf_token, is_csrf_token
-from tradewind.dashboard.static import Static
+from tradewind.dashboard.shell import charts, flash, forms, labels
+from tradewind.dashboard.shell.charts import Series
+from tradewind.dashboard.shell.flash import Flash, Shown
+from tradewind.dashboard.shell.navigation import sidebar
+from tradewind.dashboard.shell.session import Sessions, csrf_token, is_csrf_token
+from tradewind.dashboard.shell.static_files import Static
 from tradewind.delivery.model import Outcome
 from tradewind.errors import Conflict
 from tradewind.orders.model import PaymentStatus, Status
@@ -85,15 +85,15 @@ def test_a_chart_can_be_made_of_anything(values: list[float]) -> None:
 
 @pytest.mark.parametrize("code", [*Status, *PaymentStatus, *Outcome])
 def test_every_status_reads_as_words(code: str) -> None:
-    assert "_" not in words.word(code)
-    assert words.word(code) != "—"
+    assert "_" not in labels.word(code)
+    assert labels.word(code) != "—"
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_every_outcome_of_an_attempt_is_explained(outcome: Outcome) -> None:
-    assert words.explained(outcome).endswith(".")
+    assert labels.explained(outcome).endswith(".")
     if outcome not in (Outcome.DELIVERED, Outcome.UNKNOWN, Outcome.CANCELLED):
-        assert words.tone(outcome) == "bad"
+        assert labels.tone(outcome) == "bad"
 
 
 def test_an_error_is_said_at_the_field_it_is_about() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tradewind import ids
-from tradewind.app import reference
+from tradewind.runtime.api import reference
 
 # The prefix of an id, by the pattern that the document gives for it.
 KINDS = {kind.pattern: kind.prefix for kind in vars(ids).values() if isinstance(kind, ids.Kind)}

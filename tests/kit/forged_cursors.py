@@ -11,7 +11,7 @@ import msgspec
 from hypothesis import strategies as st
 
 import tradewind
-from tradewind.app import endpoints
+from tradewind.runtime.api import endpoints
 from tradewind.web.paging import write_cursor
 
 # Unix times at both ends of the calendar, where libraries are off by one.

@@ -11,7 +11,8 @@ import httpx
 import pytest
 from kit.server import Server, Workshop
 
-from tradewind import ids, processes
+from tradewind import ids
+from tradewind.runtime import child_processes
 
 # A program that logs in every way that we and our libraries do.
 PROGRAM = """
@@ -208,7 +209,7 @@ def test_listening_is_logged_when_every_process_accepts_connections(workshop: Wo
     with workshop.serving(workers=2) as server:  # it waits for that line, and no longer
         port = httpx.URL(server.url).port
         assert port is not None
-        listeners = processes.count_listeners("127.0.0.1", port)
+        listeners = child_processes.count_listeners("127.0.0.1", port)
 
     assert listeners == 2
     assert [line["event"] for line in lines(server)].count("api.listening") == 1

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from kit.store import ADDRESS, PLAIN, Store
 
-from tradewind.app import reference
+from tradewind.runtime.api import reference
 
 HERE = Path(__file__).parent
 CLIENT = "generated_tradewind_client"

@@ -7,8 +7,7 @@ import pytest
 from kit.server import Workshop
 from kit.store import Store, simulated
 from simulator.sandbox_kit import KEYS
-
-from tradewind.simulator import signing
+from tradewind_simulator import signing
 
 pytestmark = pytest.mark.xdist_group("store")
 

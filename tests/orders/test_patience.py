@@ -11,8 +11,8 @@ from kit.platform import Fake, approved, current, due_in, due_now, held, locked,
 from tradewind.orders import advance, cancel, decide, sql_leases
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order
+from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.refresh import Refreshes
-from tradewind.payments.due import Submitter
 from tradewind.platforms.failures import BudgetUsedUp, TryLater
 from tradewind.platforms.model import PaymentState, Status
 from tradewind.storage.pool import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CLIENTS = {"aiodns", "aiohttp", "http.client", "httpx", "pycurl", "requests", "urllib.request"}
 # It asks the server that it started itself whether it is ready.
-ASKS_ITSELF = {"tradewind/dev.py": {"http.client"}}
+ASKS_ITSELF = {"tradewind/dev/run.py": {"http.client"}}
 
 
 def imported(path: Path) -> set[str]:

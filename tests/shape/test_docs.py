@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tradewind.settings import KNOWN, PLATFORM_FIELDS
+from tradewind.settings.settings import KNOWN, PLATFORM_FIELDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

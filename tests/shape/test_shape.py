@@ -31,8 +31,8 @@ def tracked() -> list[Path]:
 
 
 def holds_sql(path: Path) -> bool:
-    """The statements of a capability are in its `sql.py`; many of them, in `sql_*.py` beside it."""
-    return path.name == "sql.py" or path.name.startswith("sql_")
+    """Statements are in `sql.py` or `sql_*.py`, and those of a page in `queries.py`."""
+    return path.name in {"sql.py", "queries.py"} or path.name.startswith("sql_")
 
 
 def named(path: Path) -> str:

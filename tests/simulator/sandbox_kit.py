@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-
-from tradewind.simulator import apps, signing
+from tradewind_simulator import apps, signing
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 30
@@ -48,7 +47,7 @@ _NAMESPACES = {"product.": CROSSBORDER, "push.": "cn.alibaba.open"}
 
 def spec(product: int, colour: int = 0) -> str:
     """The spec id of a magic product: 0 is red, 1 is blue."""
-    from tradewind.simulator import catalogue  # noqa: PLC0415
+    from tradewind_simulator import catalogue  # noqa: PLC0415
 
     return catalogue.spec(product * 100 + colour)
 
@@ -205,7 +204,7 @@ def serving(folder: Path, state: Path | None = None, **environment: str) -> Iter
     """The real server on a free port of this machine."""
     log = folder / f"sandbox-{time.monotonic_ns()}.log"
     code = (
-        "from pathlib import Path; from tradewind.simulator.run import run; "
+        "from pathlib import Path; from tradewind_simulator.run import run; "
         f"run(port=0, state={f'Path({str(state)!r})' if state else None})"
     )
     variables = {f"TRADEWIND_SANDBOX_{name}": value for name, value in environment.items()}

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 from simulator.sandbox_kit import KEYS, Market, cargo
-
-from tradewind.simulator import apps, signing
-from tradewind.simulator.model import Dialect
+from tradewind_simulator import apps, signing
+from tradewind_simulator.model import Dialect
 
 
 def token_call(market: Market, app: str = "sandbox", **form: str) -> Any:

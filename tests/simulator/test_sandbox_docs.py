@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from tradewind.simulator import apps, magic, steps
-from tradewind.simulator.faults import Mode
-from tradewind.simulator.param2 import gateway as param2
-from tradewind.simulator.taobao import gateway as taobao
+from tradewind_simulator import apps, magic, steps
+from tradewind_simulator.faults import Mode
+from tradewind_simulator.param2 import gateway as param2
+from tradewind_simulator.taobao import gateway as taobao
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/simulator.md").read_text()
 

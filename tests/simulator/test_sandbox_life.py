@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from tradewind.simulator import (
+from tradewind_simulator import (
     apps,
     basket,
     catalogue,
@@ -21,12 +20,12 @@ from tradewind.simulator import (
     steps,
     times,
 )
-from tradewind.simulator.basket import Shop, Wanted
-from tradewind.simulator.clock import Clock
-from tradewind.simulator.model import Address, Order, RefundStatus, Status
-from tradewind.simulator.orders import NotNow
-from tradewind.simulator.steps import Details
-from tradewind.simulator.world import World
+from tradewind_simulator.basket import Shop, Wanted
+from tradewind_simulator.clock import Clock
+from tradewind_simulator.model import Address, Order, RefundStatus, Status
+from tradewind_simulator.orders import NotNow
+from tradewind_simulator.steps import Details
+from tradewind_simulator.world import World
 
 SELLERS, PRODUCTS = catalogue.make(3, 300)
 SHOP = Shop({s.id: s for s in SELLERS}, {p.id: p for p in PRODUCTS}, {})
@@ -230,7 +229,7 @@ def test_far_costs_more() -> None:
 
 def test_the_simulator_knows_nothing_of_the_rest() -> None:
     folder = Path(catalogue.__file__).parent
-    allowed = ("tradewind.simulator", "granian", "msgspec", "structlog")
+    allowed = ("tradewind_simulator", "granian", "msgspec", "structlog")
     known = sys.stdlib_module_names
     foreign = set()
     for path in folder.rglob("*.py"):

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 from simulator.sandbox_kit import Market, cargo
-
-from tradewind.simulator.param2 import gateway as param2
-from tradewind.simulator.taobao import gateway as taobao
+from tradewind_simulator.param2 import gateway as param2
+from tradewind_simulator.taobao import gateway as taobao
 
 VALUES: list[Any] = [
     "", "x", "-1", "²", "9" * 5_000, "1e400", "[]", "{}", "[1e400]", "null", "[null]", '"\\ud800"',

@@ -12,8 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from simulator.sandbox_kit import Market, cargo, serving
-
-from tradewind.simulator import signing
+from tradewind_simulator import signing
 
 WAIT_SECONDS = 10
 

@@ -13,8 +13,7 @@ from simulator.sandbox_kit import (
     cargo,
     spec,
 )
-
-from tradewind.simulator import times
+from tradewind_simulator import times
 
 
 def test_preview_has_its_sums_in_fen_and_its_prices_in_yuan(market: Market) -> None:

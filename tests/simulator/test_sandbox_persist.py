@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from simulator.sandbox_kit import Market, cargo, line, serving
-
-from tradewind.simulator import apps, persist
-from tradewind.simulator.ids import Ids
-from tradewind.simulator.persist import Keeper, StateInUse, UnreadableState
-from tradewind.simulator.sandbox import Options, Sandbox
+from tradewind_simulator import apps, persist
+from tradewind_simulator.ids import Ids
+from tradewind_simulator.persist import Keeper, StateInUse, UnreadableState
+from tradewind_simulator.sandbox import Options, Sandbox
 
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])

@@ -2,10 +2,9 @@
 
 import pytest
 from simulator.sandbox_kit import PLAIN, Market, spec
-
-from tradewind.simulator import catalogue, magic
-from tradewind.simulator.model import Quote
-from tradewind.simulator.search import Index, Sort
+from tradewind_simulator import catalogue, magic
+from tradewind_simulator.model import Quote
+from tradewind_simulator.search import Index, Sort
 
 
 @pytest.fixture(scope="module")

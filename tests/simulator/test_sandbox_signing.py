@@ -2,8 +2,7 @@
 
 import pytest
 from simulator.sandbox_kit import Market
-
-from tradewind.simulator import signing
+from tradewind_simulator import signing
 
 
 def test_the_published_value_of_the_1688_dialect() -> None:

@@ -9,9 +9,9 @@ from kit.hooks import Receiver, receiving
 from kit.server import Person, Workshop
 from kit.store import Store
 
-from tradewind.app import endpoints
-from tradewind.keys.authenticate import Authenticator
-from tradewind.payments import routes as payment_routes
+from tradewind.auth.gate import Authenticator
+from tradewind.orders.payments import routes as payment_routes
+from tradewind.runtime.api import endpoints
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.application import Application

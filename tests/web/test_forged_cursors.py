@@ -14,7 +14,7 @@ from kit.hooks import receiving
 from kit.store import Store
 
 from tradewind.accounts.model import Role
-from tradewind.app import reference
+from tradewind.runtime.api import reference
 
 pytestmark = pytest.mark.xdist_group("store")
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from kit.server import Server
 
-from tradewind.app import endpoints, reference
+from tradewind.runtime.api import endpoints, reference
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
 from tradewind.web.openapi import describe

@@ -7,7 +7,7 @@ import pytest
 from kit.server import Server, Workshop
 from kit.store import Store
 
-from tradewind.app import endpoints
+from tradewind.runtime.api import endpoints
 
 HSTS = "strict-transport-security"
 _READS = [

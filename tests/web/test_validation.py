@@ -17,9 +17,9 @@ from kit.store import ADDRESS
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.app import endpoints, reference
 from tradewind.money import CnyIn
 from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
+from tradewind.runtime.api import endpoints, reference
 from tradewind.web import validation
 from tradewind.web.inputs import BODY_LIMIT, Input, Moment, body_reader, read_query, read_values
 from tradewind.web.problems import MalformedJson, ValidationFailed

@@ -6,7 +6,6 @@ from tradewind import ids
 from tradewind.accounts import change, change_password, sql
 from tradewind.accounts.errors import EmailTaken, OwnAccount, TooBusyToHash
 from tradewind.accounts.model import Operator
-from tradewind.accounts.passwords import Passwords
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import (
     AccountsQuery,
@@ -18,6 +17,7 @@ from tradewind.accounts.wire import (
     RolesIn,
 )
 from tradewind.audit.model import Actor
+from tradewind.auth.passwords import Passwords
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database

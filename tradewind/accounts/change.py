@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import grants, sql, sql_sessions
+from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import OwnAccount
 from tradewind.accounts.grants import Grant
 from tradewind.accounts.model import Account, Plan, Role
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.guesses.guard import forget
+from tradewind.auth import sql_sessions
+from tradewind.auth.login_throttle import forget
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts import grants, sql, sql_sessions
+from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import AccountLocked, PasswordLinkSpent, wrong_current_password
 from tradewind.accounts.grants import Grant
-from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.guesses.guard import GuessesStopped, forget, guessing
+from tradewind.auth import sql_sessions
+from tradewind.auth.login_throttle import GuessesStopped, forget, guessing
+from tradewind.auth.passwords import Passwords
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction

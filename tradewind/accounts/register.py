@@ -7,9 +7,9 @@ from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import EmailTaken
 from tradewind.accounts.grants import Grant
 from tradewind.accounts.model import Account, Plan, Role
-from tradewind.accounts.passwords import Passwords
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.auth.passwords import Passwords
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 

@@ -1,7 +1,6 @@
 """Logging in and out, and one's own account, over HTTP."""
 
 from tradewind.accounts import change_password as passwords_of
-from tradewind.accounts import sessions
 from tradewind.accounts.errors import (
     AccountLocked,
     NoSession,
@@ -9,11 +8,12 @@ from tradewind.accounts.errors import (
     TooBusyToHash,
     WrongCredentials,
 )
-from tradewind.accounts.passwords import Passwords
-from tradewind.accounts.sign_in import LoginRate, sign_in
 from tradewind.accounts.wire import LoginIn, MeOut, PasswordIn, RefreshIn, TokensOut
 from tradewind.audit.model import Actor
-from tradewind.guesses.guard import TooManyAtOnce
+from tradewind.auth import sessions
+from tradewind.auth.login import LoginRate, sign_in
+from tradewind.auth.login_throttle import TooManyAtOnce
+from tradewind.auth.passwords import Passwords
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web.answer import NO_STORE, Answer

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.accounts.model import Account, Plan, Role, Tokens
-from tradewind.accounts.passwords import MAXIMUM, Password
-from tradewind.accounts.tokens import ACCESS_LIFETIME
+from tradewind.auth.passwords import MAXIMUM, Password
+from tradewind.auth.tokens import ACCESS_LIFETIME
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import PageQuery

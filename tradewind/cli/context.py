@@ -8,11 +8,12 @@ from typing import TypeVar
 
 import asyncpg
 
-from tradewind import dev_folder, settings
-from tradewind.accounts.passwords import Passwords
+from tradewind.auth.passwords import Passwords
+from tradewind.dev import data_dir
 from tradewind.errors import CannotStart
 from tradewind.observability import logs
-from tradewind.settings import Settings
+from tradewind.settings import settings
+from tradewind.settings.settings import Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
@@ -34,7 +35,7 @@ def load_settings() -> Settings:
     chosen = settings.load(database=False)
     if chosen.database_url or chosen.production:
         return settings.load()
-    running = dev_folder.running(chosen.data_dir)
+    running = data_dir.running(chosen.data_dir)
     if running is None:
         return settings.load()
     return replace(

@@ -1,7 +1,7 @@
 """`tradewind dev`: tells a newcomer, or a script, how to use what was started."""
 
 from tradewind.cli.output import say, write_json
-from tradewind.dev_folder import Running, Secrets
+from tradewind.dev.data_dir import Running, Secrets
 
 
 def introduce_as_json(running: Running, secrets: Secrets) -> None:

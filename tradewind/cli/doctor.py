@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from tradewind import settings
 from tradewind.cli.context import load_settings
 from tradewind.cli.output import write_json, write_table
 from tradewind.errors import TradewindError
-from tradewind.parts import api_connections, given_credentials, worker_connections
 from tradewind.platforms.registry import DEMO_SECRETS
-from tradewind.settings import Settings
+from tradewind.runtime.wiring import api_connections, given_credentials, worker_connections
+from tradewind.settings import settings
+from tradewind.settings.settings import Settings
 from tradewind.storage import migrate, sql
 from tradewind.storage.pool import Database, DatabaseAway
 

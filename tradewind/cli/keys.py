@@ -7,13 +7,13 @@ import typer
 
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
+from tradewind.auth.api_keys import issue, revoke, sql
+from tradewind.auth.api_keys.model import ApiKey
+from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.cli.account import find
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_one, write_table
-from tradewind.keys import issue, revoke, sql
-from tradewind.keys.model import ApiKey
-from tradewind.keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.web.problems import NoSuch
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)

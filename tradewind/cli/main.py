@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 import uvloop
 
-from tradewind import processes, settings
 from tradewind.cli import account, doctor, keys, platforms, secrets
 from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import complain, say, write_json
 from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
+from tradewind.runtime import child_processes
+from tradewind.settings import settings
 from tradewind.storage import migrate as migrations
 from tradewind.storage.pool import DatabaseAway
 
@@ -47,7 +48,7 @@ def dev(
     ] = True,
 ) -> None:
     """Start everything on this machine, with its own PostgreSQL, demo accounts and orders."""
-    from tradewind import dev as everything  # noqa: PLC0415 - only this command needs it
+    from tradewind.dev import run as everything  # noqa: PLC0415 - only this command needs it
 
     _override("PORT", port)
     chosen = settings.load(database=False)
@@ -63,7 +64,7 @@ def serve(
     port: Port = None,
 ) -> None:
     """Serve the API."""
-    from tradewind import serve as api  # noqa: PLC0415 - only this command needs granian
+    from tradewind.runtime import serve as api  # noqa: PLC0415 - only this command needs granian
 
     _override("HOST", host)
     _override("PORT", port)
@@ -75,7 +76,7 @@ def serve(
 @app.command()
 def worker() -> None:
     """Run the background work."""
-    from tradewind import worker as background  # noqa: PLC0415 - only this command needs it
+    from tradewind.runtime import worker as background  # noqa: PLC0415 - only this command needs it
 
     chosen = settings.load()
     logs.configure(chosen.log_style, chosen.log_level)
@@ -94,8 +95,8 @@ def sandbox(
     notify_url: Annotated[str | None, typer.Option(help="Where pushes go; {app} is one.")] = None,
 ) -> None:
     """Run the simulated marketplace."""
-    from tradewind.simulator import apps, persist  # noqa: PLC0415 - only this command needs it
-    from tradewind.simulator import run as simulator  # noqa: PLC0415
+    from tradewind_simulator import apps, persist  # noqa: PLC0415 - only this command needs it
+    from tradewind_simulator import run as simulator  # noqa: PLC0415
 
     logs.configure("console", os.environ.get("TRADEWIND_LOG_LEVEL", "info"))
     try:
@@ -148,7 +149,7 @@ def _override(name: str, value: object | None) -> None:
 
 
 def main() -> None:
-    processes.follow_parent()
+    child_processes.follow_parent()
     try:
         app()
     except DatabaseAway as away:

@@ -10,11 +10,11 @@ from tradewind.audit.model import COMMAND_LINE
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_one, write_table
 from tradewind.egress.client import Client
-from tradewind.parts import platforms_of
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials
 from tradewind.platforms.registry import Platforms
 from tradewind.platforms.wire import ConnectionOut, PlatformOut
+from tradewind.runtime.wiring import platforms_of
 
 app = typer.Typer(help="Marketplaces.", no_args_is_help=True)
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 import typer
 
 from tradewind.accounts import sql as accounts
-from tradewind.accounts import sql_sessions
+from tradewind.auth import sql_sessions
+from tradewind.auth.api_keys import sql as keys
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
-from tradewind.keys import sql as keys
 from tradewind.platforms.reseal import reseal
 from tradewind.webhooks.reseal import reseal as reseal_webhooks
 

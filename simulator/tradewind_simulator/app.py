@@ -1,0 +1,293 @@
+"""The process that serves the sandbox: raw ASGI, one worker, everything in its memory."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+import structlog
+
+from tradewind_simulator import answers, apps, control, lifeline, oauth, pages, perform, sender
+from tradewind_simulator.answers import Answer
+from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator.model import App
+from tradewind_simulator.param2 import gateway as param2
+from tradewind_simulator.sandbox import Options, Sandbox
+from tradewind_simulator.taobao import gateway as taobao
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PREFIX = "TRADEWIND_SANDBOX_"
+_MOST_BYTES = 1_000_000
+_TICK_SECONDS = 0.2
+_PROMISED = b"1000000"  # bytes of an answer that never comes
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Request(msgspec.Struct):
+    """A request, read whole."""
+
+    method: str
+    path: str
+    query: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def base(self) -> str:
+        return f"http://{self.headers.get('host', 'localhost')}"
+
+    def params(self) -> dict[str, str]:
+        """The query and the form together; a JSON object counts as a form."""
+        found = dict(parse_qsl(self.query, keep_blank_values=True))
+        if self.headers.get("content-type", "").startswith("application/json"):
+            return found | _flat(self.body)
+        form = parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True)
+        return found | dict(form)
+
+
+def _flat(body: bytes) -> dict[str, str]:
+    try:
+        given = msgspec.json.decode(body or b"{}", type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return {}
+    return {
+        name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for name, value in given.items()
+    }
+
+
+def options() -> Options:
+    """What the environment says, variables beginning with TRADEWIND_SANDBOX_."""
+    read = os.environ.get
+    state = read(PREFIX + "STATE", "")
+    return Options(
+        apps=apps.read(read(PREFIX + "APPS", "")),
+        seed=int(read(PREFIX + "SEED", "1688")),
+        speed=float(read(PREFIX + "SPEED", "1")),
+        products=int(read(PREFIX + "PRODUCTS", "3000")),
+        pay_seconds=int(read(PREFIX + "PAY_TIMEOUT", "43200")),
+        state=Path(state) if state else None,
+        notify_url=read(PREFIX + "NOTIFY_URL", ""),
+    )
+
+
+def create(chosen: Options | None = None) -> Asgi:
+    """The application; granian calls this without arguments."""
+    if chosen is None:
+        lifeline.hold()
+    sandbox = Sandbox(chosen or options())
+    tasks: list[asyncio.Task[None]] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(sandbox, tasks, receive, send)
+        elif scope["type"] == "http":
+            await _serve(sandbox, scope, receive, send)
+
+    return app
+
+
+async def _lifespan(
+    sandbox: Sandbox, tasks: list[asyncio.Task[None]], receive: Receive, send: Send
+) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            tasks.append(asyncio.create_task(_tick(sandbox)))
+            tasks.append(asyncio.create_task(sender.run(sandbox.notices)))
+            await send({"type": "lifespan.startup.complete"})
+        else:
+            for task in tasks:
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks)
+            sandbox.close()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+async def _tick(sandbox: Sandbox) -> None:
+    """Orders move by themselves, and their buyers hear of it, though nobody calls."""
+    while True:
+        sandbox.settle()
+        await asyncio.sleep(_TICK_SECONDS)
+
+
+async def _serve(sandbox: Sandbox, scope: Scope, receive: Receive, send: Send) -> None:
+    request = await _read(scope, receive)
+    if request is None:
+        await _answer(answers.json({"error": "The request is too large."}, 413), receive, send)
+        return
+    try:
+        answer = await _route(sandbox, request)
+    except Exception:
+        log.exception("sandbox.failed", method=request.method, path=request.path)
+        answer = answers.json({"error": "The sandbox itself failed; its log says why."}, 500)
+    await _answer(answer, receive, send)
+
+
+async def _read(scope: Scope, receive: Receive) -> Request | None:
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > _MOST_BYTES:
+            return None
+        if not message.get("more_body", False):
+            break
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    query = scope.get("query_string", b"").decode("latin-1")
+    return Request(scope["method"], scope["path"], query, headers, body)
+
+
+async def _route(sandbox: Sandbox, request: Request) -> Answer:
+    for prefix, serve in _PREFIXES.items():
+        if request.path.startswith(prefix):
+            return await serve(sandbox, request)
+    if request.path == "/order/cashier.htm" and request.method == "POST":
+        return pages.pay(sandbox, request.query)
+    shown = request.method in ("GET", "HEAD")
+    found = pages.show(sandbox, request.path, request.query) if shown else None
+    return found or answers.json({"error": f"Nothing at {request.path}."}, 404)
+
+
+async def _health(_: Sandbox, __: Request) -> Answer:
+    return answers.json({"status": "ok"})
+
+
+async def _control(sandbox: Sandbox, request: Request) -> Answer:
+    if not _same_origin(request):
+        return answers.json({"error": "Other sites may not use the control API."}, 403)
+    words = request.path.removeprefix("/_control/")
+    query = dict(parse_qsl(request.query))
+    return control.handle(sandbox, request.method, words, query, request.body)
+
+
+async def _authorize(sandbox: Sandbox, request: Request) -> Answer:
+    return oauth.authorize(sandbox, request.params())
+
+
+async def _param2_token(sandbox: Sandbox, request: Request) -> Answer:
+    return oauth.param2_token(sandbox, request.path.rpartition("/")[2], request.params())
+
+
+async def _taobao_token(sandbox: Sandbox, request: Request) -> Answer:
+    return oauth.taobao_token(sandbox, request.path.removeprefix("/rest"), request.params())
+
+
+def _same_origin(request: Request) -> bool:
+    """A page of another site that a browser happens to show is not in control here."""
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def _param2(sandbox: Sandbox, request: Request) -> Answer:
+    params = request.params()
+    path = request.path.removeprefix("/openapi/")
+    try:
+        app, operation = param2.find(sandbox.world, path, params)
+        call = _call(sandbox, app, params, request, param2.missing)
+        _pace(sandbox, call, param2.TOO_MANY)
+        param2.admit(call, operation)
+    except Rejected as rejected:
+        return _rejected(sandbox, param2.FACE, rejected)
+    return await _perform(sandbox, param2.FACE, operation, call)
+
+
+async def _taobao(sandbox: Sandbox, request: Request) -> Answer:
+    params = request.params()
+    path = request.path.removeprefix("/rest")
+    try:
+        app, operation = taobao.find(sandbox.world, path, params, time.time())
+        call = _call(sandbox, app, params, request, taobao.missing)
+        _pace(sandbox, call, taobao.TOO_MANY)
+        taobao.admit(call, operation)
+    except Rejected as rejected:
+        return _rejected(sandbox, taobao.FACE, rejected)
+    return await _perform(sandbox, taobao.FACE, operation, call)
+
+
+def _pace(sandbox: Sandbox, call: Call, refusal: tuple[str, str]) -> None:
+    if not sandbox.limits.allow(call.app.name, call.real):
+        raise Rejected(*refusal)
+
+
+def _call(
+    sandbox: Sandbox,
+    app: App,
+    params: dict[str, str],
+    request: Request,
+    missing: Callable[[str], Rejected],
+) -> Call:
+    return Call(
+        world=sandbox.world,
+        tokens=sandbox.tokens,
+        notices=sandbox.notices,
+        app=app,
+        params=params,
+        base=request.base,
+        missing=missing,
+        real=time.time(),
+    )
+
+
+def _rejected(sandbox: Sandbox, face: Face, rejected: Rejected) -> Answer:
+    sandbox.world.counters[f"rejected.{rejected.code}"] += 1
+    return face.error(rejected.code, rejected.message, 0)
+
+
+async def _perform(sandbox: Sandbox, face: Face, operation: Operation, call: Call) -> Answer:
+    """In a task of its own, so that it goes on though the client leaves."""
+    return await asyncio.shield(
+        asyncio.ensure_future(perform.perform(sandbox, face, operation, call))
+    )
+
+
+async def _answer(answer: Answer, receive: Receive, send: Send) -> None:
+    if answer.silence is not None:
+        await _be_silent(answer.silence, receive, send)
+        return
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", str(len(answer.body)).encode()),
+        *answer.headers,
+    ]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})
+
+
+async def _be_silent(seconds: float, receive: Receive, send: Send) -> None:
+    """Say nothing until time is up or the client leaves; then cut the connection.
+
+    It is cut by promising more than comes: whoever still waits sees an answer break off.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while (await receive())["type"] != "http.disconnect":
+                pass
+    start = [(b"content-type", b"application/json"), (b"content-length", _PROMISED)]
+    with contextlib.suppress(Exception):
+        await send({"type": "http.response.start", "status": 200, "headers": start})
+        await send({"type": "http.response.body", "body": b"", "more_body": True})
+
+
+_PREFIXES: dict[str, Callable[[Sandbox, Request], Awaitable[Answer]]] = {
+    "/openapi/param2/": _param2,
+    "/openapi/http/1/system.oauth2/getToken/": _param2_token,
+    "/rest/auth/token/": _taobao_token,
+    "/rest/": _taobao,
+    "/_control/": _control,
+    "/oauth/authorize": _authorize,
+    "/healthz": _health,
+}

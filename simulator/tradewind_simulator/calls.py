@@ -1,0 +1,80 @@
+"""A call of an operation, whichever dialect it came in."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tradewind_simulator.answers import Answer, Refused
+from tradewind_simulator.model import App
+from tradewind_simulator.notices import Notices
+from tradewind_simulator.tokens import Tokens
+from tradewind_simulator.world import World
+
+T = TypeVar("T")
+
+
+class Rejected(Exception):
+    """The gateway turns a call away before it reaches an operation."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Call(Struct):
+    """What an operation may use. `at` is the world's time, `base` the address we were called by."""
+
+    world: World
+    tokens: Tokens
+    notices: Notices
+    app: App
+    params: dict[str, str]
+    base: str
+    missing: Callable[[str], Rejected]
+    at: float = 0.0
+    real: float = 0.0
+
+    def text(self, name: str) -> str:
+        """A parameter that must be there."""
+        value = self.params.get(name, "")
+        if not value:
+            raise self.missing(name)
+        return value
+
+    def number(self, name: str, default: int | None = None) -> int:
+        value = self.params.get(name, "")
+        if not value and default is not None:
+            return default
+        try:
+            return int(self.text(name).strip('"'))
+        except ValueError:
+            raise self.missing(name) from None
+
+    def read(self, name: str, shape: type[T]) -> T:
+        """A parameter that holds JSON, numbers and strings taken for each other."""
+        try:
+            return msgspec.json.decode(self.text(name), type=shape, strict=False)
+        except msgspec.MsgspecError:
+            raise self.missing(name) from None
+
+
+class Operation(Struct, frozen=True):
+    """`alias` is the word that both dialects share, for faults and counters."""
+
+    name: str
+    alias: str
+    run: Callable[[Call], Any]
+    refuse: Callable[[Refused], Any]
+    needs_token: bool = True
+
+
+class Face(Struct, frozen=True):
+    """How a dialect says no: at its gateway, and in which codes."""
+
+    error: Callable[[str, str, int], Answer]
+    is_gateway_code: Callable[[str], bool]
+    bad_signature: tuple[str, str]
+    encode: Callable[[Any], Answer]

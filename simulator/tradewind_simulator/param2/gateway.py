@@ -1,0 +1,75 @@
+"""The gateway of the 1688 dialect: path, signature, token, then the operation."""
+
+from typing import Any
+
+from tradewind_simulator import answers, signing
+from tradewind_simulator.answers import Answer
+from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator.model import App, Dialect
+from tradewind_simulator.param2 import messages, orders, payments, products, refunds
+from tradewind_simulator.world import World
+
+OPERATIONS: dict[str, Operation] = {
+    **products.OPERATIONS,
+    **orders.OPERATIONS,
+    **payments.OPERATIONS,
+    **refunds.OPERATIONS,
+    **messages.OPERATIONS,
+}
+
+BAD_SIGNATURE = ("gw.SignatureInvalid", "Invalid signature")
+NEEDS_TOKEN = ("401", "Request need user authorized")
+TOO_MANY = ("gw.QosAppFrequencyLimit", "App invoke frequency exceed limit")
+_PATH_WORDS = 5
+
+
+def error(code: str, message: str, status: int = 0) -> Answer:
+    """`{error_code, error_message}`, with 400 unless another status is asked for."""
+    return answers.json({"error_code": code, "error_message": message}, status or 400)
+
+
+def missing(name: str) -> Rejected:
+    return Rejected("gw.ParamMissing", f"Param missing or invalid: {name}")
+
+
+def find(world: World, path: str, params: dict[str, str]) -> tuple[App, Operation]:
+    """The app and the operation of a path below `/openapi/`, once the signature is right.
+
+    A key that nobody has is answered as a bad signature: there is nothing to check it with.
+    """
+    words = path.split("/")
+    if len(words) != _PATH_WORDS or words[0] != "param2":
+        raise Rejected("gw.APIACLDecline", f"No such API: {path}")
+    _, _, namespace, name, key = words
+    app = world.app_of_key.get(key)
+    if app is None or app.dialect is not Dialect.PARAM2:
+        raise Rejected(*BAD_SIGNATURE)
+    given = params.get("_aop_signature", "")
+    if not given:
+        raise missing("_aop_signature")
+    if not signing.same(given, signing.param2(app.secret, path, params)):
+        raise Rejected(*BAD_SIGNATURE)
+    operation = OPERATIONS.get(f"{namespace}/{name}")
+    if operation is None:
+        raise Rejected("gw.APIACLDecline", f"AppKey is not allowed: {namespace}/{name}")
+    return app, operation
+
+
+def admit(call: Call, operation: Operation) -> None:
+    """Who calls is known; now whether they may act for this buyer."""
+    if not operation.needs_token:
+        return
+    if not call.tokens.good(call.app, call.params.get("access_token", ""), call.real):
+        raise Rejected(*NEEDS_TOKEN)
+
+
+def encode(value: Any) -> Answer:
+    return value if isinstance(value, Answer) else answers.json(value)
+
+
+FACE = Face(
+    error=error,
+    is_gateway_code=lambda code: code.startswith("gw.") or code == NEEDS_TOKEN[0],
+    bad_signature=BAD_SIGNATURE,
+    encode=encode,
+)

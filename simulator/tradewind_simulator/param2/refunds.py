@@ -1,0 +1,249 @@
+"""Refunds in the 1688 dialect: reasons, request, query; amounts in fen."""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tradewind_simulator import magic, refunds, times
+from tradewind_simulator.answers import Refused
+from tradewind_simulator.calls import Call, Operation
+from tradewind_simulator.model import (
+    REFUND_OVER,
+    Due,
+    Line,
+    Order,
+    Refund,
+    RefundStatus,
+    Status,
+)
+from tradewind_simulator.orders import Change, NotNow
+from tradewind_simulator.param2.orders import NAMESPACE
+from tradewind_simulator.refunds import Reason
+
+NO_ORDER, OTHER_BUYER, BAD_GOODS_STATUS, BAD_REASON = "5001", "5002", "5003", "5004"
+NEEDS_VOUCHER, NO_FREIGHT, BAD_STATUS, BAD_AMOUNT = "5005", "5006", "5010", "5011"
+BAD_NOTE, BAD_COUNT = "5012", "5013"
+_NOTE = range(2, 151)
+_FITS = {
+    "refundWaitSellerSend": (Status.PAID,),
+    "refundWaitBuyerReceive": (Status.SHIPPED, Status.PAID),
+    "refundBuyerReceived": (Status.SHIPPED, Status.RECEIVED),
+    "aftersaleBuyerNotReceived": (Status.SUCCESS,),
+    "aftersaleBuyerReceived": (Status.SUCCESS,),
+}
+_RECEIVED = frozenset({"refundBuyerReceived", "aftersaleBuyerReceived"})
+_ACTIVE, _SUCCESS = "1", "3"
+
+
+class _Count(Struct):
+    id: int
+    count: int
+
+
+def reasons(call: Call) -> dict[str, Any]:
+    _order(call)
+    if call.text("goodsStatus") not in _FITS:
+        raise Refused(BAD_GOODS_STATUS, "货物状态不合法")
+    listed = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "needVoucher": one.needs_voucher,
+            "noRefundCarriage": one.no_freight,
+            "tip": "",
+        }
+        for one in refunds.REASONS
+    ]
+    return _good({"reasons": listed})
+
+
+def _good(result: dict[str, Any]) -> dict[str, Any]:
+    return {"result": {"success": True, "result": result}}
+
+
+def refuse(refused: Refused) -> dict[str, Any]:
+    return {"result": {"success": False, "code": refused.code, "message": refused.message}}
+
+
+def _order(call: Call) -> Order:
+    order = call.world.orders.get(call.number("orderId"))
+    if order is None:
+        raise Refused(NO_ORDER, "订单不存在")
+    if order.app != call.app.name:
+        raise Refused(OTHER_BUYER, "订单买家与用户身份不符")
+    return order
+
+
+def ask(call: Call) -> dict[str, Any]:
+    order = _order(call)
+    lines = _lines(call, order)
+    with_return = call.text("disputeRequest") == "returnRefund"
+    _check_state(call, order, with_return=with_return)
+    reason = _check_reason(call)
+    goods, freight = _check_amounts(call, order, lines, reason)
+    refund = Refund(
+        id=call.world.ids.next(),
+        status=RefundStatus.ASKED,
+        lines=tuple(line.id for line in lines),
+        goods_fen=goods,
+        freight_fen=freight,
+        with_return=with_return,
+        reason_id=reason.id,
+        reason=reason.name,
+        note=call.text("description"),
+        after_sales=order.status is Status.SUCCESS,
+        asked_at=call.at,
+        changed_at=call.at,
+    )
+    try:
+        change = refunds.ask(order, call.at, refund)
+    except NotNow:
+        raise Refused(BAD_STATUS, "退货状态错误") from None
+    if magic.REFUND_REFUSED in call.world.spells(order):
+        change = _refused_soon(change, refund, call.at)
+    call.world.put(change)
+    return _good({"refundId": f"TQ{refund.id}", "innerReasonId": reason.id})
+
+
+def _refused_soon(change: Change, refund: Refund, at: float) -> Change:
+    """The magic seller refuses instead of agreeing, and does not take a day for it."""
+    due = tuple(
+        Due(at + magic.SOON_SECONDS, "refund_refuse", refund.id) if one.which == refund.id else one
+        for one in change.order.due
+    )
+    return Change(replace(change.order, due=due), change.event)
+
+
+def _lines(call: Call, order: Order) -> list[Line]:
+    wanted = set(call.read("orderEntryIds", list[int]))
+    lines = [line for line in order.lines if line.id in wanted]
+    if len(lines) != len(wanted) or not lines:
+        raise Refused(BAD_STATUS, "子订单不存在")
+    busy = {
+        one for refund in order.refunds if refund.status not in REFUND_OVER for one in refund.lines
+    }
+    if any(line.id in busy or line.closed for line in lines):
+        raise Refused(BAD_STATUS, "子订单已在退款中")
+    return lines
+
+
+def _check_state(call: Call, order: Order, *, with_return: bool) -> None:
+    goods = call.text("goodsStatus")
+    if goods not in _FITS:
+        raise Refused(BAD_GOODS_STATUS, "货物状态不合法")
+    if call.text("disputeRequest") not in ("refund", "returnRefund"):
+        raise Refused(BAD_STATUS, "disputeRequest不合法")
+    if order.status not in _FITS[goods] or (with_return and goods not in _RECEIVED):
+        raise Refused(BAD_STATUS, "退货状态错误")
+    if call.params.get("orderEntryCountList"):
+        counts = {one.id: one.count for one in call.read("orderEntryCountList", list[_Count])}
+        known = {line.id: line.quantity for line in order.lines}
+        if not with_return or any(
+            not 0 < count <= known.get(line, 0) for line, count in counts.items()
+        ):
+            raise Refused(BAD_COUNT, "子订单退货数量错误")
+
+
+def _check_reason(call: Call) -> Reason:
+    reason = refunds.reason(call.number("applyReasonId"))
+    if reason is None:
+        raise Refused(BAD_REASON, "退款原因错误")
+    if reason.needs_voucher and call.params.get("vouchers", "[]") in ("", "[]"):
+        raise Refused(NEEDS_VOUCHER, "需要上传凭证")
+    if reason.no_freight and call.number("applyCarriage", 0) > 0:
+        raise Refused(NO_FREIGHT, "退运费金额大于0")
+    if len(call.text("description")) not in _NOTE:
+        raise Refused(BAD_NOTE, "退款说明长度错误")
+    return reason
+
+
+def _check_amounts(call: Call, order: Order, lines: list[Line], reason: Reason) -> tuple[int, int]:
+    """Before it is sent, a line is refunded whole; afterwards, up to what it cost."""
+    goods, freight = call.number("applyPayment"), call.number("applyCarriage", 0)
+    most = sum(line.amount_fen - line.refunded_fen for line in lines)
+    left_goods, left_freight = refunds.refundable_fen(order)
+    unsent = order.status is Status.PAID and not any(line.shipped for line in lines)
+    if (
+        goods < 0
+        or freight < 0
+        or goods + freight == 0
+        or goods > min(most, left_goods)
+        or freight > left_freight
+        or (unsent and goods != most)
+        or (reason.no_freight and freight)
+    ):
+        raise Refused(BAD_AMOUNT, "退款金额错误")
+    return goods, freight
+
+
+def query(call: Call) -> dict[str, Any]:
+    """Type 1: under way; type 3: paid back."""
+    order = call.world.of_app(call.app.name, call.number("orderId"))
+    if order is None:
+        raise Refused("500", "ORDER_NOT_EXIST")
+    kind = call.text("queryType")
+    if kind not in (_ACTIVE, _SUCCESS):
+        raise Refused("500", "queryType")
+    shown = [
+        refund
+        for refund in order.refunds
+        if (refund.status is RefundStatus.DONE) == (kind == _SUCCESS)
+        and (kind == _SUCCESS or refund.status not in REFUND_OVER)
+    ]
+    return {"result": {"opOrderRefundModels": [_model(call, order, one) for one in shown]}}
+
+
+def refuse_query(refused: Refused) -> dict[str, Any]:
+    return {
+        "errorCode": refused.code,
+        "errorMessage": refused.message,
+        "extErrorMessage": "订单号有误",
+    }
+
+
+def _model(call: Call, order: Order, refund: Refund) -> dict[str, Any]:
+    done = refund.status is RefundStatus.DONE
+    model: dict[str, Any] = {
+        "id": refund.id,
+        "refundId": f"TQ{refund.id}",
+        "orderId": order.id,
+        "status": refund.status.value,
+        "applyPayment": refund.goods_fen,
+        "applyCarriage": refund.freight_fen,
+        "refundPayment": refund.goods_fen if done else 0,
+        "refundCarriage": refund.freight_fen if done else 0,
+        "canRefundPayment": order.paid_fen,
+        "applyReasonId": refund.reason_id,
+        "applyReason": refund.reason,
+        "disputeRequest": 3 if refund.with_return else 1,
+        "disputeType": 2 if refund.after_sales else 1,
+        "isOnlyRefund": not refund.with_return,
+        "isRefundGoods": refund.with_return,
+        "orderEntryIdList": list(refund.lines),
+        "gmtApply": times.compact(refund.asked_at),
+        "gmtCreate": times.compact(refund.asked_at),
+        "gmtModified": times.compact(refund.changed_at),
+        "rejectTimes": 1 if refund.status is RefundStatus.REFUSED else 0,
+        "buyerMemberId": call.app.member_id,
+        "sellerMemberId": call.world.sellers[order.seller].member_id,
+        "success": True,
+    }
+    if refund.done_at is not None:
+        model["gmtCompleted"] = times.compact(refund.done_at)
+    return model
+
+
+OPERATIONS = {
+    f"{NAMESPACE}/{operation.name}": operation
+    for operation in (
+        Operation("alibaba.trade.getRefundReasonList", "refund_reasons", reasons, refuse),
+        Operation("alibaba.trade.createRefund", "refund", ask, refuse),
+        Operation(
+            "alibaba.trade.refund.OpQueryBatchRefundByOrderIdAndStatus",
+            "refund_query",
+            query,
+            refuse_query,
+        ),
+    )
+}

@@ -1,0 +1,84 @@
+"""Taking the buyer's money: once per order, and once per operation id."""
+
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from tradewind_simulator import magic, orders
+from tradewind_simulator.model import Due, Entry, Order, Status
+from tradewind_simulator.world import World
+
+SETTLE_SECONDS = 3.0  # of world time, from the acceptance of a batch payment to its outcome
+
+
+class Refusal(StrEnum):
+    """Why no money was taken."""
+
+    NOT_UNPAID = "ORDER_STATUS_ERROR"
+    ALREADY_PAID = "ORDER_ALREADY_PAID"
+    WRONG_AMOUNT = "PAY_AMOUNT_NOT_MATCH"
+    NO_BALANCE = "ACCOUNT_BALANCE_NOT_ENOUGH"
+    OTHER_ORDER = "PARAM_ILLEGAL"
+
+
+def debit(
+    world: World, order: Order, at: float, *, operation: str, channel: str, fen: int | None
+) -> Order | Refusal:
+    """Pay an order from the buyer's account.
+
+    The same operation id again takes nothing and succeeds again; another one on a paid order
+    is refused.
+    """
+    known = world.operation(order.app, operation) if operation else None
+    if known is not None:
+        return order if known.order == order.id else Refusal.OTHER_ORDER
+    if order.paid_at is not None:
+        return Refusal.ALREADY_PAID
+    if order.status is not Status.UNPAID:
+        return Refusal.NOT_UNPAID
+    if fen is not None and fen != order.total_fen:
+        return Refusal.WRONG_AMOUNT
+    if magic.PAYMENT_FAILS in world.spells(order):
+        return Refusal.NO_BALANCE
+    return take_money(world, order, at, operation=operation, channel=channel)
+
+
+def take_money(world: World, order: Order, at: float, *, operation: str, channel: str) -> Order:
+    change = orders.pay(order, at, world.spells(order))
+    entry = Entry(
+        id=world.ids.next(),
+        order=order.id,
+        app=order.app,
+        kind="debit",
+        fen=order.total_fen,
+        at=at,
+        operation=operation,
+        channel=channel,
+    )
+    world.book(entry)
+    return world.put(change)
+
+
+def accept(world: World, order: Order, at: float) -> Order | Refusal:
+    """A batch payment is accepted at once and made later; accepting twice changes nothing."""
+    if order.paid_at is not None:
+        return Refusal.ALREADY_PAID
+    if order.status is not Status.UNPAID:
+        return Refusal.NOT_UNPAID
+    if magic.PAYMENT_FAILS in world.spells(order):
+        return Refusal.NO_BALANCE
+    if order.paying:
+        return order
+    accepted = replace(
+        order,
+        paying=True,
+        due=(*order.due, Due(at + SETTLE_SECONDS, "pay_settle")),
+    )
+    return world.put(orders.Change(orders.touched(accepted, at), None))
+
+
+def settle_batch(world: World, order: Order, at: float) -> Order:
+    """The outcome of a batch payment; an order that was closed meanwhile is not paid."""
+    if order.status is not Status.UNPAID:
+        return world.put(orders.Change(replace(order, paying=False), None))
+    return take_money(world, order, at, operation=f"batch-{order.id}", channel="balance")

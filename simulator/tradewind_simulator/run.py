@@ -1,0 +1,87 @@
+"""Running the sandbox: checks the port, then serves until it is stopped."""
+
+import os
+import socket
+from pathlib import Path
+
+import structlog
+from granian.constants import Interfaces, Loops
+from granian.log import LogLevels
+from granian.server import Server
+
+from tradewind_simulator.app import PREFIX, options
+from tradewind_simulator.persist import Keeper
+
+DEFAULT_PORT = 8688
+_STOP_SECONDS = 3
+_LOGS = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}},
+    "loggers": {"_granian": {"handlers": ["stderr"], "propagate": False}},
+}
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class PortTaken(Exception):
+    def __init__(self, host: str, port: int, why: str) -> None:
+        super().__init__(f"Port {port} on {host} cannot be used ({why}); choose another.")
+
+
+def run(
+    *,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    state: Path | None = None,
+    seed: int | None = None,
+    speed: float | None = None,
+    notify_url: str | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; port 0 finds a free one, which the log names.
+
+    The worker reads its options from the environment, so what is given here is put there;
+    what is not given stays as the environment has it.
+    """
+    bound = claim(host, port)
+    given = {"STATE": state, "SEED": seed, "SPEED": speed, "NOTIFY_URL": notify_url}
+    os.environ.update(
+        {PREFIX + name: str(value) for name, value in given.items() if value is not None}
+    )
+    chosen = options()
+    if chosen.state is not None:
+        # A file that is something else, or in use, is told here and not by a dying worker.
+        keeper = Keeper(chosen.state)
+        keeper.claim()
+        keeper.load()
+        keeper.close()
+    kept = str(chosen.state) if chosen.state is not None else None
+    log.info("sandbox.listening", host=host, port=bound, state=kept)
+    Server(
+        "tradewind_simulator.app:create",
+        factory=True,
+        address=host,
+        port=bound,
+        interface=Interfaces.ASGI,
+        loop=Loops.uvloop,
+        workers=1,
+        workers_kill_timeout=_STOP_SECONDS,
+        websockets=False,
+        backlog=1024,
+        log_level=LogLevels.warning,
+        log_dictconfig=_LOGS,
+    ).serve()
+    log.info("sandbox.stopped")
+
+
+def claim(host: str, port: int) -> int:
+    """Make sure that nobody listens there: granian would share the port without a word."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortTaken(host, port, error.strerror or "refused") from None
+        found: int = probe.getsockname()[1]
+        return found

@@ -1,0 +1,151 @@
+"""The purchase order of the Taobao dialect: fen, milliseconds, and statuses of its own."""
+
+from typing import Any
+
+import msgspec
+
+from tradewind_simulator import times
+from tradewind_simulator.model import Line, Order, Refund, RefundStatus, Status
+from tradewind_simulator.money import shares
+from tradewind_simulator.world import World
+
+WORDS = {
+    Status.BUILDING: "BULIDING",
+    Status.UNPAID: "WAIT_BUYER_P",
+    Status.PAID: "WAIT_SELLER_SEND_GOODS",
+    Status.SHIPPED: "WAIT_BUYER_CONFIRM_GOODS",
+    Status.RECEIVED: "WAIT_BUYER_CONFIRM_GOODS",
+    Status.SUCCESS: "TRADE_FINISHED",
+    Status.CANCELLED: "TRADE_CLOSED",
+    Status.TERMINATED: "TRADE_CLOSED",
+}
+REFUND_CODES = {
+    RefundStatus.ASKED: 10,
+    RefundStatus.TO_RETURN: 20,
+    RefundStatus.RETURNED: 30,
+    RefundStatus.DONE: 100,
+    RefundStatus.REFUSED: -10,
+    RefundStatus.CLOSED: -20,
+}
+
+
+def status_word(order: Order) -> str:
+    return WORDS[order.status]
+
+
+def line_word(order: Order, line: Line) -> str:
+    """A line is shipped when it is, even while its order still waits for the rest."""
+    if line.closed:
+        return "TRADE_CLOSED"
+    if order.status is Status.PAID and line.shipped == line.quantity:
+        return WORDS[Status.SHIPPED]
+    return status_word(order)
+
+
+def purchase_order(world: World, order: Order, base: str) -> dict[str, Any]:
+    app = world.apps[order.app]
+    seller = world.sellers[order.seller]
+    postage = shares(order.freight_fen, [line.amount_fen for line in order.lines])
+    return {
+        "purchase_id": order.id,
+        "outer_purchase_id": order.reference,
+        "status": status_word(order),
+        "order_source": app.name,
+        "source_market": "TAOBAO",
+        "distributor_nick": app.name,
+        "supplier_nick": seller.login,
+        "purchase_currency": "CNY",
+        "pay_currency": "CNY",
+        "purchase_amount": order.total_fen,
+        "product_amount": order.goods_fen - order.discount_fen,
+        "pay_amount": order.paid_fen,
+        "domestic_post_fee": order.freight_fen,
+        "hongbao_deduction_amount": 0,
+        "created_time": times.milliseconds(order.created_at),
+        "modify_time": times.milliseconds(order.changed_at),
+        "pay_time": _ms(order.paid_at),
+        "next_close_time_without_payment": _close_time(order),
+        "receiver": {
+            "country": "中国",
+            "state": order.address.province,
+            "city": order.address.city,
+            "district": order.address.area,
+            "address": order.address.detail,
+            "zip": order.address.zip,
+        },
+        "sub_purchase_orders": [
+            _sub_order(world, order, line, fee, base)
+            for line, fee in zip(order.lines, postage, strict=True)
+        ],
+    }
+
+
+def _ms(at: float | None) -> int | None:
+    return None if at is None else times.milliseconds(at)
+
+
+def _close_time(order: Order) -> int | None:
+    unpaid = order.status in (Status.UNPAID, Status.BUILDING)
+    return times.milliseconds(order.pay_before) if unpaid else None
+
+
+def _refund_of(order: Order, line: Line) -> Refund | None:
+    mine = [refund for refund in order.refunds if line.id in refund.lines]
+    return max(mine, key=lambda refund: (refund.changed_at, refund.id)) if mine else None
+
+
+def _sub_order(world: World, order: Order, line: Line, fee: int, base: str) -> dict[str, Any]:
+    refund = _refund_of(order, line)
+    seller = world.sellers[order.seller]
+    zh = msgspec.json.encode({one.name: one.value for one in line.options}).decode()
+    en = msgspec.json.encode({one.name_en: one.value_en for one in line.options}).decode()
+    return {
+        "sub_purchase_order_id": line.id,
+        "status": line_word(order, line),
+        "close_reason": _close_reason(order, line),
+        "item_id": str(line.product),
+        "sku_id": line.sku,
+        "title": line.title,
+        "quantity": line.quantity,
+        "purchase_amount": line.amount_fen + fee,
+        "product_amount": line.amount_fen,
+        "pay_amount": line.amount_fen + fee if order.paid_at is not None else 0,
+        "domestic_post_fee": fee,
+        "hongbao_deduction_amount": "0",
+        "purchase_currency": "CNY",
+        "pay_currency": "CNY",
+        "pay_time": _ms(order.paid_at),
+        "close_time_without_payment": _close_time(order),
+        "purchase_order_outer_id": str(order.id),
+        "purchase_order_line_outer_id": str(line.id),
+        "error_code": order.pay_refusal or None,
+        "error_message": None,
+        "refund_id": refund.id if refund else None,
+        "refund_status": REFUND_CODES[refund.status] if refund else 0,
+        "logistic_orders": [
+            {
+                "logistic_company_name": parcel.carrier,
+                "logistic_number": parcel.number,
+                "rts_time": times.milliseconds(parcel.at),
+            }
+            for parcel in order.parcels
+            if line.id in parcel.lines
+        ],
+        "sku_info": {
+            "skuPv": {"en": en, "zh": zh},
+            "skuImgUrl": f"{base}/images/{line.product}/{line.picture}.svg",
+        },
+        "option_fields": {"supplierNick": seller.login, "shopName": seller.name},
+    }
+
+
+def _close_reason(order: Order, line: Line) -> str | None:
+    if line.closed or order.status is Status.TERMINATED:
+        return "REFUND"
+    if order.status is Status.CANCELLED:
+        return {
+            "CLOSE_TRADE_BY_BUYER": "BUYER_CANCEL",
+            "CLOSE_TRADE_BY_SELLER": "SELLER_CLOSE",
+            "CLOSE_TRADE_BY_SYSTEM": "PAY_TIMEOUT",
+        }.get(order.closed_by, "PLATFORM_CLOSE")
+    return None

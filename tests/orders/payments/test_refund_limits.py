@@ -1,0 +1,212 @@
+"""How much can be asked back, and a refund that is refused after its owner was told of it."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from kit.orders import NOW, TOTAL, a_part, an_order, paid_order
+from kit.platform import Fake, current, placed
+from kit.store import Store
+
+from tradewind import ids
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.background.errands import Errands
+from tradewind.orders import decide, sql
+from tradewind.orders.errors import RefundRefused, RefundTooLarge
+from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who
+from tradewind.orders.payments import refund
+from tradewind.orders.payments.wire import RefundIn
+from tradewind.platforms.failures import Never
+from tradewind.platforms.model import PaymentState, RefundKind, RefundState
+from tradewind.platforms.model import Status as There
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import idempotency
+from tradewind.web.idempotency import Once, Replay
+
+SPLITS = "900000000007"
+REFUSAL = Never("sandbox", "5011", "The seller takes nothing back.")
+S = RefundState
+
+
+def asked_back(
+    fen: int, state: RefundState, order_id: str = "900", freight: int = 0
+) -> OrderRefund:
+    kind = RefundKind.REFUND_ONLY
+    return OrderRefund(
+        ids.new(), "R1", order_id, state, kind, fen, freight, "damaged", None, None, NOW, NOW
+    )
+
+
+@pytest.mark.parametrize(
+    ("refunds", "refunded", "left"),
+    [
+        ([], 0, TOTAL),
+        ([asked_back(TOTAL, S.SUCCEEDED)], 0, 0),
+        ([asked_back(1000, S.SUCCEEDED, freight=200)], 0, 300),
+        ([asked_back(1000, S.SUCCEEDED)], 1000, 500),
+        ([asked_back(400, S.SUCCEEDED), asked_back(300, S.REQUESTED)], 0, 800),
+        ([asked_back(400, S.SUCCEEDED), asked_back(300, S.REQUESTED)], 400, 800),
+        ([asked_back(400, S.REFUSED), asked_back(300, S.CLOSED)], 0, TOTAL),
+        ([asked_back(400, S.SUCCEEDED)], 600, 900),
+    ],
+)
+def test_what_went_back_counts_before_the_order_says_so(
+    refunds: list[OrderRefund], refunded: int, left: int
+) -> None:
+    order = replace(paid_order(), refunds=refunds, refunded_fen=refunded)
+
+    assert decide.refundable(order) == left
+
+
+def split(*refunds: OrderRefund) -> Order:
+    parts = [a_part(name, There.SHIPPED, PaymentState.PAID) for name in ("A", "B")]
+    return an_order(
+        Status.SHIPPED, PaymentStatus.PAID, parts, paid_fen=2 * TOTAL, refunds=list(refunds)
+    )
+
+
+@pytest.mark.parametrize(
+    ("refunds", "left"),
+    [
+        ([], TOTAL),
+        ([asked_back(TOTAL, S.SUCCEEDED, "B")], TOTAL),
+        ([asked_back(1000, S.REQUESTED, "A")], 500),
+        ([asked_back(1000, S.SUCCEEDED, "A", freight=500)], 0),
+    ],
+)
+def test_of_a_split_order_no_more_is_asked_back_than_its_part_has_left(
+    refunds: list[OrderRefund], left: int
+) -> None:
+    order = split(*refunds)
+    too_much = _asks(amount_cny=(left + 1) / 100, order_id="A")
+
+    with pytest.raises(RefundTooLarge) as caught:
+        refund._new(order, too_much)  # noqa: SLF001 - what is written down
+
+    assert caught.value.facts["left_cny"] == left / 100
+    everything = refund._new(order, _asks(order_id="A"))  # noqa: SLF001
+    assert everything.amount_fen + everything.freight_fen == left
+
+
+def test_freight_without_an_amount_of_goods_is_limited_by_the_part_too() -> None:
+    """Left out, the goods are what is left of them; freight on top of that has to fit as well."""
+    with pytest.raises(RefundTooLarge) as caught:
+        refund._new(split(), _asks(freight_cny=5.01, order_id="A"))  # noqa: SLF001
+
+    assert caught.value.facts["left_cny"] == TOTAL / 100
+    goods_and_freight = refund._new(split(), _asks(freight_cny=5, order_id="A"))  # noqa: SLF001
+    assert (goods_and_freight.amount_fen, goods_and_freight.freight_fen) == (1000, 500)
+    goods_alone = refund._new(split(), _asks(freight_cny=0, order_id="A"))  # noqa: SLF001
+    assert (goods_alone.amount_fen, goods_alone.freight_fen) == (1000, 0)
+
+
+def _asks(**more: Any) -> RefundIn:
+    return msgspec.convert({"type": "refund_only", "reason": "damaged", **more}, RefundIn)
+
+
+def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
+    order = quiet.paid(SPLITS, 2)
+    _, second = (one["order_id"] for one in order["platform_orders"])
+
+    answer = quiet.refund(order["id"], order_id=second, amount_cny=10, freight_cny=5.01)
+
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, "refund_too_large")
+    assert problem["left_cny"] == 15
+    # The same with the goods left out: what is left of the other part is not for this one.
+    answer = quiet.refund(order["id"], order_id=second, freight_cny=15)
+    assert (answer.status_code, answer.json()["code"]) == (422, "refund_too_large")
+    assert answer.json()["left_cny"] == 15
+    assert quiet.look(order["id"])["refunds"] == []
+
+
+async def _ask(db: Database, fake: Fake, order: Order, once: Once, errands: Errands) -> Any:
+    by = Who(order.account_id, "buyer@test.example")
+    answer = await refund.ask_refund(
+        db, fake.platforms, errands, COMMAND_LINE, by, order.id, _asks(amount_cny=1), once
+    )
+    return answer.encoded()
+
+
+async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.1)
+    order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    answered = asyncio.Event()
+    fake = Fake(order.parts, {"A": REFUSAL})
+
+    async def wait() -> None:
+        await answered.wait()
+
+    fake.meanwhile = wait
+    errands = Errands()
+
+    told = msgspec.json.decode(first := await _ask(db, fake, order, once, errands))
+    answered.set()
+    await errands.close()
+
+    assert (told["status"], told["failure"]) == ("requested", None)
+    (kept,) = (await current(db, order)).refunds
+    assert (ids.REFUND.show(kept.id), kept.state) == (told["id"], RefundState.CLOSED)
+    assert kept.failure is not None
+    assert (kept.failure.code, kept.failure.message) == (REFUSAL.code, REFUSAL.message)
+    assert decide.refundable(await current(db, order)) == TOTAL
+    with pytest.raises(Replay) as caught:
+        await _ask(db, fake, order, once, errands)
+    assert caught.value.answer.encoded() == first
+
+
+async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_owner_hears(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else holds the order meanwhile. Told 201, the owner would look for it in vain."""
+    monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.2)
+    order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    fake = Fake(order.parts, {"A": REFUSAL})
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        async with transaction(db) as tx:
+            await sql.lock_order(tx, None, order.id)
+            held.set()
+            await go_on.wait()
+
+    holding: list[asyncio.Task[None]] = []
+
+    async def meanwhile() -> None:
+        holding.append(asyncio.create_task(hold()))
+        await held.wait()
+
+    fake.meanwhile = meanwhile
+    errands = Errands()
+
+    asking = asyncio.create_task(_ask(db, fake, order, once, errands))
+    early, _ = await asyncio.wait({asking}, timeout=1)
+    go_on.set()
+    await asyncio.gather(*holding)
+
+    assert not early
+    with pytest.raises(RefundRefused):
+        await asking
+    assert (await current(db, order)).refunds == []
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)  # its key is free
+
+
+async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:
+    order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
+    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    errands = Errands()
+
+    with pytest.raises(RefundRefused):
+        await _ask(db, Fake(order.parts, {"A": REFUSAL}), order, once, errands)
+
+    assert (await current(db, order)).refunds == []
+    async with transaction(db) as tx:
+        await idempotency.claim(tx, once)  # its key is free

@@ -1,0 +1,1 @@
+"""Everything that lets somebody in: the gate, API keys, sessions, tokens, passwords and logins."""

@@ -1,0 +1,27 @@
+"""Revokes an API key: from the answer on, no process accepts it."""
+
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.auth.api_keys import sql
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web.problems import NoSuch
+
+
+async def revoke(db: Database, by: Actor, account_id: UUID, key_id: UUID) -> None:
+    """Revoke a key of an account; revoking it again changes nothing."""
+    async with transaction(db) as tx:
+        known, revoked = await sql.revoke_key(tx, account_id, key_id)
+        if not known:
+            raise NoSuch(ids.API_KEY)
+        if revoked:
+            await record(
+                tx,
+                by,
+                "api_key.revoked",
+                account_id=account_id,
+                subject=ids.API_KEY.show(key_id),
+            )

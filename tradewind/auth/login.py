@@ -1,0 +1,90 @@
+"""Signs an account in: throttle first, then the password, then a session."""
+
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+
+from tradewind.accounts import sql
+from tradewind.accounts.errors import AccountLocked, WrongCredentials
+from tradewind.accounts.model import Account, Tokens
+from tradewind.auth import sessions
+from tradewind.auth.login_throttle import GuessesStopped, forget, guessing
+from tradewind.auth.passwords import Passwords
+from tradewind.observability.metrics import LOGINS
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+from tradewind.web import limits
+from tradewind.web.limits import Rate, RateLimited
+
+
+@dataclass(frozen=True, slots=True)
+class LoginRate:
+    """How many logins a minute one address may try."""
+
+    per_minute: int
+
+
+async def sign_in(
+    db: Database,
+    keyring: Keyring,
+    passwords: Passwords,
+    rate: LoginRate,
+    *,
+    email: str,
+    password: str,
+    address: str,
+    user_agent: str,
+) -> tuple[Account, Tokens]:
+    """Open a session for whoever knows the password.
+
+    An unknown e-mail takes the same path to the same answer as a wrong password: the same
+    counters, the same statements, one hash. Only the right password learns that an operator
+    locked the account. A login that could not be tried (too busy, no database) counts for nothing.
+    """
+    granted, budget = await limits.take(
+        db, f"login:{_group(address)}", Rate(rate.per_minute, rate.per_minute)
+    )
+    if not granted:
+        LOGINS.labels("rate_limited").inc()
+        raise RateLimited(
+            budget,
+            f"Only {rate.per_minute} logins a minute are tried from one address: slow down.",
+        )
+    email = email.strip().lower()
+    try:
+        async with guessing(db, keyring, email) as guess:
+            account_id, stored = await sql.password_hash_by_email(db, email)
+            if not await passwords.matches(stored, password):
+                guess.wrong()
+    except GuessesStopped as stopped:
+        LOGINS.labels("stopped").inc()
+        raise AccountLocked.after_failures(stopped.seconds) from None
+    if guess.was_wrong or account_id is None or stored is None:
+        LOGINS.labels("wrong").inc()
+        raise WrongCredentials
+    tokens: Tokens | None = None
+    async with transaction(db) as tx:
+        account = await sql.lock_account(tx, account_id, password_hash=stored)
+        if account is None:  # the password was changed while we compared it
+            raise WrongCredentials
+        await forget(tx, keyring, email)
+        if account.locked_at is None:
+            tokens = await sessions.begin(
+                tx, keyring, account.id, address=address, user_agent=user_agent
+            )
+    if tokens is None:
+        LOGINS.labels("locked").inc()
+        raise AccountLocked.by_operator()
+    LOGINS.labels("ok").inc()
+    return account, tokens
+
+
+def _group(address: str) -> str:
+    """One customer's network counts as one address: IPv6 by its /64."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        return parsed.ipv4_mapped.compressed if parsed.ipv4_mapped else parsed.exploded[:19]
+    return parsed.compressed

@@ -1,0 +1,1 @@
+"""Pages about logging in and one's own account."""

@@ -1,0 +1,1 @@
+"""Pages for operators: accounts, orders, webhooks, marketplaces and the audit log."""

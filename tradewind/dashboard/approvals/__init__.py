@@ -1,0 +1,1 @@
+"""Pages about payments that wait for approval."""

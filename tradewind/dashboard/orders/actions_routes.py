@@ -1,0 +1,227 @@
+"""What people do with an order, in a browser: each button is a command of the API."""
+
+from collections.abc import Awaitable
+
+from tradewind import ids, money
+from tradewind.accounts.model import Buyer
+from tradewind.audit.model import Actor
+from tradewind.background.errands import Errands
+from tradewind.dashboard.orders import order_view
+from tradewind.dashboard.orders.routes import RefundForm, Wrong, order_page
+from tradewind.dashboard.orders.views import plainly
+from tradewind.dashboard.shell.forms import amount_fen, errors_of, required_amount_fen
+from tradewind.dashboard.shell.page_limits import spend_request
+from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.submit_token import OnceForm, once_of
+from tradewind.egress.client import Client
+from tradewind.errors import Conflict, Invalid, Unavailable, UpstreamFailed
+from tradewind.orders.cancel import cancel
+from tradewind.orders.errors import RefundTooLarge
+from tradewind.orders.inputs import AdvanceIn
+from tradewind.orders.payments.modes import PayModes
+from tradewind.orders.payments.refund import ask_refund
+from tradewind.orders.payments.request import request_payment, withdraw_payment
+from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.refresh import Refreshes
+from tradewind.orders.routes import who
+from tradewind.orders.sandbox_routes import advance_sandbox_order
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.answer import Answer
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.idempotency import IdempotencyKeyReused, Replay
+from tradewind.web.inputs import read_values
+from tradewind.web.problems import ValidationFailed
+from tradewind.web.request import Request
+from tradewind.web.site import Form
+
+routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
+
+_DONE = 200
+_TOLD = (Conflict, UpstreamFailed, Unavailable, IdempotencyKeyReused)
+
+
+class PaymentForm(OnceForm):
+    """The amount that the buyer looked at."""
+
+    amount_cny: str = ""
+
+
+class AdvanceForm(Form):
+    """Where to move an order on a simulated marketplace."""
+
+    to: str = ""
+    total_cny: str = ""
+
+
+@routes.post("/{order_id}/refresh", media_type="text/html")
+async def refresh_order(
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: Form,
+    db: Database,
+    refreshes: Refreshes,
+    renderer: Renderer,
+) -> Answer:
+    """Ask the marketplace, as a GET of the API does."""
+    await spend_request(db, caller)
+    order, stale = await refreshes.fresh(caller.account_id, order_id)
+    if stale:
+        said = "The marketplace could not be asked in time: below is what was last heard."
+        return renderer.to(caller, f"/orders/{order.reference}", said, tone="waiting")
+    said = "The marketplace was asked: this is how it stands."
+    return renderer.to(caller, f"/orders/{order.reference}", said)
+
+
+@routes.post("/{order_id}/cancel", media_type="text/html")
+async def cancel_order(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: OnceForm,
+    db: Database,
+    platforms: Platforms,
+    errands: Errands,
+    renderer: Renderer,
+) -> Answer:
+    """Cancel it; the marketplace may have yet to say."""
+    once = once_of(caller, request, body)
+    act = cancel(db, platforms, errands, who(caller), order_id, once)
+    return await _done(
+        renderer,
+        caller,
+        order_id,
+        act,
+        "The order is cancelled.",
+        later="The marketplace was asked to cancel, and has yet to say.",
+    )
+
+
+@routes.post("/{order_id}/payment", media_type="text/html")
+async def ask_to_pay(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: PaymentForm,
+    db: Database,
+    modes: PayModes,
+    renderer: Renderer,
+) -> Answer:
+    """Ask for the amount that was shown to be paid."""
+    seen = required_amount_fen("amount_cny", body.amount_cny)
+    once = once_of(caller, request, body)
+    actor = Actor.of(caller, request)
+    act = request_payment(db, actor, who(caller), order_id, modes, seen, once)
+    said = "The payment was requested: somebody else has to approve it."
+    return await _done(renderer, caller, order_id, act, said)
+
+
+@routes.post("/{order_id}/payment/withdraw", media_type="text/html")
+async def withdraw(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: OnceForm,
+    db: Database,
+    renderer: Renderer,
+) -> Answer:
+    """Take the request back that nobody has decided about."""
+    once = once_of(caller, request, body)
+    act = withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
+    return await _done(renderer, caller, order_id, act, "The payment request was withdrawn.")
+
+
+@routes.post("/{order_id}/refunds", media_type="text/html")
+async def ask_back(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: RefundForm,
+    db: Database,
+    platforms: Platforms,
+    errands: Errands,
+    renderer: Renderer,
+) -> Answer:
+    """Ask the seller for money back, once for each page that was looked at."""
+    once = once_of(caller, request, body)
+    actor = Actor.of(caller, request)
+    try:
+        asked = _refund(body)
+        act = ask_refund(db, platforms, errands, actor, who(caller), order_id, asked, once)
+        return await _done(
+            renderer, caller, order_id, act, "The refund was asked for; the seller has to agree."
+        )
+    except Invalid as refusal:
+        too_large = isinstance(refusal, RefundTooLarge)
+        errors = {"amount_cny": refusal.detail} if too_large else errors_of(refusal)
+        order = await order_view.find(db, caller.account_id, order_id)
+        wrong = Wrong(body, errors, "refund")
+        return await order_page(request, caller, order, db, platforms, renderer, wrong=wrong)
+
+
+@routes.post("/{order_id}/advance", media_type="text/html")
+async def advance(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: AdvanceForm,
+    db: Database,
+    platforms: Platforms,
+    client: Client,
+    refreshes: Refreshes,
+    renderer: Renderer,
+) -> Answer:
+    """Let something happen on a simulated marketplace; what follows is real."""
+    try:
+        total = _amount("total_cny", body.total_cny)
+        wanted = read_values(AdvanceIn, to=body.to, total_cny=total)
+        act = advance_sandbox_order(order_id, caller, wanted, db, platforms, client, refreshes)
+        said = "It happened on the simulated marketplace, and was heard of here."
+        return await _done(renderer, caller, order_id, act, said)
+    except Invalid as refusal:
+        order = await order_view.find(db, caller.account_id, order_id)
+        wrong = Wrong(errors=errors_of(refusal), action="advance")
+        return await order_page(request, caller, order, db, platforms, renderer, wrong=wrong)
+
+
+def _refund(body: RefundForm) -> RefundIn:
+    """The form as the API takes it; what is wrong with it is said to people, not to programs."""
+    if not body.reason.strip():
+        raise ValidationFailed("/reason", "Say why, in a few words.")
+    return read_values(
+        RefundIn,
+        type=body.type,
+        reason=body.reason.strip(),
+        amount_cny=_amount("amount_cny", body.amount_cny),
+        freight_cny=_amount("freight_cny", body.freight_cny),
+        note=body.note.strip() or None,
+        order_id=body.order_id or None,
+    )
+
+
+def _amount(name: str, text: str) -> float | None:
+    """An amount of a form as the API takes it; None where it was left out."""
+    return money.show_or_none(amount_fen(name, text))
+
+
+async def _done(
+    renderer: Renderer,
+    caller: Caller,
+    order_id: ids.OrderId,
+    act: Awaitable[object],
+    said: str,
+    *,
+    later: str = "",
+) -> Answer:
+    """Back to the order, with what came of it. What was asked for before is told as it was then."""
+    where = f"/orders/{ids.ORDER.show(order_id)}"
+    try:
+        answer = await act
+    except Replay as replay:
+        answer = replay.answer
+    except _TOLD as refusal:
+        return renderer.to(caller, where, plainly(refusal), tone="bad")
+    if later and isinstance(answer, Answer) and answer.status != _DONE:
+        return renderer.to(caller, where, later, tone="waiting")
+    return renderer.to(caller, where, said)

@@ -1,0 +1,1 @@
+"""The overview: what is going on, at a glance."""

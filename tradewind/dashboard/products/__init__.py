@@ -1,0 +1,1 @@
+"""Pages about products: search, and one product."""

@@ -1,0 +1,17 @@
+"""The stream that open pages listen to."""
+
+from tradewind.dashboard.shell.live import Live
+from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Routes
+from tradewind.web.request import Request
+
+routes = Routes("/live", tag="Dashboard", hidden=True, quiet=True, pages=True)
+
+
+@routes.get()
+async def live(request: Request, caller: Caller, live: Live) -> Answer:
+    """Server-sent events: `change`, with the topics that did."""
+    events = live.events(caller, request.header(b"last-event-id"))
+    headers = [NO_STORE, (b"x-accel-buffering", b"no")]
+    return Answer(headers=headers, content_type=b"text/event-stream", stream=events)

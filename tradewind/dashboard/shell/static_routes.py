@@ -1,0 +1,24 @@
+"""Static files over HTTP: style sheets and modules, kept by browsers for a year."""
+
+from tradewind.dashboard.shell.static_files import Static
+from tradewind.web.answer import NO_STORE, Answer
+from tradewind.web.endpoint import Routes
+from tradewind.web.problems import RouteNotFound
+
+routes = Routes("/static", tag="Dashboard", hidden=True, quiet=True)
+
+_FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
+
+
+@routes.get("/{version}/{name}")
+async def static_file(version: str, name: str, static: Static) -> Answer:
+    """A file of the dashboard.
+
+    While versions are replaced, a page of another one gets the file as it is here, unkept.
+    """
+    found = static.find(name)
+    if found is None:
+        raise RouteNotFound
+    content, kind = found
+    kept = _FOREVER if version == static.version else NO_STORE
+    return Answer(content, headers=[kept], content_type=kind)

@@ -1,0 +1,1 @@
+"""Pages about webhooks: their health, deliveries, replays and tests."""

@@ -1,0 +1,1 @@
+"""`tradewind dev`: everything on one machine, with demo data."""

@@ -1,0 +1,86 @@
+"""The data directory of `tradewind dev`: its secrets and credentials, and whether it runs."""
+
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from tradewind.auth.api_keys import spelling
+from tradewind.errors import CannotStart
+
+_SECRETS = "secrets.json"
+_RUNNING = "running.json"
+
+
+class Person(msgspec.Struct):
+    """A demo account's credentials."""
+
+    email: str
+    password: str
+    api_key: str
+
+
+class Secrets(msgspec.Struct):
+    """What a data directory's first start made up, and every later one uses again."""
+
+    secret_key: str
+    buyer: Person
+    operator: Person
+
+
+class Running(msgspec.Struct):
+    """What other commands need to talk to the system that runs on a data directory."""
+
+    pid: int
+    url: str
+    database_url: str
+    sandbox_url: str
+    secret_key: str
+
+
+def secrets_of(folder: Path) -> Secrets:
+    """The secrets kept in the folder; made at random the first time."""
+    path = folder / _SECRETS
+    if path.exists():
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Secrets)
+        except (OSError, msgspec.MsgspecError) as error:
+            raise CannotStart(
+                f"{path} cannot be read ({error}); restore it, or delete the whole data directory "
+                "to begin anew."
+            ) from None
+    made = Secrets(
+        secret_key=secrets.token_hex(32),
+        buyer=Person("buyer@demo.example", secrets.token_urlsafe(12), spelling.make()),
+        operator=Person("operator@demo.example", secrets.token_urlsafe(12), spelling.make()),
+    )
+    _write(path, made)
+    return made
+
+
+def announce(folder: Path, running: Running) -> None:
+    _write(folder / _RUNNING, running)
+
+
+def retract(folder: Path) -> None:
+    (folder / _RUNNING).unlink(missing_ok=True)
+
+
+def running(folder: Path) -> Running | None:
+    """The system that runs on this folder now, if one does."""
+    try:
+        found = msgspec.json.decode((folder / _RUNNING).read_bytes(), type=Running)
+        os.kill(found.pid, 0)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return found
+
+
+def _write(path: Path, value: msgspec.Struct) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    new = path.with_suffix(".new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
+    new.rename(path)

@@ -1,0 +1,53 @@
+"""Demo data for `tradewind dev`: a buyer and an operator, with an API key each."""
+
+from collections.abc import Sequence
+
+from tradewind.accounts import sql
+from tradewind.accounts.model import Account, Role
+from tradewind.accounts.register import register
+from tradewind.audit.model import Actor
+from tradewind.auth.api_keys import sql as keys
+from tradewind.auth.api_keys.issue import issue
+from tradewind.auth.api_keys.spelling import hashes
+from tradewind.auth.passwords import Passwords
+from tradewind.dev.data_dir import Person, Secrets
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+
+_DEMO = Actor("tradewind dev")
+
+
+async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
+    """Make the demo accounts where they are missing; what is there stays as it is."""
+    passwords = Passwords()
+    try:
+        for person, name, roles in (
+            (secrets.buyer, "Demo buyer", [Role.BUYER]),
+            (secrets.operator, "Demo operator", [Role.APPROVER, Role.OPERATOR]),
+        ):
+            account = await sql.find_account(db, email=person.email)
+            if account is None:
+                account = await _make(db, passwords, person, name, roles)
+            # Another master secret than before does not know the key that it prints: make it anew.
+            if not await keys.is_live_key(db, hashes(keyring, person.api_key)):
+                await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
+    finally:
+        passwords.close()
+
+
+async def _make(
+    db: Database,
+    passwords: Passwords,
+    person: Person,
+    name: str,
+    roles: Sequence[Role],
+) -> Account:
+    return await register(
+        db,
+        passwords,
+        _DEMO,
+        email=person.email,
+        name=name,
+        roles=roles,
+        password=person.password,
+    )

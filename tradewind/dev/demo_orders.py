@@ -1,0 +1,200 @@
+"""Demo orders for `tradewind dev`: a handful in different states, that move by themselves."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from uuid import UUID
+
+from tradewind.accounts import sql as accounts
+from tradewind.audit.model import Actor
+from tradewind.background.errands import Errands
+from tradewind.dev import demo_webhooks
+from tradewind.dev.data_dir import Secrets
+from tradewind.egress.client import Client
+from tradewind.errors import TradewindError
+from tradewind.observability.logs import log
+from tradewind.orders import sql_lists
+from tradewind.orders.cancel import cancel
+from tradewind.orders.model import Draft, Order, PaymentStatus, Status, Who
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.refund import ask_refund
+from tradewind.orders.payments.request import request_payment
+from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.place import place
+from tradewind.orders.sql_lists import Filters
+from tradewind.platforms.model import Address, Line, RefundKind
+from tradewind.runtime import wiring
+from tradewind.settings import settings
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
+from tradewind.web.answer import encode
+from tradewind.web.idempotency import Once
+
+_DEMO = Actor("tradewind dev")
+_FIRST_TICK_SECONDS, _TICK_SECONDS = 0.5, 4.0
+_MOST_ORDERS = 60
+_ADDRESS = Address("王芳", "13800138000", "浙江省", "义乌市", "福田街道", "稠州北路888号", "322000")
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """An order that goes on until it stands at `until`, on a product of the simulator."""
+
+    until: str
+    platform: str
+    product: str
+    quantity: int = 2
+
+
+STORIES: Sequence[Story] = (
+    Story("completed", "sandbox", "900000000001"),
+    Story("pending_approval", "alibaba", "900000000001", 3),
+    Story("shipped", "taobao", "900000000001"),
+    Story("partially_refunded", "sandbox", "900000000020", 12),
+    Story("unpaid", "alibaba", "900000000020"),
+    Story("failed", "sandbox", "900000000004"),
+    Story("rejected", "sandbox", "900000000001", 50),
+    Story("cancelled", "alibaba", "900000000001"),
+    Story("paid", "taobao", "900000000020", 4),
+    Story("pending_approval", "sandbox", "900000000007", 2),
+)
+
+
+def next_move(order: Order, until: str) -> str | None:
+    """What somebody does next with an order on its way to `until`; None: it stays as it is."""
+    if until in (order.status, order.payment_status) or order.cancel_requested:
+        return None
+    if order.status is Status.PENDING_PAYMENT:
+        return _next_about_money(order, until)
+    if until == "partially_refunded" and order.status is Status.RECEIVED:
+        return "refund_agree" if order.refunds else "refund"
+    ahead = {Status.PAID: "ship", Status.SHIPPED: "receive", Status.RECEIVED: "complete"}
+    return ahead.get(order.status)
+
+
+def _next_about_money(order: Order, until: str) -> str | None:
+    if until == "cancelled":
+        return "cancel"
+    if order.payment_status is PaymentStatus.UNPAID:
+        return "request"
+    if order.payment_status is PaymentStatus.PENDING_APPROVAL:
+        return "reject" if until == "rejected" else "approve"
+    return None
+
+
+class Demo:
+    """People who order, pay and ship, so that there is something to look at."""
+
+    def __init__(
+        self, db: Database, client: Client, chosen: settings.Settings, buyer: Who, approver: Who
+    ) -> None:
+        self._db = db
+        self._client = client
+        self._errands = Errands()
+        self._platforms = wiring.platforms_of(chosen, db, Keyring(chosen.secret_key), client)
+        self._modes = wiring.pay_modes_of(chosen, self._platforms)
+        self._buyer = buyer
+        self._approver = approver
+
+    async def tick(self) -> float:
+        """Move the order that has rested longest, or begin one; seconds until the next move."""
+        orders = await sql_lists.list_by_change(
+            self._db, Filters(account_id=self._buyer.id), below=None, limit=_MOST_ORDERS
+        )
+        told = {order.external_id for order in orders}
+        for number, story in enumerate(STORIES, 1):
+            if f"demo-{number}" not in told:
+                await self._begin(f"demo-{number}", story)
+                return _FIRST_TICK_SECONDS
+        for order in reversed(orders):
+            until = order.metadata.get("demo")
+            move = next_move(order, until) if until else None
+            if move is not None:
+                await self._do(order, move)
+                return _TICK_SECONDS
+        if len(orders) < _MOST_ORDERS:
+            await self._begin(f"demo-{len(orders) + 1}", STORIES[0])
+        return _TICK_SECONDS
+
+    async def aclose(self) -> None:
+        await self._errands.close()
+
+    async def _begin(self, name: str, story: Story) -> None:
+        connector = await self._platforms.connector(story.platform)
+        product = await connector.detail(story.product, "en")
+        draft = Draft(
+            platform=story.platform,
+            lines=[Line(story.product, product.skus[0].id, story.quantity)],
+            address=_ADDRESS,
+            remark=None,
+            expected_fen=None,
+            external_id=name,
+            metadata={"demo": story.until},
+        )
+        once = self._once(self._buyer.id, "order", name)
+        await place(self._db, self._platforms, self._errands, self._buyer, draft, once)
+
+    async def _do(self, order: Order, move: str) -> None:
+        db = self._db
+        log.info("demo.moves", order=order.reference, move=move)
+        if move == "request":
+            await request_payment(db, _DEMO, self._buyer, order.id, self._modes, None, None)
+        elif move == "approve" and order.payment is not None:
+            await decide.approve(db, _DEMO, self._approver, order.payment.id, None, None)
+        elif move == "reject" and order.payment is not None:
+            why = "Too much for one order."
+            await decide.reject(db, _DEMO, self._approver, order.payment.id, why, None)
+        elif move == "cancel":
+            await cancel(db, self._platforms, self._errands, self._buyer, order.id, None)
+        elif move == "refund":
+            asked = RefundIn(type=RefundKind.REFUND_ONLY, amount_cny=8, reason="damaged")
+            once = self._once(self._buyer.id, "refund", order.reference)
+            await ask_refund(
+                db, self._platforms, self._errands, _DEMO, self._buyer, order.id, asked, once
+            )
+        else:
+            await self._at_the_market(order, move)
+
+    async def _at_the_market(self, order: Order, step: str) -> None:
+        """What only the seller can do, or a courier; the notice tells us of it."""
+        origin = self._platforms.simulated_origin(order.platform)
+        for order_id in order.order_ids if origin else ():
+            await self._client.post(
+                f"{origin}/_control/orders/{order_id}/advance",
+                encode({"to": step}),
+                ["Content-Type: application/json"],
+                seconds=5,
+                repeatable=False,
+            )
+
+    @staticmethod
+    def _once(account_id: UUID, route: str, key: str) -> Once:
+        return Once(account_id, f"demo {route}", key, b"")
+
+
+async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
+    """Move the demo orders along until cancelled. What fails is logged, and tried again."""
+    chosen = settings.load(environ)
+    db = Database(chosen.database_url, size=2, name="tradewind demo")
+    client = Client()
+    await db.open()
+    try:
+        buyer = await accounts.find_account(db, email=secrets.buyer.email)
+        approver = await accounts.find_account(db, email=secrets.operator.email)
+        if buyer is None or approver is None:
+            return
+        people = Who(buyer.id, buyer.email), Who(approver.id, approver.email)
+        demo = Demo(db, client, chosen, *people)
+        keyring = Keyring(chosen.secret_key)
+        async with demo_webhooks.receiving(db, keyring, chosen, buyer.id), aclosing(demo):
+            while True:
+                rest = _TICK_SECONDS
+                try:
+                    rest = await demo.tick()
+                except (TradewindError, OSError) as error:
+                    log.warning("demo.stumbled", error=str(error))
+                await asyncio.sleep(rest)
+    finally:
+        await client.close()
+        await db.close()

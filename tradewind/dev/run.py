@@ -1,0 +1,231 @@
+"""Everything on one machine: an embedded PostgreSQL, demo accounts, the API and a worker."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from http.client import HTTPConnection, HTTPException
+
+from tradewind.dev import data_dir, demo_accounts, demo_orders
+from tradewind.dev.data_dir import Running, Secrets
+from tradewind.errors import CannotStart
+from tradewind.observability.logs import log
+from tradewind.runtime import child_processes
+from tradewind.settings import settings
+from tradewind.settings.settings import Settings
+from tradewind.storage import embedded
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.migrate import migrate
+from tradewind.storage.pool import Database
+
+_READY_SECONDS = 60
+_STOP_SECONDS = 15
+_POLL_SECONDS = 0.05
+_WATCH_SECONDS = 0.5
+
+
+async def run(
+    chosen: Settings, introduce: Callable[[Running, Secrets], None], *, show: bool
+) -> None:
+    """Start everything, `introduce` it, and keep it running until SIGINT or SIGTERM.
+
+    `show` is whether demo orders are made that move by themselves.
+    """
+    if chosen.production:
+        raise CannotStart(
+            "`tradewind dev` is for development; in production run `tradewind serve` and "
+            "`tradewind worker`."
+        )
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stop.set)
+    port = child_processes.claim_port(chosen.host, chosen.port)
+    sandbox_port = _near(chosen.host, port)
+    folder = chosen.data_dir.absolute()
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(embedded.running(folder))
+        secrets = data_dir.secrets_of(folder)
+        database_url = server.url()
+        url = f"http://{f'[{chosen.host}]' if ':' in chosen.host else chosen.host}:{port}"
+        masters = _masters(chosen, secrets)
+        await _prepare(database_url, masters, secrets)
+        sandbox_url = f"http://127.0.0.1:{sandbox_port}"
+        environ = {
+            **_simulated(sandbox_url, url),
+            **_environment(chosen, masters, port, database_url, url),
+        }
+        world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
+        # A port for metrics that was set can only be one process's: the API's.
+        apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
+        children = [
+            await _start(stack, "sandbox", apart, ["sandbox", *world]),
+            await _start(stack, "API", environ, ["serve"]),
+            await _start(stack, "worker", apart, ["worker"]),
+        ]
+        watch = [asyncio.create_task(_death(name, child)) for name, child in children]
+        watch.append(asyncio.create_task(_database_death(server.pid)))
+        watch.append(asyncio.create_task(_asked_to(stop)))
+        stack.callback(_forget, watch)
+        doors = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
+        answered = asyncio.create_task(_answers(doors))
+        stack.callback(answered.cancel)
+        await _first([answered, *watch])
+        if not stop.is_set():
+            secret_key = environ["TRADEWIND_SECRET_KEY"]
+            running = Running(os.getpid(), url, database_url, sandbox_url, secret_key)
+            data_dir.announce(folder, running)
+            stack.callback(data_dir.retract, folder)
+            introduce(running, secrets)
+            if show:
+                lively = asyncio.create_task(demo_orders.live(environ, secrets))
+                stack.push_async_callback(_stopped, lively)
+                watch.append(lively)
+            await _first(watch)
+        log.info("dev.stopping")
+
+
+def _near(host: str, port: int) -> int:
+    """The port next to the API's, so that it is the same every time; another if it is taken."""
+    try:
+        return child_processes.claim_port(host, port + 1)
+    except (CannotStart, OverflowError):
+        return child_processes.claim_port(host, 0)
+
+
+def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
+    """The real connectors, pointed at the simulator, and its notices at us; what is set wins."""
+    return {
+        "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
+        "TRADEWIND_SANDBOX_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
+        "TRADEWIND_PLATFORM_TAOBAO_URL": f"{sandbox_url}/rest",
+    }
+
+
+def _masters(chosen: Settings, secrets: Secrets) -> Sequence[bytes]:
+    """The master secrets that are set, or else the one that the data directory keeps."""
+    if tuple(chosen.secret_key) == (settings.DEVELOPMENT_SECRET,):
+        return [bytes.fromhex(secrets.secret_key)]
+    return chosen.secret_key
+
+
+async def _prepare(database_url: str, masters: Sequence[bytes], secrets: Secrets) -> None:
+    db = Database(database_url, size=2, name="tradewind dev")
+    await db.open()
+    try:
+        await migrate(db)
+        await demo_accounts.prepare(db, Keyring(masters), secrets)
+    finally:
+        await db.close()
+
+
+def _environment(
+    chosen: Settings, masters: Sequence[bytes], port: int, database_url: str, url: str
+) -> dict[str, str]:
+    """What the children get: our own environment, with the blanks filled in."""
+    filled = {
+        "TRADEWIND_PUBLIC_URL": url,
+        "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
+    }
+    return {
+        **filled,
+        **os.environ,
+        "TRADEWIND_SECRET_KEY": ",".join(master.hex() for master in masters),
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_HOST": chosen.host,
+        "TRADEWIND_PORT": str(port),
+        child_processes.PARENT: str(os.getpid()),
+    }
+
+
+async def _start(
+    stack: AsyncExitStack, name: str, environ: Mapping[str, str], command: Sequence[str]
+) -> tuple[str, asyncio.subprocess.Process]:
+    """Start one of our commands in a session of its own: a terminal's Ctrl-C is for us alone."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tradewind",
+        *command,
+        env=environ,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=sys.stderr,
+        start_new_session=True,
+    )
+    stack.push_async_callback(_end, name, child)
+    return name, child
+
+
+async def _end(name: str, child: asyncio.subprocess.Process) -> None:
+    if child.returncode is None:
+        child.terminate()
+        try:
+            await asyncio.wait_for(child.wait(), _STOP_SECONDS)
+        except TimeoutError:
+            log.warning("dev.killed", child=name)
+            child.kill()
+            await child.wait()
+
+
+async def _death(name: str, child: asyncio.subprocess.Process) -> None:
+    status = await child.wait()
+    raise CannotStart(f"The {name} process ended with status {status}; its last lines say why.")
+
+
+async def _database_death(pid: int) -> None:
+    """Notice that PostgreSQL ended, without taking its exit status from who started it."""
+    while not _has_ended(pid):  # noqa: ASYNC110 - there is no event for it
+        await asyncio.sleep(_WATCH_SECONDS)
+    raise CannotStart("PostgreSQL has ended; `postgres.log` in the data directory may say why.")
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+async def _asked_to(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+async def _stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def _forget(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
+async def _answers(doors: Sequence[tuple[str, int, str]]) -> None:
+    """Wait until whoever listens at each of these doors says that it is ready."""
+    waiting = list(doors)
+    for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
+        if await asyncio.to_thread(_ready, *waiting[0]):
+            waiting.pop(0)
+            if not waiting:
+                return
+            continue
+        await asyncio.sleep(_POLL_SECONDS)
+    raise CannotStart(f"Nothing answered on port {waiting[0][1]} within {_READY_SECONDS} seconds.")
+
+
+def _ready(host: str, port: int, path: str) -> bool:
+    connection = HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200  # noqa: PLR2004
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+async def _first(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for the first of these to end; if it failed, so do we."""
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()

@@ -1,0 +1,40 @@
+"""Four eyes: whether who approves a payment may, and is another person than who requested it."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from tradewind.accounts import grants
+from tradewind.accounts import sql as account_sql
+from tradewind.accounts.errors import AccountLocked
+from tradewind.accounts.model import Role
+from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+from tradewind.web.problems import InsufficientPermissions
+
+
+async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None:
+    """Refuse an approval that must not be, in the transaction that makes it.
+
+    `owner` is the account that the order belongs to. Its lock, and the lock and roles of the
+    approver, cannot change before the transaction ends.
+    """
+    accounts = await account_sql.share_accounts(tx, [owner, approver])
+    by = accounts.get(approver)
+    if by is not None and by.locked_at is not None:
+        raise AccountLocked.by_operator()
+    if by is None or Role.APPROVER not in by.roles:
+        raise InsufficientPermissions(Role.APPROVER)
+    if accounts[owner].locked_at is not None:
+        raise PaymentAccountLocked
+    conflict = (await conflicts(tx, approver, [requester])).get(requester)
+    if conflict is not None:
+        raise conflict
+
+
+async def conflicts(
+    db: Database | Tx, approver: UUID, requesters: Sequence[UUID]
+) -> Mapping[UUID, ApproverNotIndependent]:
+    """Those of the requesters whose payments this approver must not approve now, and why."""
+    shared = await grants.shared_control(db, approver, list(set(requesters)))
+    return {one.requester: ApproverNotIndependent(one, approver) for one in shared}

@@ -1,0 +1,218 @@
+"""The API process: connects the parts and gives granian an application to run."""
+
+import asyncio
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from tradewind.accounts import admin_routes, audit_routes
+from tradewind.accounts import routes as account_routes
+from tradewind.accounts.errors import AccountLocked
+from tradewind.auth.api_keys import routes as key_routes
+from tradewind.auth.errors import CredentialsMissing, InvalidCredentials
+from tradewind.auth.gate import Authenticator
+from tradewind.auth.login import LoginRate
+from tradewind.auth.passwords import Passwords
+from tradewind.background.errands import Errands
+from tradewind.dashboard import pages as dashboard_pages
+from tradewind.dashboard.shell.live import Live
+from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.session import Sessions
+from tradewind.dashboard.shell.site import Dashboard
+from tradewind.dashboard.shell.static_files import Static
+from tradewind.delivery import admin_routes as admin_delivery_routes
+from tradewind.delivery import routes as delivery_routes
+from tradewind.egress.client import Client
+from tradewind.egress.resolver import Resolver
+from tradewind.egress.sender import Sender
+from tradewind.errors import Unavailable
+from tradewind.events import routes as event_routes
+from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
+from tradewind.events.routes import Retention
+from tradewind.observability import logs
+from tradewind.orders import admin_routes as admin_order_routes
+from tradewind.orders import notice_routes, sandbox_routes
+from tradewind.orders import routes as order_routes
+from tradewind.orders.payments import routes as payment_routes
+from tradewind.orders.payments.modes import PayModes
+from tradewind.orders.refresh import Refreshes
+from tradewind.platforms import routes as platform_routes
+from tradewind.platforms.adopt import adopt
+from tradewind.platforms.registry import Platforms
+from tradewind.products import routes as product_routes
+from tradewind.products.search import Searches
+from tradewind.runtime import child_processes
+from tradewind.runtime.wiring import (
+    GATE_CONNECTIONS,
+    LOGIN_CONNECTIONS,
+    given_credentials,
+    pay_modes_of,
+    platforms_of,
+    policy_of,
+)
+from tradewind.settings import settings
+from tradewind.settings.settings import Settings
+from tradewind.storage import partitions
+from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database, GateDatabase, LoginDatabase
+from tradewind.web import health, help_routes, openapi, reference_routes
+from tradewind.web.answer import encode
+from tradewind.web.application import Application
+from tradewind.web.endpoint import Endpoint, Routes
+from tradewind.web.limits import RateLimited, plan_rate
+from tradewind.web.problems import DuplicateHeader
+from tradewind.web.reference_routes import Reference
+from tradewind.web.urls import PublicUrl
+from tradewind.webhooks import routes as webhook_routes
+from tradewind.webhooks.subscribe import Door
+
+ROUTES: Sequence[Routes] = (
+    account_routes.auth,
+    account_routes.me,
+    key_routes.routes,
+    platform_routes.routes,
+    product_routes.routes,
+    webhook_routes.routes,
+    delivery_routes.routes,
+    order_routes.routes,
+    payment_routes.routes,
+    payment_routes.approvals,
+    sandbox_routes.routes,
+    event_routes.routes,
+    notice_routes.routes,
+    admin_routes.routes,
+    admin_order_routes.routes,
+    admin_delivery_routes.routes,
+    platform_routes.admin,
+    audit_routes.routes,
+    health.routes,
+    help_routes.routes,
+    reference_routes.routes,
+    *dashboard_pages.ROUTES,
+)
+
+WEBHOOKS: Mapping[str, Any] = {ORDER_UPDATED: EventBody, PAYMENT_UPDATED: EventBody}
+# The headings of the reference, in the order in which it shows them.
+TAGS: Mapping[str, str] = {
+    "Authentication": "Log in with e-mail and password, renew tokens, log out.",
+    "Account": "Your own account: roles, plan, usage and password.",
+    "API keys": "Create, list and revoke the keys that programs authenticate with.",
+    "Marketplaces": "The marketplaces that can be searched and ordered from.",
+    "Products": "Search products, and read everything about one.",
+    "Orders": "Preview, place, read, compare and cancel orders.",
+    "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
+    "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",
+    "Events": "The journal: every event of your account, in the bytes that webhooks get.",
+    "Webhooks": "Subscribe URLs to events, change, rotate the secret, delete.",
+    "Deliveries": "What was sent to a webhook and what came back; tests, health and replays.",
+    "Sandbox": "Move orders on a simulated marketplace, to test the whole loop.",
+    "Notices (marketplaces)": "Where marketplaces report changes of orders.",
+    "Accounts (operators)": "Create, lock and change accounts.",
+    "Orders (operators)": "The orders of all accounts.",
+    "Deliveries (operators)": "The webhooks of all accounts, and the queue.",
+    "Marketplaces (operators)": "The credentials of marketplaces.",
+    "Audit log (operators)": "Who did what, when, and from where.",
+    "Operations": "Whether the service is alive and ready.",
+}
+GATE_ERRORS = (
+    DuplicateHeader,
+    CredentialsMissing,
+    InvalidCredentials,
+    AccountLocked,
+    RateLimited,
+)
+
+
+def endpoints() -> list[Endpoint]:
+    return [endpoint for routes in ROUTES for endpoint in routes.endpoints]
+
+
+def reference() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return openapi.describe(endpoints(), GATE_ERRORS, TAGS, WEBHOOKS)
+
+
+def create() -> Application:
+    """What each of granian's processes calls once: read the settings, and build from them."""
+    child_processes.die_with_parent(signal.SIGTERM)
+    chosen = settings.load()
+    logs.configure(chosen.log_style, chosen.log_level)
+    return build(chosen)
+
+
+def build(chosen: Settings) -> Application:
+    url = chosen.database_url
+    db = Database(url, size=chosen.database_pool, name="tradewind api")
+    gate_db = GateDatabase(url, size=GATE_CONNECTIONS, name="tradewind api gate")
+    login_db = LoginDatabase(url, size=LOGIN_CONNECTIONS, name="tradewind api logins")
+    keyring = Keyring(chosen.secret_key)
+    passwords = Passwords()
+    client = Client()
+    platforms = platforms_of(chosen, db, keyring, client)
+    refreshes = Refreshes(db, platforms, timedelta(seconds=chosen.refresh_min_age))
+    errands = Errands()
+    resolver = Resolver(chosen.dns_servers)
+    sender = Sender(policy_of(chosen), resolver)
+    plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
+    static = Static()
+    sessions = Sessions(gate_db, keyring, plans, secure=chosen.public_url.startswith("https:"))
+    renderer = Renderer(keyring, sessions, static, chosen.public_url)
+    live = Live(db)
+
+    async def open_() -> None:
+        for pool in (db, gate_db, login_db):
+            await pool.open()
+        # The server waits for open streams before it asks us to close.
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
+        with suppress(Unavailable):  # the worker does it as well, as soon as it can
+            await adopt(db, platforms, given_credentials(chosen))
+            await partitions.make_ahead(db)
+
+    async def close() -> None:
+        live.close()
+        await errands.close()
+        await refreshes.close()
+        passwords.close()
+        await client.close()
+        await sender.close()
+        await resolver.close()
+        for pool in (login_db, gate_db, db):
+            await pool.close()
+
+    return Application(
+        endpoints(),
+        parts={
+            Database: db,
+            GateDatabase: gate_db,
+            LoginDatabase: login_db,
+            Keyring: keyring,
+            Passwords: passwords,
+            LoginRate: LoginRate(chosen.login_rate),
+            PublicUrl: PublicUrl(chosen.public_url),
+            Platforms: platforms,
+            Searches: Searches(db, timedelta(seconds=chosen.search_cache_seconds)),
+            PayModes: pay_modes_of(chosen, platforms),
+            Refreshes: refreshes,
+            Errands: errands,
+            Client: client,
+            Sender: sender,
+            Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
+            Retention: Retention(timedelta(days=chosen.events_days)),
+            Static: static,
+            Sessions: sessions,
+            Renderer: renderer,
+            Live: live,
+            Reference: Reference(encode(reference())),
+        },
+        gate=Authenticator(gate_db, keyring, plans),
+        site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),
+        public_url=chosen.public_url,
+        trusted_proxies=chosen.trusted_proxies,
+        cors_origins=chosen.cors_origins,
+        on_start=[open_],
+        on_stop=[close],
+    )
