@@ -15,8 +15,8 @@ from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.platforms.access import Access
 from tradewind.platforms.alibaba import signing
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import Address, Draft, Line
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 
 _ORDERS = 20

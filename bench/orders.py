@@ -13,10 +13,10 @@ from uuid import uuid4
 from bench import servers
 from tradewind.egress.client import Client
 from tradewind.observability import logs
-from tradewind.orders import follow, sql_leases
+from tradewind.orders import sql_leases, sync
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Work
-from tradewind.platforms.adopt import adopt
+from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.contract import Connector
 from tradewind.runtime.wiring import given_credentials, platforms_of
 from tradewind.settings import settings
@@ -147,5 +147,5 @@ async def _read_and_record(db: Database, connector: Connector, order_ids: list[s
         held=max(HELD, timedelta(minutes=1)),
         limit=10_000,
     )
-    await follow.apply(db, connector, lease, held, await follow.read_orders(connector, held))
+    await sync.apply(db, connector, lease, held, await sync.read_orders(connector, held))
     return len(held) / (perf_counter() - started)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from kit.postgres import Postgres
 
-from tradewind.background.ticker import Chore, tick
+from tradewind.background.scheduled_tasks import Chore, tick
 from tradewind.runtime.worker import housekeeping
 from tradewind.settings import settings
 from tradewind.storage.pool import Database

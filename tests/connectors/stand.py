@@ -13,7 +13,6 @@ from tradewind.egress.client import Client, Reply
 from tradewind.platforms.access import Access
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.failures import Never, PlatformFailure
-from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.model import (
     Address,
@@ -25,6 +24,7 @@ from tradewind.platforms.model import (
     PlatformOrder,
     Status,
 )
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.registry import MARKETPLACES
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ import tradewind.platforms
 from tradewind.egress.client import Client
 from tradewind.platforms import registry
 from tradewind.platforms.access import Given
-from tradewind.platforms.adopt import adopt
+from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import FindOut, Never, NotAuthorised, Reason, TryLater
 from tradewind.platforms.model import Draft, Line, PaymentState, Query, Status

@@ -15,7 +15,7 @@ from kit.pages import Pages
 from kit.post import Hook, Post, until
 
 from tradewind import ids
-from tradewind.delivery import judge, sql
+from tradewind.delivery import retry_policy, sql
 from tradewind.delivery.model import Cancelled
 from tradewind.storage.pool import Database
 
@@ -281,7 +281,7 @@ async def test_people_read_what_the_engine_would_decide(
         ),
         None,
     )
-    decided = judge.reason_not_to_send(claim, destination)
+    decided = retry_policy.reason_not_to_send(claim, destination)
 
     assert row is not None
     assert (row["cancel_reason"], row["is_pending"]) == (reason, reason is None)

@@ -10,10 +10,10 @@ import pytest
 from delivery.events import journalled
 
 from tradewind import ids
-from tradewind.delivery import recover, sql, sql_jobs
+from tradewind.delivery import replay, sql, sql_replays
 from tradewind.delivery.model import Ended, Outcome
 from tradewind.delivery.recorder import Recorder
-from tradewind.delivery.recover import Span, feed_jobs
+from tradewind.delivery.replay import Span, feed_jobs
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -37,12 +37,12 @@ class Missed:
 
     async def begin(self, since: datetime, until: datetime, trigger: str) -> UUID | None:
         span = Span(since, until)
-        begun = await recover.begin(self.db, self.account, self.hook, span, trigger=trigger)
+        begun = await replay.begin(self.db, self.account, self.hook, span, trigger=trigger)
         return begun and begun[0]
 
     async def job(self, job_id: UUID | None) -> asyncpg.Record:
         assert job_id is not None
-        found = await sql_jobs.find_job(self.db, self.account, self.hook, job_id)
+        found = await sql_replays.find_job(self.db, self.account, self.hook, job_id)
         assert found is not None
         return found
 
@@ -63,12 +63,15 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
     asked = await missed.begin(now - _HOUR, now - _HOUR / 2, "request")
     by_itself = await missed.begin(now - _HOUR, now, "catch_up")
 
-    first = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    first = await sql_replays.take_job(missed.db, lease=_LEASE)
     assert first is not None
     assert first["id"] == asked
-    assert await sql_jobs.take_job(missed.db, lease=_LEASE) is None
+    assert await sql_replays.take_job(missed.db, lease=_LEASE) is None
     async with transaction(missed.db) as tx:
-        assert await sql_jobs.feed(tx, first, limit=10, examine=1000, spacing=_NOTHING) == (0, True)
+        assert await sql_replays.feed(tx, first, limit=10, examine=1000, spacing=_NOTHING) == (
+            0,
+            True,
+        )
     await missed.feed_all()
 
     found = await missed.job(by_itself)
@@ -81,19 +84,22 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
     await missed.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
     middle = await missed.events(1)
     job_id = await missed.begin(middle - _HOUR, middle, "catch_up")
-    taken = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    taken = await sql_replays.take_job(missed.db, lease=_LEASE)
     assert taken is not None
     async with transaction(missed.db) as tx:
-        assert await sql_jobs.feed(tx, taken, limit=2, examine=1000, spacing=_NOTHING) == (2, False)
+        assert await sql_replays.feed(tx, taken, limit=2, examine=1000, spacing=_NOTHING) == (
+            2,
+            False,
+        )
     await missed.db.execute("UPDATE test_clock SET shift = shift + interval '2 seconds'")
-    slept = await sql_jobs.take_job(missed.db, lease=_LEASE)
+    slept = await sql_replays.take_job(missed.db, lease=_LEASE)
     end = await missed.events(3)
 
     again = await missed.begin(middle - _HOUR / 2, end, "catch_up")
     assert await missed.begin(middle - _HOUR / 2, end + _HOUR, "catch_up") is None, "heard twice"
     assert slept is not None
     async with transaction(missed.db) as tx:
-        assert (await sql_jobs.feed(tx, slept, limit=10, examine=1000, spacing=_NOTHING))[0] == 0
+        assert (await sql_replays.feed(tx, slept, limit=10, examine=1000, spacing=_NOTHING))[0] == 0
 
     assert again == job_id
     assert (await missed.job(job_id))["until"] == end

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.delivery.hand import Hand
-from tradewind.delivery.hosts import FIRST, Hosts
+from tradewind.delivery.claim_buffer import Hand
+from tradewind.delivery.host_limits import FIRST, Hosts
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane
 from tradewind.delivery.model import Claim, Outcome
 

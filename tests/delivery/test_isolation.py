@@ -10,7 +10,7 @@ from kit.post import Post, until
 
 from tradewind import clock
 from tradewind.delivery.engine import LEASE
-from tradewind.delivery.hosts import FIRST
+from tradewind.delivery.host_limits import FIRST
 
 pytestmark = pytest.mark.xdist_group("post")
 

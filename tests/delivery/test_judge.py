@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from delivery.samples import NOW, a_claim, a_destination
 
-from tradewind.delivery import judge
+from tradewind.delivery import retry_policy
 from tradewind.delivery.model import Cancelled, Ended, Outcome
 from tradewind.egress.result import Outcome as Sent
 from tradewind.egress.result import Problem
@@ -37,13 +37,13 @@ def test_a_delivery_is_sent_unless_something_speaks_against_it(
 ) -> None:
     found = None if destination is None else a_destination(**destination)
 
-    assert judge.reason_not_to_send(a_claim(**claim), found) is reason
+    assert retry_policy.reason_not_to_send(a_claim(**claim), found) is reason
 
 
 def test_the_delays_are_those_of_the_contract() -> None:
-    assert judge.delay_after(1) == timedelta(seconds=60)
-    assert judge.delay_after(2) == timedelta(seconds=300)
-    assert len(judge.DELAYS) == 2
+    assert retry_policy.delay_after(1) == timedelta(seconds=60)
+    assert retry_policy.delay_after(2) == timedelta(seconds=300)
+    assert len(retry_policy.DELAYS) == 2
 
 
 @pytest.mark.parametrize("attempt", [1, 2, 3])

@@ -22,12 +22,12 @@ from kit.store import Store
 from structlog.testing import capture_logs
 
 from tradewind import ids
-from tradewind.delivery import recover, sql, sql_jobs, sql_log
+from tradewind.delivery import replay, sql, sql_log, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.explain import explain
 from tradewind.delivery.model import Claim
-from tradewind.delivery.recover import Span
-from tradewind.delivery.watch import watch
+from tradewind.delivery.queue_monitor import watch
+from tradewind.delivery.replay import Span
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import seal
@@ -91,23 +91,23 @@ async def test_counts_are_deleted_with_time_and_health_with_its_subscription(db:
 async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: Database) -> None:
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job)
-    row = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    row = await sql_replays.take_job(db, lease=timedelta(seconds=30))
     assert row is not None
     assert row["id"] == job
 
     async def feed() -> tuple[int, bool]:
         async with transaction(db) as tx:
-            return await sql_jobs.feed(tx, row, limit=100, examine=1000, spacing=timedelta(0))
+            return await sql_replays.feed(tx, row, limit=100, examine=1000, spacing=timedelta(0))
 
     async with transaction(db) as tx:
-        assert await sql_jobs.cancel_job(tx, account, hook, job)
+        assert await sql_replays.cancel_job(tx, account, hook, job)
         feeding = asyncio.create_task(feed())
         await _until_somebody_waits(db)
     queued, _ = await feeding
 
     assert queued == 0
     assert await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job) == 0
-    ended = await sql_jobs.find_job(db, account, hook, job)
+    ended = await sql_replays.find_job(db, account, hook, job)
     assert ended is not None
     assert (ended["status"], ended["queued"]) == ("cancelled", 0)
 
@@ -116,25 +116,25 @@ async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database
     """Its lease ended, another queued the same events and more: none of them is queued twice."""
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job, everything=True, events=5)
-    slept = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    slept = await sql_replays.take_job(db, lease=timedelta(seconds=30))
     await db.execute("UPDATE test_clock SET shift = shift + interval '31 seconds'")
-    awake = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    awake = await sql_replays.take_job(db, lease=timedelta(seconds=30))
 
     async def feed(row: asyncpg.Record | None) -> tuple[int, bool]:
         assert row is not None
         async with transaction(db) as tx:
-            return await sql_jobs.feed(tx, row, limit=3, examine=1000, spacing=timedelta(0))
+            return await sql_replays.feed(tx, row, limit=3, examine=1000, spacing=timedelta(0))
 
     assert await feed(awake) == (3, False)
     assert (await feed(slept))[0] == 0
     await db.execute("UPDATE recover_job SET next_at = tradewind_now()")
-    again = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    again = await sql_replays.take_job(db, lease=timedelta(seconds=30))
     both = await asyncio.gather(feed(again), feed(again))
 
     assert sorted(queued for queued, _ in both) == [0, 2]
     events = await db.fetch("SELECT event_id FROM delivery_queue")
     assert len({row["event_id"] for row in events}) == len(events) == 5
-    ended = await sql_jobs.find_job(db, account, hook, job)
+    ended = await sql_replays.find_job(db, account, hook, job)
     assert ended is not None
     assert (ended["status"], ended["queued"]) == ("done", 5)
 
@@ -157,7 +157,7 @@ async def _a_job(
     now = await journalled(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
-        await sql_jobs.insert_job(
+        await sql_replays.insert_job(
             tx, job, account, hook,
             trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
             order_id=None, everything=everything, total=events, total_is_exact=True,
@@ -172,7 +172,7 @@ async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
     failing = Span(now - timedelta(hours=1), now + timedelta(seconds=1))
 
     async def begin(span: Span, trigger: str = "catch_up") -> int | None:
-        begun = await recover.begin(db, account, hook, span, trigger=trigger)
+        begun = await replay.begin(db, account, hook, span, trigger=trigger)
         await db.execute("UPDATE recover_job SET status = 'done'")
         # Only what somebody asked for is counted before it begins.
         return begun and (begun[1].count or 1)
@@ -213,10 +213,12 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     """It is ended and reported once, under the id of its last send; explain and its job tell it."""
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job)
-    fed = await sql_jobs.take_job(db, lease=timedelta(seconds=30))
+    fed = await sql_replays.take_job(db, lease=timedelta(seconds=30))
     assert fed is not None
     async with transaction(db) as tx:
-        assert (await sql_jobs.feed(tx, fed, limit=100, examine=1000, spacing=timedelta(0)))[0] == 1
+        assert (await sql_replays.feed(tx, fed, limit=100, examine=1000, spacing=timedelta(0)))[
+            0
+        ] == 1
     sent: list[UUID] = []
     parked: list[int | None] = []
     with capture_logs() as lines:
@@ -237,7 +239,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert {(one["outcome"], one["final"]) for one in before} == {("unknown", False)}
     found = explain(a_subscription(), "order.updated", NOW, None, [last, *before])
     assert (found.verdict, last["error_message"] in found.sentence) == ("failed", True)
-    ended = await sql_jobs.find_job(db, account, hook, job)
+    ended = await sql_replays.find_job(db, account, hook, job)
     assert ended is not None
     assert (ended["queued"], ended["delivered"], ended["failed"]) == (1, 0, 1)
 

@@ -12,8 +12,8 @@ from kit.pages import Pages
 from kit.post import Post
 
 from tradewind import clock, ids
-from tradewind.delivery import recover, sql_jobs
-from tradewind.delivery.recover import Span, feed_jobs
+from tradewind.delivery import replay, sql_replays
+from tradewind.delivery.replay import Span, feed_jobs
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -47,7 +47,7 @@ class Journal:
         return Span(self.now - _HOUR, self.now + _HOUR)
 
     async def count(self, *, limit: int, examine: int, everything: bool = False) -> tuple[int, int]:
-        return await sql_jobs.count_missed(
+        return await sql_replays.count_missed(
             self.db,
             self.account,
             self.hook,
@@ -79,13 +79,13 @@ async def test_a_count_stops_at_its_limit_and_looks_no_further_than_it_may(db: D
 async def test_a_job_passes_over_what_was_delivered_in_steps(db: Database) -> None:
     journal = Journal(db)
     await journal.fill(delivered=30, missed=5)
-    begun = await recover.begin(db, journal.account, journal.hook, journal.span)
+    begun = await replay.begin(db, journal.account, journal.hook, journal.span)
     assert begun is not None
 
     steps = []
     while (job := await journal.job())["status"] == "running":
         async with transaction(db) as tx:
-            fed = await sql_jobs.feed(tx, job, limit=3, examine=10, spacing=timedelta(0))
+            fed = await sql_replays.feed(tx, job, limit=3, examine=10, spacing=timedelta(0))
         steps.append(fed)
         assert len(steps) < 10
 
@@ -98,10 +98,10 @@ async def test_more_than_is_counted_is_delivered_all_the_same(db: Database) -> N
     journal = Journal(db)
     await journal.fill(delivered=0, missed=10_005)
 
-    begun = await recover.begin(db, journal.account, journal.hook, journal.span)
+    begun = await replay.begin(db, journal.account, journal.hook, journal.span)
 
     assert begun is not None
-    assert begun[1] == recover.Total(10_000, is_exact=False)
+    assert begun[1] == replay.Total(10_000, is_exact=False)
     job = await journal.job()
     assert (job["total"], job["total_is_exact"]) == (10_000, False)
     while await feed_jobs(db):

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from tradewind import ids
 from tradewind.delivery.health import percentile
 from tradewind.delivery.recorder import bucket
-from tradewind.delivery.try_out import steps
+from tradewind.delivery.test_delivery import steps
 from tradewind.delivery.wire import AttemptResponseOut, read_id
 from tradewind.egress.result import Outcome, Problem, Result, Timings
 from tradewind.web.problems import ValidationFailed

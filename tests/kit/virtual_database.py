@@ -15,7 +15,7 @@ import asyncpg
 import uvloop
 
 from kit.virtual import Process, State, VirtualLoop
-from tradewind.delivery import sql, sql_cancel, sql_jobs, sql_lost
+from tradewind.delivery import sql, sql_cancel, sql_expired_leases, sql_replays
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.storage.wakeups import Wakeups
 
@@ -86,10 +86,12 @@ def _heard(ask: Callable[[Any], Coroutine[Any, Any, Any]]) -> str:
 # What engines and others ask again and again, mostly to hear what they have heard before.
 _WHO_IS_DUE = _heard(sql.due_subscriptions)
 _CLAIM = _heard(lambda db: sql.claim(db, {}, lease=timedelta(0)))
-_WHICH_JOB = _heard(lambda db: sql_jobs.take_job(db, lease=timedelta(0)))
+_WHICH_JOB = _heard(lambda db: sql_replays.take_job(db, lease=timedelta(0)))
 _IS_CANCELLATION_DUE = _heard(sql_cancel.is_cancellation_due)
-_PARK = _heard(lambda db: sql_lost.park(db, lost=0, most=0, rest=timedelta(0)))
-_GIVE_UP = _heard(lambda db: sql_lost.give_up(db, lost=0, parked=0, lease=timedelta(0), why=""))
+_PARK = _heard(lambda db: sql_expired_leases.park(db, lost=0, most=0, rest=timedelta(0)))
+_GIVE_UP = _heard(
+    lambda db: sql_expired_leases.give_up(db, lost=0, parked=0, lease=timedelta(0), why="")
+)
 # Those that change nothing if they return nothing.
 _TAKE_SOME = {_CLAIM, _WHICH_JOB, _PARK, _GIVE_UP}
 _ONLY_READ = re.compile(r"\s*SELECT ")

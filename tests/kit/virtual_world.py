@@ -16,8 +16,8 @@ from tradewind.background.loop import repeat
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.lanes import Bounds
-from tradewind.delivery.recover import feed_jobs
-from tradewind.delivery.watch import watch
+from tradewind.delivery.queue_monitor import watch
+from tradewind.delivery.replay import feed_jobs
 from tradewind.egress.result import Outcome, Problem, Result
 from tradewind.storage.keyring import Keyring
 

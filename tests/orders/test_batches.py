@@ -11,10 +11,10 @@ import pytest
 from kit.orders import a_part
 from kit.platform import Fake, a_buyer, current, due_in, due_now, held, locked, placed
 
-from tradewind.orders import follow, sql_leases
+from tradewind.orders import sql_leases, sync
 from tradewind.orders.model import Order, Status
 from tradewind.orders.refresh import Refreshes
-from tradewind.orders.sweep import sweep
+from tradewind.orders.scheduled_sync import sweep
 from tradewind.platforms.model import PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
@@ -50,21 +50,21 @@ async def test_an_order_that_cannot_be_saved_holds_up_no_other_and_is_put_off(
     good, odd, fine = [paid(one) for one in parts]
     fake = Fake([good, replace(odd, total_fen=6666, goods_fen=6166), fine])
 
-    assert await follow.follow_due(db, fake.connector)
+    assert await sync.follow_due(db, fake.connector)
 
     for order in (first, second):
         assert (await current(db, order)).status is Status.PAID
     after = await current(db, bad)
     assert (after.status, after.version, after.sync_failures) == (bad.status, bad.version, 1)
     assert await due_in(db, bad.id) > SOON
-    assert not await follow.follow_due(db, fake.connector)
+    assert not await sync.follow_due(db, fake.connector)
 
     await due_now(db)
-    await follow.follow_due(db, fake.connector)
+    await sync.follow_due(db, fake.connector)
     assert (await current(db, bad)).sync_failures == 2
     fake.parts = [good, odd, fine]
     await due_now(db)
-    await follow.follow_due(db, fake.connector)
+    await sync.follow_due(db, fake.connector)
     after = await current(db, bad)
     assert (after.status, after.sync_failures) == (Status.PAID, 0)
 
@@ -84,7 +84,7 @@ async def test_news_of_an_order_that_somebody_has_is_not_lost_when_they_do_nothi
         await go_on.wait()
 
     fake.meanwhile = pause
-    following = asyncio.create_task(follow.follow_due(db, fake.connector))
+    following = asyncio.create_task(sync.follow_due(db, fake.connector))
     await read_first.wait()
     async with somebody_has(db, taken):
         go_on.set()
@@ -94,7 +94,7 @@ async def test_news_of_an_order_that_somebody_has_is_not_lost_when_they_do_nothi
     assert (await current(db, free)).status is Status.PAID
     assert (await current(db, taken)).status is Status.PENDING_PAYMENT
     assert await due_in(db, taken.id) <= SOON
-    assert await follow.follow_due(db, fake.connector)
+    assert await sync.follow_due(db, fake.connector)
     assert (await current(db, taken)).status is Status.PAID
 
 

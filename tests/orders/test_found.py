@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from kit.orders import a_part, an_item
 
-from tradewind.orders.found import match
+from tradewind.orders.match_reference import match
 from tradewind.platforms.model import Item, Line, PlatformOrder
 
 A2 = [Line("a", None, 2)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit.orders import NOW, TOTAL, a_part, a_request, an_order, paid_order
 
-from tradewind.orders.hear import hear, merged
+from tradewind.orders.apply_platform_state import hear, merged
 from tradewind.orders.model import (
     Order,
     PaymentStatus,

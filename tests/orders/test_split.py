@@ -7,7 +7,7 @@ from kit.orders import APPROVER, NOW, TOTAL, a_part, a_request, an_order
 from kit.platform import current, locked, placed
 
 from tradewind.orders import advance
-from tradewind.orders.hear import hear
+from tradewind.orders.apply_platform_state import hear
 from tradewind.orders.model import Cause, Order, PaymentStatus, PayMode, RequestStatus, Status
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There

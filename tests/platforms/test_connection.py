@@ -13,13 +13,13 @@ from tradewind.audit.model import COMMAND_LINE
 from tradewind.egress.client import Client
 from tradewind.platforms import sql
 from tradewind.platforms.access import Given, Tokens
-from tradewind.platforms.adopt import adopt
+from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.connect import Credentials, connect, disconnect
 from tradewind.platforms.failures import NotAuthorised
-from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.paced_client import Link
+from tradewind.platforms.reencrypt import reseal
 from tradewind.platforms.registry import MARKETPLACES, Place, Platforms
-from tradewind.platforms.reseal import reseal
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal, unseal

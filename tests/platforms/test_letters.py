@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tradewind.platforms.alibaba import values as alibaba
-from tradewind.platforms.letters import readable
+from tradewind.platforms.json_sanitize import readable
 from tradewind.platforms.taobao import values as taobao
 from tradewind.storage.pool import Database
 

@@ -6,7 +6,7 @@ import pytest
 
 from tradewind.egress.client import Client
 from tradewind.platforms.failures import TryLater
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 
 @pytest.mark.parametrize("safe", [True, False])

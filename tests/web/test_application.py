@@ -12,7 +12,6 @@ from tradewind import ids
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
@@ -20,6 +19,7 @@ from tradewind.web.idempotency import Once
 from tradewind.web.inputs import Input, Output
 from tradewind.web.limits import Budget, plan_rate
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/v1", tag="Test")
 

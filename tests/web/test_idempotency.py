@@ -15,7 +15,6 @@ from tradewind import ids
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency, sql
-from tradewind.web.answer import Answer
 from tradewind.web.idempotency import (
     PENDING,
     IdempotencyKeyMalformed,
@@ -28,6 +27,7 @@ from tradewind.web.idempotency import (
     read_key,
 )
 from tradewind.web.inputs import Input
+from tradewind.web.response import Answer
 
 ACCOUNT = ids.new()
 ONCE = Once(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))

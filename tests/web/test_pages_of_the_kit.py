@@ -13,7 +13,6 @@ import pytest
 from tradewind import ids
 from tradewind.accounts.model import Operator
 from tradewind.errors import Refusal
-from tradewind.web.answer import HTML, Answer
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
@@ -21,6 +20,7 @@ from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget, plan_rate
 from tradewind.web.problems import status_of
 from tradewind.web.request import Request
+from tradewind.web.response import HTML, Answer
 from tradewind.web.site import ForgedForm, Form
 
 pages = Routes("", tag="Test", hidden=True, pages=True)

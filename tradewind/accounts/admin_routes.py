@@ -21,11 +21,11 @@ from tradewind.auth.passwords import Passwords
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer, location
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")

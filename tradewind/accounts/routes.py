@@ -16,11 +16,11 @@ from tradewind.auth.login_throttle import TooManyAtOnce
 from tradewind.auth.passwords import Passwords
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer
 
 auth = Routes("/v1/auth", tag="Authentication")
 me = Routes("/v1/me", tag="Account")

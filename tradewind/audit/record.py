@@ -8,7 +8,7 @@ from tradewind import ids
 from tradewind.audit import sql
 from tradewind.audit.model import Actor
 from tradewind.storage.transaction import Tx
-from tradewind.web.answer import encode
+from tradewind.web.response import encode
 
 
 async def record(

@@ -9,7 +9,7 @@ from tradewind.auth import sql_sessions
 from tradewind.auth.api_keys import sql as keys
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
-from tradewind.platforms.reseal import reseal
+from tradewind.platforms.reencrypt import reseal
 from tradewind.webhooks.reseal import reseal as reseal_webhooks
 
 # What is hashed or signed cannot be moved by us: it moves when its owner shows it again.

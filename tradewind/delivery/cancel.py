@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import figures, sql_cancel, sql_jobs
+from tradewind.delivery import metrics as figures
+from tradewind.delivery import sql_cancel, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.model import CANCEL_MESSAGES
 from tradewind.observability.logs import log
@@ -46,7 +47,7 @@ async def cancel_unwanted(db: Database) -> bool:
         else:
             await sql_cancel.finish(tx, subscription_id)
     if batch["jobs"]:
-        await sql_jobs.count_results(db, batch["jobs"], [False] * len(batch["jobs"]))
+        await sql_replays.count_results(db, batch["jobs"], [False] * len(batch["jobs"]))
     if batch["cancelled"]:
         figures.cancelled(batch["cancelled"])
         log.info(

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.delivery import figures, judge, sql, sql_jobs
+from tradewind.delivery import metrics as figures
+from tradewind.delivery import retry_policy, sql, sql_replays
 from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
-from tradewind.delivery.hand import Hand
-from tradewind.delivery.hosts import Hosts
+from tradewind.delivery.claim_buffer import Hand
+from tradewind.delivery.host_limits import Hosts
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane, share_out
 from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
@@ -248,7 +249,7 @@ class Engine:
             return False
         jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
         try:
-            ended = await sql_jobs.cancelled(self._db, jobs) if jobs else frozenset()
+            ended = await sql_replays.cancelled(self._db, jobs) if jobs else frozenset()
             destinations, clock = await self._load({one.claim.subscription_id for one in held})
         except TradewindError:
             self._hand.put_back(held)
@@ -316,7 +317,7 @@ class Engine:
     def _begin(
         self, claim: Claim, destination: Destination | None, clock: Clock, *, cancelled: bool
     ) -> None:
-        reason = judge.reason_not_to_send(claim, destination)
+        reason = retry_policy.reason_not_to_send(claim, destination)
         if cancelled:
             reason = reason or Cancelled.JOB
         if reason is not None or destination is None:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from time import perf_counter
 from uuid import UUID
 
-from tradewind.delivery import catch_up, figures, judge, sql, sql_jobs, sql_lost
+from tradewind.delivery import automatic_replay, retry_policy, sql, sql_expired_leases, sql_replays
+from tradewind.delivery import metrics as figures
 from tradewind.delivery.lanes import Lane
 from tradewind.delivery.model import COUNTED, Ended, Outcome
 from tradewind.errors import TradewindError
@@ -169,7 +170,7 @@ class Recorder:
             log.error("delivery.out_of_descriptors", count=len(starved))
             batch = [pair for pair in batch if not pair[0].is_ours]
         began = self._moment()
-        late = await sql.record(self._hurried, [one for one, _ in batch], judge.DELAYS)
+        late = await sql.record(self._hurried, [one for one, _ in batch], retry_policy.DELAYS)
         figures.FLUSH_SECONDS.observe(self._moment() - began)
         told = [pair for pair in batch if pair[0] not in late] if late else batch
         figures.attempted([one for one, _ in told])
@@ -178,7 +179,7 @@ class Recorder:
                 tally = self._tallies[one.claim.subscription_id]
                 tally.catches_up = catches_up
                 tally.add(one)
-        if late and (count := await sql_lost.log_late(self._db, late)):
+        if late and (count := await sql_expired_leases.log_late(self._db, late)):
             figures.LEASES_LOST.inc(count)
             log.warning("delivery.leases_lost", count=count)
         return told
@@ -192,7 +193,7 @@ class Recorder:
         ]
         try:
             if jobs:
-                await sql_jobs.count_results(
+                await sql_replays.count_results(
                     self._db,
                     [job_id for job_id, _ in jobs],
                     [is_delivered for _, is_delivered in jobs],
@@ -208,7 +209,7 @@ class Recorder:
         back = {one: it.lost_at for one, it in found.items() if it.catches_up and it.delivered}
         try:
             if back:
-                await catch_up.where_they_answer_again(self._db, back)
+                await automatic_replay.where_they_answer_again(self._db, back)
             await self._save_health(found)
         except Exception as error:  # noqa: BLE001 - figures are not worth a delivery
             log.warning("delivery.health_not_saved", error=str(error))

@@ -7,12 +7,12 @@ import asyncpg
 
 from tradewind import ids
 from tradewind.accounts.model import Buyer
-from tradewind.delivery import recover, sql_jobs, sql_log
+from tradewind.delivery import replay, sql_log, sql_replays
 from tradewind.delivery.errors import NotActive, RecoveryRunning, TestDeliveriesLimited
 from tradewind.delivery.explain import explain
 from tradewind.delivery.health import health_of
-from tradewind.delivery.recover import Span
-from tradewind.delivery.try_out import try_out
+from tradewind.delivery.replay import Span
+from tradewind.delivery.test_delivery import try_out
 from tradewind.delivery.wire import (
     DeliveriesQuery,
     DeliveryDetailOut,
@@ -34,12 +34,12 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import limits
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, check_moment
 from tradewind.web.limits import Rate
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.web.response import Answer
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine
 
@@ -122,7 +122,7 @@ async def redeliver(
     if not subscription.is_active:
         raise NotActive
     async with transaction(db) as tx:
-        queued = await sql_jobs.queue_one(
+        queued = await sql_replays.queue_one(
             tx, caller.account_id, subscription_id, attempt["event_id"]
         )
         if queued is None:
@@ -185,11 +185,11 @@ async def recover_webhook(
     since = body.since if body.include == "all" else max(body.since, now - LOG_KEPT)
     span = Span(since, until, order_id, everything=body.include == "all")
     if body.dry_run:
-        total = await recover.count(db, caller.account_id, subscription_id, span)
+        total = await replay.count(db, caller.account_id, subscription_id, span)
         return RecoverOut(id=None, count=total.count, count_is_exact=total.is_exact)
     if not subscription.is_active:
         raise NotActive
-    begun = await recover.begin(db, caller.account_id, subscription_id, span)
+    begun = await replay.begin(db, caller.account_id, subscription_id, span)
     if begun is None:
         raise RecoveryRunning
     job_id, total = begun
@@ -202,7 +202,7 @@ async def list_recoveries(
 ) -> Page[JobOut]:
     """List the recoveries of a subscription, newest first, with how far each has come."""
     await mine(db, caller.account_id, subscription_id)
-    rows = await sql_jobs.list_jobs(
+    rows = await sql_replays.list_jobs(
         db,
         caller.account_id,
         subscription_id,
@@ -217,7 +217,7 @@ async def get_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
     """See how far a recovery has come."""
-    row = await sql_jobs.find_job(db, caller.account_id, subscription_id, job_id)
+    row = await sql_replays.find_job(db, caller.account_id, subscription_id, job_id)
     if row is None:
         raise NoSuch(ids.JOB)
     return JobOut.of(row)
@@ -229,9 +229,9 @@ async def cancel_recovery(
 ) -> JobOut:
     """Cancel a recovery. What it has queued and not yet sent is not sent."""
     async with transaction(db) as tx:
-        if not await sql_jobs.cancel_job(tx, caller.account_id, subscription_id, job_id):
+        if not await sql_replays.cancel_job(tx, caller.account_id, subscription_id, job_id):
             raise NoSuch(ids.JOB)
-    row = await sql_jobs.find_job(db, caller.account_id, subscription_id, job_id)
+    row = await sql_replays.find_job(db, caller.account_id, subscription_id, job_id)
     if row is None:
         raise NoSuch(ids.JOB)
     return JobOut.of(row)

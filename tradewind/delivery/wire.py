@@ -12,7 +12,7 @@ from tradewind.delivery.attempt import AGENT, headers
 from tradewind.delivery.explain import Verdict
 from tradewind.delivery.model import Outcome, Trigger
 from tradewind.delivery.sql_log import Filters
-from tradewind.delivery.try_out import Trial, body_of
+from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Result
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output

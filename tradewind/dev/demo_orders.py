@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tradewind.accounts import sql as accounts
 from tradewind.audit.model import Actor
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.dev import demo_webhooks
 from tradewind.dev.data_dir import Secrets
 from tradewind.egress.client import Client
@@ -28,8 +28,8 @@ from tradewind.runtime import wiring
 from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import encode
 from tradewind.web.idempotency import Once
+from tradewind.web.response import encode
 
 _DEMO = Actor("tradewind dev")
 _FIRST_TICK_SECONDS, _TICK_SECONDS = 0.5, 4.0

@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.money import Cny
-from tradewind.web.answer import encode
 from tradewind.web.inputs import Output
+from tradewind.web.response import encode
 
 EventKind = Literal["order.updated", "payment.updated"]
 ORDER_UPDATED: EventKind = "order.updated"

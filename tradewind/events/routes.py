@@ -14,11 +14,11 @@ from tradewind.events import sql
 from tradewind.events.catalogue import EventBody, EventKind
 from tradewind.events.read import Cursor, EventsExpired, EventsRewound, read
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import MalformedCursor, read_cursor, write_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.web.response import Answer
 
 routes = Routes("/v1/events", tag="Events")
 

@@ -18,8 +18,8 @@ from tradewind.events.catalogue import (
 )
 from tradewind.observability.logs import log
 from tradewind.orders import rows, sql
+from tradewind.orders.apply_platform_state import hear
 from tradewind.orders.errors import ExternalIdTaken
-from tradewind.orders.hear import hear
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.lifecycle import next_work
 from tradewind.orders.model import Cause, Draft, Order, PaymentRequest, Who, Work

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.errors import Refusal
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
@@ -23,9 +23,9 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
 from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch
+from tradewind.web.response import Answer
 
 _PATIENCE_SECONDS = 3.0
 # A platform that has not cancelled by then never will.

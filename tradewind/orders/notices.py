@@ -2,7 +2,7 @@
 
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
-from tradewind.orders.follow import FOLLOW
+from tradewind.orders.sync import FOLLOW
 from tradewind.platforms.contract import NoticeRefused
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.registry import Platforms

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from tradewind import ids
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_lists, submit
 from tradewind.orders.errors import ItemsUnavailable, OrderRefused, PriceChanged, SeveralSellers
@@ -20,9 +20,9 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.web.response import Answer, location
 
 _PREVIEW_SECONDS = 2.0
 _CREATE_SECONDS = 2.0

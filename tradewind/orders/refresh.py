@@ -9,7 +9,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.errors import Refusal
 from tradewind.observability.logs import log
-from tradewind.orders import follow, sql_leases, sql_lists
+from tradewind.orders import sql_leases, sql_lists, sync
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Order
 from tradewind.platforms.failures import BudgetUsedUp
@@ -141,12 +141,12 @@ class Refreshes:
         if not await self._platforms.may_refresh(order.platform, order.account_id):
             await sql_leases.release(self._db, lease.id, order.id)
             return False
-        read = await follow.read_orders(connector, [order])
+        read = await sync.read_orders(connector, [order])
         if any(isinstance(failure, BudgetUsedUp) for failure in read.failures.values()):
             # The platform was not asked, so this is no failure of it that would delay the sync.
             await sql_leases.release(self._db, lease.id, order.id)
             return False
-        await follow.apply(self._db, connector, lease, [order], read)
+        await sync.apply(self._db, connector, lease, [order], read)
         return all(one in read.news for one in order.order_ids)
 
 

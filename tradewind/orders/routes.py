@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.accounts.model import Buyer
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
@@ -39,7 +39,6 @@ from tradewind.platforms.errors import (
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.conditional import is_known
 from tradewind.web.endpoint import Routes
@@ -48,6 +47,7 @@ from tradewind.web.inputs import Output, check_moment
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/v1/orders", tag="Orders")
 

@@ -19,7 +19,7 @@ from tradewind.orders.model import (
     Who,
 )
 from tradewind.platforms.model import Address, CloseReason, Line, PaymentState, PlatformOrder
-from tradewind.web.answer import encode
+from tradewind.web.response import encode
 
 _LINES = msgspec.json.Decoder(list[Line])
 _ADDRESS = msgspec.json.Decoder(Address)

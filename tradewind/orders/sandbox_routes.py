@@ -11,10 +11,10 @@ from tradewind.orders.routes import who
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import encode
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_amount
 from tradewind.web.problems import NoSuch
+from tradewind.web.response import encode
 
 routes = Routes("/v1/sandbox", tag="Sandbox")
 

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from tradewind import money
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases
-from tradewind.orders.found import match
 from tradewind.orders.lease import Lease
+from tradewind.orders.match_reference import match
 from tradewind.orders.model import Cause, Failure, Order
 from tradewind.orders.schedule import after_failure, next_look
 from tradewind.platforms.contract import Connector

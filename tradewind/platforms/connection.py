@@ -12,8 +12,8 @@ from tradewind.observability.logs import log
 from tradewind.platforms import sql
 from tradewind.platforms.access import Access, Tokens
 from tradewind.platforms.failures import Never, NotAuthorised, PlatformFailure, TryLater
-from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.paced_client import Link
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import seal, unseal

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from tradewind.platforms.access import GetAccess, Given, Tokens
 from tradewind.platforms.contract import Connector, Traits
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 
 class OAuth(Protocol):

@@ -8,7 +8,7 @@ from time import perf_counter
 from uuid import UUID
 
 from tradewind.platforms.failures import BudgetUsedUp
-from tradewind.platforms.link import Pace
+from tradewind.platforms.paced_client import Pace
 from tradewind.storage.pool import Database
 from tradewind.web import limits
 from tradewind.web.limits import Rate

@@ -16,9 +16,9 @@ from tradewind.platforms.errors import (
     PlatformNotConfigured,
     UnsupportedPlatform,
 )
-from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.oauth_state import OAuthStates
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 from tradewind.platforms.taobao.marketplace import TAOBAO

@@ -17,10 +17,10 @@ from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products.search import Searches
 from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import NoSuch
+from tradewind.web.response import Answer
 
 routes = Routes("/v1/products", tag="Products")
 

@@ -13,7 +13,7 @@ from tradewind.platforms.model import Query
 from tradewind.products import sql
 from tradewind.products.wire import SearchOut
 from tradewind.storage.pool import Database
-from tradewind.web.answer import encode
+from tradewind.web.response import encode
 
 _REMEMBERED = 512
 

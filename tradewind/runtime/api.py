@@ -15,7 +15,7 @@ from tradewind.auth.errors import CredentialsMissing, InvalidCredentials
 from tradewind.auth.gate import Authenticator
 from tradewind.auth.login import LoginRate
 from tradewind.auth.passwords import Passwords
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer
@@ -39,7 +39,7 @@ from tradewind.orders.payments import routes as payment_routes
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.refresh import Refreshes
 from tradewind.platforms import routes as platform_routes
-from tradewind.platforms.adopt import adopt
+from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.registry import Platforms
 from tradewind.products import routes as product_routes
 from tradewind.products.search import Searches
@@ -58,12 +58,12 @@ from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, GateDatabase, LoginDatabase
 from tradewind.web import health, help_routes, openapi, reference_routes
-from tradewind.web.answer import encode
 from tradewind.web.application import Application
 from tradewind.web.endpoint import Endpoint, Routes
 from tradewind.web.limits import RateLimited, plan_rate
 from tradewind.web.problems import DuplicateHeader
 from tradewind.web.reference_routes import Reference
+from tradewind.web.response import encode
 from tradewind.web.urls import PublicUrl
 from tradewind.webhooks import routes as webhook_routes
 from tradewind.webhooks.subscribe import Door

@@ -14,13 +14,13 @@ from tradewind.auth import sql_sessions
 from tradewind.auth import sql_throttle as guesses
 from tradewind.auth.throttle_policy import WINDOW
 from tradewind.background.loop import repeat
-from tradewind.background.ticker import Chore, tick
+from tradewind.background.scheduled_tasks import Chore, tick
 from tradewind.delivery import sql_log
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
-from tradewind.delivery.recover import feed_jobs
+from tradewind.delivery.queue_monitor import watch
+from tradewind.delivery.replay import feed_jobs
 from tradewind.delivery.routes import LOG_KEPT
-from tradewind.delivery.watch import watch
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -29,10 +29,10 @@ from tradewind.events.journal import DELIVERIES
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.orders.advance import SUBMIT
-from tradewind.orders.follow import FOLLOW, follow_due
 from tradewind.orders.platform_jobs import Submitter
-from tradewind.orders.sweep import sweep
-from tradewind.platforms.adopt import adopt
+from tradewind.orders.scheduled_sync import sweep
+from tradewind.orders.sync import FOLLOW, follow_due
+from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.failures import PlatformFailure

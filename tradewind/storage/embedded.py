@@ -19,8 +19,8 @@ from urllib.parse import quote
 import asyncpg
 
 from tradewind.errors import CannotStart
-from tradewind.storage import data_folder, postgres_child
-from tradewind.storage.data_folder import DataFolder
+from tradewind.storage import postgres_child
+from tradewind.storage.data_dir import ELSEWHERE, DataFolder, explained, held
 
 _VERSION = "18"
 _USER = "tradewind"
@@ -87,8 +87,8 @@ async def running(
     """
     programs = bin_dir()
     settings = {**_DEFAULTS, **(options or {})}
-    with data_folder.held(data_dir) as folder:
-        with data_folder.explained(folder.path):
+    with held(data_dir) as folder:
+        with explained(folder.path):
             if _is_absent(folder.cluster):
                 quick = ("--no-sync",) if settings.get("fsync") == "off" else ()
                 await _make_cluster([str(programs / "initdb"), *_INITDB, *quick], folder)
@@ -155,7 +155,7 @@ def _check(cluster: Path) -> None:
     if version != _VERSION:
         raise CannotStart(
             f"{cluster} was made by PostgreSQL {version}, and this Tradewind runs {_VERSION}; move"
-            f" it away to begin with an empty one, or {data_folder.ELSEWHERE}."
+            f" it away to begin with an empty one, or {ELSEWHERE}."
         )
 
 

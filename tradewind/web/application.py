@@ -8,7 +8,6 @@ from tradewind.errors import Refusal
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
 from tradewind.web import idempotency, inputs, problems, validation
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller, Gate
 from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
@@ -23,6 +22,7 @@ from tradewind.web.problems import (
     ValidationFailed,
 )
 from tradewind.web.request import Network, Receive, Request, Scope, Send
+from tradewind.web.response import Answer
 from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
 from tradewind.web.site import Site

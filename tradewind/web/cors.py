@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tradewind.web.answer import Headers
 from tradewind.web.request import Request
+from tradewind.web.response import Headers
 
 _EXPOSED = (
     b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Location, Idempotent-Replayed"

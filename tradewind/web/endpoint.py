@@ -7,12 +7,12 @@ from uuid import UUID
 
 from tradewind.errors import Refusal
 from tradewind.ids import Kind
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller, Requires
 from tradewind.web.concurrency import TooManyConcurrentRequests
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 
 Handler = Callable[..., Awaitable[Any]]

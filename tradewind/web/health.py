@@ -5,9 +5,9 @@ import asyncio
 from tradewind.errors import CannotStart
 from tradewind.storage import migrate, partitions, sql
 from tradewind.storage.pool import DatabaseAway, GateDatabase
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
+from tradewind.web.response import NO_STORE, Answer
 
 _PATIENCE_SECONDS = 3.0
 

@@ -1,8 +1,8 @@
 """The mark of this service, for the tabs of browsers."""
 
 from tradewind.web import pages
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
+from tradewind.web.response import Answer
 
 routes = Routes("", tag="Help", hidden=True)
 

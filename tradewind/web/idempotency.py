@@ -13,7 +13,7 @@ from tradewind.errors import Conflict, Invalid, Malformed
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
-from tradewind.web.answer import Answer, encode
+from tradewind.web.response import Answer, encode
 
 KEEP_DAYS = 7
 # How long a first answer waits for the one that replaces it; a process that died replaces none.

@@ -5,7 +5,7 @@ from typing import Any
 
 from tradewind import errors
 from tradewind.ids import Kind
-from tradewind.web.answer import NO_STORE, PROBLEM, Answer, Headers
+from tradewind.web.response import NO_STORE, PROBLEM, Answer, Headers
 from tradewind.web.validation import MOST_ERRORS, FieldError
 
 STATUS: Mapping[type[errors.Refusal], int] = {

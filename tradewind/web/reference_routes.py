@@ -6,10 +6,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tradewind.web.answer import HTML, JSON, Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.pages import ICON_LINK
 from tradewind.web.problems import RouteNotFound
+from tradewind.web.response import HTML, JSON, Answer
 
 routes = Routes("", tag="Reference", hidden=True)
 

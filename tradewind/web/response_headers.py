@@ -1,8 +1,8 @@
 """The headers that every answer carries: hardening, caching, Vary, HSTS and CORS."""
 
-from tradewind.web.answer import NO_STORE, Headers
 from tradewind.web.cors import Cors
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Headers
 
 _HARDENING = [
     (b"x-content-type-options", b"nosniff"),

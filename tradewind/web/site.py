@@ -3,10 +3,10 @@
 from typing import Protocol
 
 from tradewind.errors import Forbidden, Refusal
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 
 class Form(Input):

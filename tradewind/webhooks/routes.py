@@ -7,11 +7,11 @@ from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer, location
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
 from tradewind.webhooks.model import Subscription

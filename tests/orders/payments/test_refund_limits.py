@@ -12,7 +12,7 @@ from kit.store import Store
 
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.orders import decide, sql
 from tradewind.orders.errors import RefundRefused, RefundTooLarge
 from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who

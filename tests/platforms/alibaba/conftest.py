@@ -6,7 +6,7 @@ import pytest
 from platforms.alibaba.scripted import HastyLink, Market, connect, linked, serving
 
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 
 @pytest.fixture

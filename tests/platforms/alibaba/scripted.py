@@ -17,7 +17,7 @@ from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.traits import TRAITS
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import Never
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 KEY, SECRET = "1000000a1b2", "test123"
 NOW = 1_528_942_782.5

@@ -33,8 +33,8 @@ from tradewind.platforms.failures import (
     PlatformFailure,
     TryLater,
 )
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import Draft, Query, RefundKind, RefundRequest
+from tradewind.platforms.paced_client import Link
 
 AT = datetime(2018, 6, 14, tzinfo=UTC)
 REFUND = RefundRequest(ORDER, RefundKind.REFUND_ONLY, 2000, 800, "why", None)

@@ -10,7 +10,7 @@ from tradewind.platforms.alibaba import oauth
 from tradewind.platforms.alibaba.oauth import OAuth
 from tradewind.platforms.alibaba.values import Unreadable
 from tradewind.platforms.failures import FindOut, Never, NotAuthorised, TryLater
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 GRANTED = {
     "aliId": "8888888888",

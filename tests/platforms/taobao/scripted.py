@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 from tradewind.egress.client import Client, Reply
 from tradewind.platforms.access import Access
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao.connector import Taobao
 from tradewind.platforms.taobao.signing import request_sign
 

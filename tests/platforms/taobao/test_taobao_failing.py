@@ -20,8 +20,8 @@ from platforms.taobao.scripted import (
 from tradewind.egress.client import Client
 from tradewind.platforms.access import Access
 from tradewind.platforms.failures import FindOut, Never, NotAuthorised, PlatformFailure, TryLater
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import Address, Draft, Line, Query
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao.connector import Taobao
 
 ORDER = "2200778678370001234"

@@ -12,12 +12,12 @@ from tradewind.auth.errors import KeyLimitReached
 from tradewind.ids import ApiKeyId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import NO_STORE, Answer, location
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer, location
 
 routes = Routes("/v1/api-keys", tag="API keys")
 

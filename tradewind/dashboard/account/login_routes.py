@@ -15,12 +15,12 @@ from tradewind.dashboard.shell.session import Sessions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web import problems
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer
 from tradewind.web.site import Form
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)

@@ -11,10 +11,10 @@ from tradewind.auth.passwords import MAXIMUM, MINIMUM, Passwords
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 
 routes = Routes("/password", tag="Dashboard", hidden=True, pages=True)

@@ -22,7 +22,6 @@ from tradewind.errors import Refusal
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
@@ -30,6 +29,7 @@ from tradewind.web.limits import Budget
 from tradewind.web.paging import page, read_cursor
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer
 from tradewind.web.site import Form
 from tradewind.webhooks.subscribe import Door
 

@@ -24,12 +24,12 @@ from tradewind.errors import Conflict, Invalid
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 

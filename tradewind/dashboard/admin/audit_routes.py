@@ -12,10 +12,10 @@ from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.shell.listing import chosen, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/audit", tag="Dashboard", hidden=True, pages=True)
 

@@ -16,10 +16,10 @@ from tradewind.orders.timeline import ChangeOut
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/admin/orders", tag="Dashboard", hidden=True, pages=True)
 

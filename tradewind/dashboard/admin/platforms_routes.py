@@ -13,11 +13,11 @@ from tradewind.platforms.registry import Platforms
 from tradewind.platforms.wire import ConnectionOut, CredentialsIn, PlatformOut
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 

@@ -15,11 +15,11 @@ from tradewind.dashboard.shell.listing import choices, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.delivery import sql_log
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 

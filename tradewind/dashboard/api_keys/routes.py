@@ -20,13 +20,13 @@ from tradewind.errors import Refusal
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import page, read_cursor
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 
 routes = Routes("/keys", tag="Dashboard", hidden=True, pages=True)

@@ -29,12 +29,12 @@ from tradewind.orders.routes import who
 from tradewind.orders.wire import OrderOut
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 
 routes = Routes("/approvals", tag="Dashboard", hidden=True, pages=True)

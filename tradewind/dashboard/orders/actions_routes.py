@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from tradewind import ids, money
 from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.dashboard.orders import order_view
 from tradewind.dashboard.orders.routes import RefundForm, Wrong, order_page
 from tradewind.dashboard.orders.views import plainly
@@ -27,13 +27,13 @@ from tradewind.orders.routes import who
 from tradewind.orders.sandbox_routes import advance_sandbox_order
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKeyReused, Replay
 from tradewind.web.inputs import read_values
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)

@@ -24,11 +24,11 @@ from tradewind.orders.wire import OrderOut, PaymentOut
 from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, check_moment, read_values
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 

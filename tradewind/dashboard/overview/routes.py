@@ -17,11 +17,11 @@ from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health

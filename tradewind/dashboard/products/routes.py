@@ -22,12 +22,12 @@ from tradewind.products.search import Searches
 from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn, SearchOut
 from tradewind.storage.pool import Database
 from tradewind.web import problems
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/products", tag="Dashboard", hidden=True, pages=True)

@@ -9,11 +9,11 @@ from tradewind.accounts.model import Role
 from tradewind.dashboard.search.id_search import Found, find
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/search", tag="Dashboard", hidden=True, pages=True)
 

@@ -1,10 +1,10 @@
 """The stream that open pages listen to."""
 
 from tradewind.dashboard.shell.live import Live
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer
 
 routes = Routes("/live", tag="Dashboard", hidden=True, quiet=True, pages=True)
 

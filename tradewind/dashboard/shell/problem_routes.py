@@ -5,11 +5,11 @@ from markupsafe import Markup
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.web import problems
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.pages import paragraphs
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 # Not pages of somebody: they are open to all, and a program that asks for a code that does not
 # exist gets a problem document.

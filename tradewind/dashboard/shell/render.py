@@ -16,9 +16,9 @@ from tradewind.dashboard.shell.session import Sessions, csrf_token
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.dashboard.shell.table_markup import labelled, timed
 from tradewind.storage.keyring import Keyring
-from tradewind.web.answer import HTML, NO_STORE, Answer, Headers
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
+from tradewind.web.response import HTML, NO_STORE, Answer, Headers
 
 # What `live.js` sends when it looks again: such a look must not use up what is shown once.
 LIVE_HEADER = b"x-tradewind-live"

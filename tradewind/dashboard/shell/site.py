@@ -11,10 +11,10 @@ from tradewind.errors import NotFound, Refusal
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.caller import Caller
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Answer
 from tradewind.web.site import ForgedForm, Form
 
 _OURS = frozenset({"same-origin", "none"})

@@ -1,9 +1,9 @@
 """Static files over HTTP: style sheets and modules, kept by browsers for a year."""
 
 from tradewind.dashboard.shell.static_files import Static
-from tradewind.web.answer import NO_STORE, Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
+from tradewind.web.response import NO_STORE, Answer
 
 routes = Routes("/static", tag="Dashboard", hidden=True, quiet=True)
 

@@ -20,12 +20,12 @@ from tradewind.delivery.model import Outcome
 from tradewind.delivery.wire import DeliveriesQuery
 from tradewind.errors import Conflict, Invalid
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import Page, PageQuery
 from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.webhooks.routes import mine
 

@@ -9,11 +9,11 @@ from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks.routes import state
 from tradewind.delivery import routes as deliveries
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.webhooks import sql
 from tradewind.webhooks.routes import mine
 

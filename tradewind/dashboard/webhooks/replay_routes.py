@@ -15,12 +15,12 @@ from tradewind.delivery import sql_log
 from tradewind.delivery.wire import RecoverIn, RecoverOut
 from tradewind.errors import Conflict, Invalid
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import PageQuery
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.webhooks.routes import mine
 

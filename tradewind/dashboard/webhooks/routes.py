@@ -23,12 +23,12 @@ from tradewind.errors import Conflict, Invalid
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.model import Subscription

@@ -20,11 +20,11 @@ from tradewind.egress.sender import Sender
 from tradewind.events.catalogue import EventKind
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 from tradewind.web.site import Form
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine

@@ -15,9 +15,9 @@ from tradewind.orders.payments.wire import PaymentWithOrderOut
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
+from tradewind.web.response import Answer
 
 
 async def approve(

@@ -12,7 +12,7 @@ from tradewind import ids
 from tradewind.accounts import sql as account_sql
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases
-from tradewind.orders.hear import is_another_amount
+from tradewind.orders.apply_platform_state import is_another_amount
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import (
     Cause,

@@ -7,14 +7,14 @@ from uuid import UUID
 from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
 from tradewind.orders.errors import RefundRefused, RefundTooLarge
-from tradewind.orders.follow import FOLLOW
 from tradewind.orders.model import Cause, Failure, Order, OrderRefund, Who
 from tradewind.orders.payments.wire import RefundIn
 from tradewind.orders.rollup import GOT_MONEY
+from tradewind.orders.sync import FOLLOW
 from tradewind.orders.wire import RefundOut
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import CapabilityNotSupported, refusal
@@ -24,9 +24,9 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import PENDING, Once
 from tradewind.web.problems import NoSuch, ValidationFailed
+from tradewind.web.response import Answer, location
 
 _PATIENCE_SECONDS = 5.0
 _COUNTS = frozenset({RefundState.REQUESTED, RefundState.APPROVED, RefundState.SUCCEEDED})

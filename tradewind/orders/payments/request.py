@@ -12,9 +12,9 @@ from tradewind.orders.wire import PaymentOut
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency
-from tradewind.web.answer import Answer, location
 from tradewind.web.idempotency import Once
 from tradewind.web.problems import NoSuch
+from tradewind.web.response import Answer, location
 
 _CREATED = 201
 

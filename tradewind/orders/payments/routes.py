@@ -6,7 +6,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.accounts.model import Approver, Buyer
 from tradewind.audit.model import Actor
-from tradewind.background.errands import Errands
+from tradewind.background.background_tasks import Errands
 from tradewind.orders import sql_lists
 from tradewind.orders.errors import (
     AmountChanged,
@@ -40,12 +40,12 @@ from tradewind.platforms.errors import (
 )
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.answer import Answer
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import Once
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
+from tradewind.web.response import Answer
 
 routes = Routes("/v1/orders", tag="Payments")
 approvals = Routes("/v1/payments", tag="Payments (approvers)")

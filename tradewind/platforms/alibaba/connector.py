@@ -31,7 +31,6 @@ from tradewind.platforms.alibaba.values import (
 )
 from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import (
     Address,
     CancelState,
@@ -49,6 +48,7 @@ from tradewind.platforms.model import (
     RefundRequest,
     Status,
 )
+from tradewind.platforms.paced_client import Link
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -9,7 +9,7 @@ from tradewind.platforms.access import Access, GetAccess
 from tradewind.platforms.alibaba import errors, signing, values
 from tradewind.platforms.alibaba.errors import TokenRefused
 from tradewind.platforms.failures import PlatformFailure
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 _PRODUCTS = "com.alibaba.fenxiao.crossborder"
 _TRADE = "com.alibaba.trade"

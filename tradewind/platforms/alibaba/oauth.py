@@ -10,7 +10,7 @@ from tradewind.platforms.access import Tokens
 from tradewind.platforms.alibaba import errors, values
 from tradewind.platforms.alibaba.gateway import FORM
 from tradewind.platforms.failures import Never, NotAuthorised
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 
 AUTHORIZE = "https://auth.1688.com/oauth/authorize"
 _SHORTEST = 1

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from tradewind.platforms.letters import readable
+from tradewind.platforms.json_sanitize import readable
 
 Json = Mapping[str, Any]
 

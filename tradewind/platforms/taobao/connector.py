@@ -13,7 +13,6 @@ from tradewind import money
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
-from tradewind.platforms.link import Link
 from tradewind.platforms.model import (
     Address,
     CancelState,
@@ -33,6 +32,7 @@ from tradewind.platforms.model import (
     Status,
     Unavailable,
 )
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao import baskets, notices, pages, products
 from tradewind.platforms.taobao.gateway import Gateway, Now, together
 from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, Listing

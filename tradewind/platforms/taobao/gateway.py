@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from tradewind.egress.client import Reply
 from tradewind.platforms.access import Access, GetAccess
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao import answers, refusals
 from tradewind.platforms.taobao.signing import request_sign
 from tradewind.platforms.taobao.values import Json, Unreadable

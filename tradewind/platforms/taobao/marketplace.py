@@ -1,8 +1,8 @@
 """Taobao Global in the registry: its traits, its connector, its OAuth."""
 
 from tradewind.platforms.access import Given
-from tradewind.platforms.link import Link
 from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao.connector import TRAITS, Taobao
 from tradewind.platforms.taobao.oauth import OAuth
 from tradewind.platforms.taobao.products import ITEM_PAGE

@@ -5,7 +5,7 @@ from time import time
 from urllib.parse import urlencode
 
 from tradewind.platforms.access import Tokens
-from tradewind.platforms.link import Link
+from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao.gateway import HEADERS, Now, form, understood
 from tradewind.platforms.taobao.values import Json, Unreadable, text, whole
 

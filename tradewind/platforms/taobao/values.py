@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tradewind.platforms.letters import readable
+from tradewind.platforms.json_sanitize import readable
 
 Json = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 -- its count is exact.
 
 -- The queue as people read it. `cancel_reason` says why a delivery will not be sent, by the rules
--- of `delivery/judge.py` that concern the subscription; null: it will be. What a worker holds a
+-- of `delivery/retry_policy.py` that concern the subscription; null: it will be. What a worker holds a
 -- lease on may be on its way already, so it stays pending whatever became of its subscription.
 CREATE VIEW queued_delivery AS
 SELECT *, under_way OR cancel_reason IS NULL AS is_pending

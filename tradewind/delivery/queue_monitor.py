@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import figures, sql, sql_lost
+from tradewind.delivery import metrics as figures
+from tradewind.delivery import sql, sql_expired_leases
 from tradewind.delivery.engine import LEASE
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -25,7 +26,9 @@ async def watch(db: Database) -> bool:
     if row is not None:
         figures.QUEUE_DEPTH.set(row["depth"])
         figures.OLDEST_DUE.set(row["oldest_due_seconds"] or 0)
-    given_up = await sql_lost.give_up(db, lost=_LOST, parked=_PARKED, lease=LEASE, why=_WHY)
+    given_up = await sql_expired_leases.give_up(
+        db, lost=_LOST, parked=_PARKED, lease=LEASE, why=_WHY
+    )
     for ended in given_up:
         log.error(
             "delivery.given_up",
@@ -33,7 +36,7 @@ async def watch(db: Database) -> bool:
             event_id=ids.EVENT.show(ended["event_id"]),
             attempt=ended["attempt"],
         )
-    for parked in await sql_lost.park(db, lost=_LOST, most=_PARKED, rest=_REST):
+    for parked in await sql_expired_leases.park(db, lost=_LOST, most=_PARKED, rest=_REST):
         log.error(
             "delivery.parked",
             subscription=ids.SUBSCRIPTION.show(parked["subscription_id"]),

@@ -12,7 +12,7 @@ import asyncpg
 from tradewind import ids
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases
-from tradewind.orders.hear import hear
+from tradewind.orders.apply_platform_state import hear
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order, Work
 from tradewind.orders.schedule import after_failure, next_look

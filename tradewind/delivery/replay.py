@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 
 from tradewind import ids
-from tradewind.delivery import sql_jobs
+from tradewind.delivery import sql_replays
 from tradewind.events.journal import DELIVERIES
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -50,7 +50,7 @@ async def count(db: Database, account_id: UUID, subscription_id: UUID, span: Spa
 
     It stops at 10,000, and after it has looked at 50,000 events of the span, delivered or not.
     """
-    missed, examined = await sql_jobs.count_missed(
+    missed, examined = await sql_replays.count_missed(
         db,
         account_id,
         subscription_id,
@@ -76,7 +76,7 @@ async def begin(
     if trigger == "request":
         total = await count(db, account_id, subscription_id, span)
     async with transaction(db) as tx:
-        job_id = await sql_jobs.insert_job(
+        job_id = await sql_replays.insert_job(
             tx,
             ids.new(),
             account_id,
@@ -97,14 +97,14 @@ async def begin(
 
 async def feed_jobs(db: Database) -> bool:
     """Feed one job that is due; whether there was one."""
-    job = await sql_jobs.take_job(db, lease=_LEASE)
+    job = await sql_replays.take_job(db, lease=_LEASE)
     if job is None:
         return False
     try:
         await _feed(db, job)
     except Exception as error:  # noqa: BLE001 - one job that cannot be fed holds up no other
         log.warning("recover.not_fed", job=ids.JOB.show(job["id"]), error=str(error))
-        await sql_jobs.rest_job(db, job["id"], rest=_LONG_REST)
+        await sql_replays.rest_job(db, job["id"], rest=_LONG_REST)
     return True
 
 
@@ -112,17 +112,17 @@ async def _feed(db: Database, job: asyncpg.Record) -> None:
     """Queue the next events of a job. One whose subscription was switched off has ended."""
     if not job["is_wanted"]:
         async with transaction(db) as tx:
-            await sql_jobs.cancel_job(tx, job["account_id"], job["subscription_id"], job["id"])
+            await sql_replays.cancel_job(tx, job["account_id"], job["subscription_id"], job["id"])
         return
     if job["at_time"] is None and job["trigger"] == "catch_up":
         span = Span(job["since"], job["until"])
         total = await count(db, job["account_id"], job["subscription_id"], span)
-        await sql_jobs.set_total(db, job["id"], total.count, is_exact=total.is_exact)
-    if await sql_jobs.outstanding(db, job["id"]) > _OUTSTANDING:
-        await sql_jobs.rest_job(db, job["id"], rest=_REST)
+        await sql_replays.set_total(db, job["id"], total.count, is_exact=total.is_exact)
+    if await sql_replays.outstanding(db, job["id"]) > _OUTSTANDING:
+        await sql_replays.rest_job(db, job["id"], rest=_REST)
         return
     async with transaction(db) as tx:
-        queued, over = await sql_jobs.feed(
+        queued, over = await sql_replays.feed(
             tx, job, limit=_BATCH, examine=_EXAMINED_AT_ONCE, spacing=_SPACING
         )
         tx.wake(DELIVERIES)

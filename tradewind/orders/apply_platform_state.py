@@ -16,7 +16,7 @@ from tradewind.orders.model import (
 )
 from tradewind.orders.rollup import GOT_MONEY, OVER, Standing, roll_up, unpaid
 from tradewind.platforms.model import PaymentState, PlatformOrder
-from tradewind.web.answer import encode
+from tradewind.web.response import encode
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
-from tradewind.web.answer import encode
 from tradewind.web.inputs import Output
+from tradewind.web.response import encode
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription

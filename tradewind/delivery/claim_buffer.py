@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from tradewind.delivery.hosts import Hosts
+from tradewind.delivery.host_limits import Hosts
 from tradewind.delivery.lanes import Bounds, Lane, share_out
 from tradewind.delivery.model import Claim
 

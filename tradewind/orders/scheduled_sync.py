@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
-from tradewind.orders.follow import FOLLOW
+from tradewind.orders.sync import FOLLOW
 from tradewind.platforms.contract import Connector
 from tradewind.storage.pool import Database
 
