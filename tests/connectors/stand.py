@@ -12,7 +12,7 @@ from simulator.sandbox_kit import Market
 from tradewind.egress.client import Client, Reply
 from tradewind.platforms.access import Access
 from tradewind.platforms.contract import Capability, Connector
-from tradewind.platforms.failures import Never, PlatformFailure
+from tradewind.platforms.failures import PlatformFailure, Rejected
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.model import (
     Address,
@@ -225,7 +225,7 @@ def is_refused(payment: Payment | PlatformFailure) -> bool:
     """Whether a payment was definitely not made; the contract leaves two ways to say so."""
     if isinstance(payment, Payment):
         return payment.state is PaymentState.FAILED
-    return isinstance(payment, Never)
+    return isinstance(payment, Rejected)
 
 
 async def until(seen: Callable[[], Awaitable[bool]]) -> None:

@@ -20,7 +20,13 @@ from tradewind.platforms import registry
 from tradewind.platforms.access import Given
 from tradewind.platforms.configured_credentials import adopt
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, Reason, TryLater
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    Reason,
+    Rejected,
+    Unavailable,
+)
 from tradewind.platforms.model import Draft, Line, PaymentState, Query, Status
 from tradewind.platforms.registry import Place, Platforms
 from tradewind.storage.keyring import Keyring
@@ -242,7 +248,7 @@ async def test_an_answer_that_is_lost_is_found_out(
 ) -> None:
     harbour.mood = mood
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await connector.create(DRAFT)
 
     assert harbour.calls == ["create"]
@@ -257,7 +263,7 @@ async def test_a_search_is_answered_or_later(
 
     result = await outcome(connector.search(Query("teapot")))
 
-    assert isinstance(result, TryLater) == (mood != "drop")
+    assert isinstance(result, Unavailable) == (mood != "drop")
 
 
 async def test_a_refused_token_is_renewed(connector: Connector, harbour: Harbour) -> None:
@@ -291,5 +297,5 @@ async def test_what_it_cannot_is_said(connector: Connector) -> None:
     ]
     results = [await outcome(call) for call in calls]
 
-    reasons = {result.reason for result in results if isinstance(result, Never)}
+    reasons = {result.reason for result in results if isinstance(result, Rejected)}
     assert (len(results), reasons) == (6, {Reason.NOT_SUPPORTED})

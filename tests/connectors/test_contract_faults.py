@@ -19,7 +19,13 @@ from connectors.stand import (
 from tradewind_simulator.faults import Mode
 
 from tradewind.egress.client import Client
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, Reason, TryLater
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    Reason,
+    Rejected,
+    Unavailable,
+)
 from tradewind.platforms.model import CancelState, Payment, PaymentState, Placed, Query, Status
 
 # Longer than a hasty connector waits, and so short that any connector does.
@@ -48,19 +54,19 @@ class Case:
 
 # What changes something: `expected` for a create, and for a payment unless it is Placed.
 UNSAFE = (
-    Case(Mode.ERROR, FindOut, done=False),
-    Case(Mode.ERROR, FindOut, done=True, more={"after": True}),
-    Case(Mode.HTTP500, FindOut, done=False),
-    Case(Mode.HTTP500, FindOut, done=True, more={"after": True}),
+    Case(Mode.ERROR, OutcomeUnknown, done=False),
+    Case(Mode.ERROR, OutcomeUnknown, done=True, more={"after": True}),
+    Case(Mode.HTTP500, OutcomeUnknown, done=False),
+    Case(Mode.HTTP500, OutcomeUnknown, done=True, more={"after": True}),
     Case(Mode.SLOW, Placed, done=True, more={"seconds": BRIEFLY}),
-    Case(Mode.SLOW, FindOut, done=True, more={"seconds": TOO_LONG}),
-    Case(Mode.HANG, FindOut, done=False),
-    Case(Mode.DROP, FindOut, done=True),
+    Case(Mode.SLOW, OutcomeUnknown, done=True, more={"seconds": TOO_LONG}),
+    Case(Mode.HANG, OutcomeUnknown, done=False),
+    Case(Mode.DROP, OutcomeUnknown, done=True),
     Case(Mode.LATE, Placed, done=True, more={"seconds": BRIEFLY}),
-    Case(Mode.LATE, FindOut, done=True, more={"seconds": TOO_LONG}),
+    Case(Mode.LATE, OutcomeUnknown, done=True, more={"seconds": TOO_LONG}),
     Case(Mode.TWICE, Placed, done=True),
-    Case(Mode.DOUBLED, FindOut, done=True),
-    Case(Mode.GARBAGE, FindOut, done=True),
+    Case(Mode.DOUBLED, OutcomeUnknown, done=True),
+    Case(Mode.GARBAGE, OutcomeUnknown, done=True),
     Case(Mode.WRONG_SIGNATURE, NotAuthorised, done=False),
     Case(Mode.DRIFT, Placed, done=True),
 )
@@ -122,7 +128,7 @@ async def test_what_changes_nothing_is_answered_or_said_to_be_later(
     result = await outcome(ask(stand, reference, order.id))
     stand.heal()
 
-    assert result == good or isinstance(result, TryLater)
+    assert result == good or isinstance(result, Unavailable)
     assert (result == good) == (mode in PASSING)
     assert await ask(stand, reference, order.id) == good
 
@@ -134,7 +140,7 @@ async def test_a_marketplace_that_is_down_is_asked_a_few_times_only(
     before = stand.count("search.calls")
     stand.fault("search", mode)
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await stand.connector.search(Query("backpack", size=5))
 
     assert 1 <= stand.count("search.calls") - before <= 3
@@ -178,7 +184,7 @@ async def test_a_gateway_that_repeats_itself_leaves_every_order_findable(stand: 
 
 @pytest.mark.parametrize("case", UNSAFE, ids=str)
 async def test_paying(stand: Stand, case: Case) -> None:
-    """Never two debits, never a failure that was a debit, and in the end it is known."""
+    """Rejected two debits, never a failure that was a debit, and in the end it is known."""
     order, operation = await stand.order(), new_operation()
     before = stand.count("pay.calls")
     case.strike(stand, "pay")
@@ -198,8 +204,8 @@ async def test_paying(stand: Stand, case: Case) -> None:
     if isinstance(result, Payment):
         assert result.state in (PaymentState.PAID, PaymentState.PROCESSING)
     else:
-        assert isinstance(result, TryLater | FindOut)
-        assert not (isinstance(result, TryLater) and case.done)
+        assert isinstance(result, Unavailable | OutcomeUnknown)
+        assert not (isinstance(result, Unavailable) and case.done)
 
     again = await stand.connector.pay(order.id, order.total_fen, operation)
     assert again.state in (PaymentState.PAID, PaymentState.PROCESSING)
@@ -223,7 +229,7 @@ async def test_cancelling(stand: Stand, case: Case) -> None:
     await until(has_come)
     if case.mode is Mode.TWICE:
         # The second of two answers may be that it is cancelled already.
-        assert isinstance(result, CancelState | Never)
+        assert isinstance(result, CancelState | Rejected)
     else:
         assert isinstance(result, CancelState if case.expected is Placed else case.expected)
 
@@ -240,7 +246,7 @@ async def test_trouble_before_a_create_is_no_reason_to_find_out(
 
     result = await outcome(stand.connector.create(draft))
 
-    assert isinstance(result, Placed | TryLater)
+    assert isinstance(result, Placed | Unavailable)
     assert bool(stand.made(draft.reference)) == isinstance(result, Placed)
 
 
@@ -251,7 +257,7 @@ async def test_trouble_before_a_payment_is_no_reason_to_find_out(stand: Stand) -
     result = await outcome(stand.connector.pay(order.id, order.total_fen, new_operation()))
     stand.wait(SETTLED_SECONDS)
 
-    assert isinstance(result, Payment | TryLater)
+    assert isinstance(result, Payment | Unavailable)
     assert bool(stand.debits(order.id)) == isinstance(result, Payment)
 
 
@@ -260,7 +266,7 @@ async def test_a_refusal_that_is_known_is_final(stand: Stand, code: str) -> None
     draft = await stand.draft()
     stand.fault("create", "error", code=code, count=1)
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.create(draft)
 
     assert refused.value.code == code
@@ -300,7 +306,7 @@ async def test_nobody_is_there(stand: Stand) -> None:
     finally:
         await client.close()
 
-    assert [type(result) for result in results] == [TryLater] * 4
+    assert [type(result) for result in results] == [Unavailable] * 4
 
 
 async def test_a_stormy_day(stand: Stand) -> None:
@@ -319,7 +325,7 @@ async def test_a_stormy_day(stand: Stand) -> None:
         assert {one.id for one in found} == made
         if isinstance(result, Placed):
             assert set(result.order_ids) <= made
-        elif isinstance(result, TryLater):
+        elif isinstance(result, Unavailable):
             assert made == set()
         else:
-            assert isinstance(result, FindOut)
+            assert isinstance(result, OutcomeUnknown)

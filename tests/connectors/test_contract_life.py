@@ -14,7 +14,7 @@ from connectors.stand import (
     outcome,
 )
 
-from tradewind.platforms.failures import Never, Reason, TryLater
+from tradewind.platforms.failures import Reason, Rejected, Unavailable
 from tradewind.platforms.model import CancelState, CloseReason, PaymentState, Status
 
 TWO_HOURS = 7_201.0
@@ -37,7 +37,7 @@ async def test_cancelling_at_once_is_done_or_too_fast(stand: Stand) -> None:
     (order_id,) = (await stand.connector.create(await stand.draft())).order_ids
 
     first = await outcome(stand.connector.cancel(order_id, "no longer wanted"))
-    if isinstance(first, TryLater):
+    if isinstance(first, Unavailable):
         assert first.retry_after > 0
         assert (await stand.connector.read_one(order_id)).status in NOT_SEEN_YET
         stand.wait(first.retry_after)
@@ -50,7 +50,7 @@ async def test_cancelling_at_once_is_done_or_too_fast(stand: Stand) -> None:
 async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
     order = await stand.paid()
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.cancel(order.id, "no longer wanted")
 
     assert refused.value.reason is Reason.WRONG_STATE
@@ -58,7 +58,7 @@ async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
 
 
 async def test_cancelling_what_does_not_exist(stand: Stand) -> None:
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.cancel("1234567890123456789", "no longer wanted")
 
     assert refused.value.reason is Reason.NOT_FOUND

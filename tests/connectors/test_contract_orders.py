@@ -22,7 +22,7 @@ from connectors.stand import (
     outcome,
 )
 
-from tradewind.platforms.failures import FindOut, Never, Reason
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected
 from tradewind.platforms.model import (
     Address,
     Line,
@@ -156,7 +156,7 @@ async def test_many_are_read_at_once(stand: Stand) -> None:
 async def test_what_does_not_exist_is_not_found(stand: Stand) -> None:
     order = await stand.order()
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.read_one("1234567890123456789")
     found = await stand.connector.read_many(["1234567890123456789", order.id])
 
@@ -186,7 +186,7 @@ async def test_several_sellers_make_several_orders_or_none(stand: Stand) -> None
     result = await outcome(stand.connector.create(draft))
 
     if stand.connector.traits.single_seller:
-        assert isinstance(result, Never)
+        assert isinstance(result, Rejected)
         assert result.reason is Reason.SEVERAL_SELLERS
         assert stand.made(draft.reference) == set()
     else:
@@ -207,7 +207,7 @@ async def test_a_price_that_rose_is_refused_or_told(stand: Stand) -> None:
         assert result.total_fen == preview.total_fen + 600
         assert stand.made(draft.reference) == set(result.order_ids)
     else:
-        assert isinstance(result, Never)
+        assert isinstance(result, Rejected)
         assert result.reason is Reason.PRICE_CHANGED
         assert stand.made(draft.reference) == set()
 
@@ -219,7 +219,7 @@ async def test_a_price_that_rose_is_refused_or_told(stand: Stand) -> None:
 async def test_what_cannot_be_had_is_not_ordered(stand: Stand, spell: int, reason: Reason) -> None:
     draft = await stand.draft(await stand.line(), await stand.line(spell))
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.create(draft)
 
     assert refused.value.reason is reason
@@ -232,7 +232,7 @@ async def test_what_cannot_be_had_is_not_ordered(stand: Stand, spell: int, reaso
 async def test_what_is_not_there_is_not_ordered(stand: Stand, line: Line) -> None:
     draft = await stand.draft(line)
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.create(draft)
 
     assert refused.value.reason in (Reason.NOT_FOUND, Reason.NOT_FOR_SALE)
@@ -243,7 +243,7 @@ async def test_nothing_is_sent_to_a_bad_address(stand: Stand) -> None:
     nowhere = Address("A", "15251667788", "Atlantis", "Poseidonis", "Centre", "1 Main Street")
     draft = replace(await stand.draft(), address=nowhere)
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.create(draft)
 
     assert refused.value.reason is Reason.BAD_ADDRESS
@@ -255,7 +255,7 @@ async def test_a_create_without_an_answer_is_found_out(stand: Stand) -> None:
     stand.hurry()
     before = stand.count("create.calls")
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await stand.connector.create(draft)
 
     found = await stand.connector.find_by_reference(draft.reference)

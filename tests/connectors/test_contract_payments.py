@@ -16,7 +16,7 @@ from connectors.stand import (
 )
 
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.failures import FindOut, Never, Reason, TryLater
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Payment, PaymentState, Status
 
 UNDER_WAY = frozenset({PaymentState.PAID, PaymentState.PROCESSING})
@@ -77,7 +77,7 @@ async def test_another_operation_on_a_paid_order_debits_nothing(stand: Stand) ->
     if isinstance(result, Payment):
         assert result.state is PaymentState.PAID
     else:
-        assert isinstance(result, Never)
+        assert isinstance(result, Rejected)
         assert result.reason is Reason.ALREADY_PAID
     assert stand.debits(order.id) == [order.total_fen]
 
@@ -85,7 +85,7 @@ async def test_another_operation_on_a_paid_order_debits_nothing(stand: Stand) ->
 async def test_an_amount_that_is_not_the_orders_is_not_paid(stand: Stand) -> None:
     order = await stand.order()
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.pay(order.id, order.total_fen - 1, new_operation())
     stand.wait(SETTLED_SECONDS)
 
@@ -97,7 +97,7 @@ async def test_a_price_that_changed_is_not_paid_at_the_old_one(stand: Stand) -> 
     order = await stand.order()
     stand.advance(order.id, "change_price", fen=order.total_fen + 1)
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.pay(order.id, order.total_fen, new_operation())
     stand.wait(SETTLED_SECONDS)
 
@@ -112,7 +112,7 @@ async def test_a_payment_that_fails(stand: Stand) -> None:
     stand.wait(SETTLED_SECONDS)
     found = await stand.connector.find_payment(order.id, operation)
 
-    assert isinstance(result, Never)
+    assert isinstance(result, Rejected)
     assert (result.code, result.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
     assert found.state is not PaymentState.PAID
     assert (await stand.connector.read_one(order.id)).status is Status.PENDING_PAYMENT
@@ -132,7 +132,7 @@ async def test_a_debit_that_nobody_confirmed_is_found_out(stand: Stand, spell: i
     if isinstance(result, Payment):
         assert result.state is PaymentState.PROCESSING
     else:
-        assert isinstance(result, FindOut)
+        assert isinstance(result, OutcomeUnknown)
     assert found.state is PaymentState.PAID
     assert again.state is PaymentState.PAID
     assert stand.debits(order.id) == [order.total_fen]
@@ -165,7 +165,7 @@ async def test_paying_at_once_is_done_or_later(stand: Stand) -> None:
     (order_id,), total, operation = placed.order_ids, placed.total_fen or 0, new_operation()
 
     first = await outcome(stand.connector.pay(order_id, total, operation))
-    if isinstance(first, TryLater):
+    if isinstance(first, Unavailable):
         stand.wait(first.retry_after)
         first = await stand.connector.pay(order_id, total, operation)
 
@@ -189,7 +189,7 @@ async def test_each_part_of_a_split_order_is_paid_alone(stand: Stand) -> None:
 async def test_paying_what_does_not_exist(stand: Stand) -> None:
     result = await outcome(stand.connector.pay("1234567890123456789", 1, new_operation()))
 
-    assert isinstance(result, Never)
+    assert isinstance(result, Rejected)
     assert result.reason is Reason.NOT_FOUND
 
 
@@ -198,7 +198,7 @@ async def test_a_person_pays_by_a_link(stand: Stand) -> None:
     both = [order.id, other.id]
 
     if not stand.can(Capability.PAY_LINK):
-        with pytest.raises(Never) as refused:
+        with pytest.raises(Rejected) as refused:
             await stand.connector.pay_link(both)
         assert refused.value.reason is Reason.NOT_SUPPORTED
         return
@@ -213,7 +213,7 @@ async def test_a_person_pays_by_a_link(stand: Stand) -> None:
 async def test_a_link_that_would_leave_an_order_out_is_refused(stand: Stand) -> None:
     order, paid = await stand.order(), await stand.paid()
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.pay_link([order.id, paid.id])
 
     expected = Reason.WRONG_STATE if stand.can(Capability.PAY_LINK) else Reason.NOT_SUPPORTED

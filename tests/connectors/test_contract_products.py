@@ -15,7 +15,7 @@ from connectors.stand import (
     magic,
 )
 
-from tradewind.platforms.failures import Never, Reason
+from tradewind.platforms.failures import Reason, Rejected
 from tradewind.platforms.model import Address, Line, Preview, Query, Sort
 
 BACKPACKS = ("双肩包", "backpack")
@@ -156,7 +156,7 @@ async def test_a_magic_product_is_as_described(stand: Stand) -> None:
 
 @pytest.mark.parametrize("product_id", ["123456789012", "no-such-product", "-1", "٣"])
 async def test_a_product_that_does_not_exist(stand: Stand, product_id: str) -> None:
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.detail(product_id, "en")
 
     assert refused.value.reason is Reason.NOT_FOUND
@@ -282,7 +282,7 @@ async def test_a_sku_that_does_not_exist_is_not_found(stand: Stand) -> None:
 async def test_an_address_outside_of_china_is_refused(stand: Stand) -> None:
     nowhere = Address("A", "15251667788", "Atlantis", "Poseidonis", "Centre", "1 Main Street")
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.preview([await stand.line()], nowhere)
 
     assert refused.value.reason is Reason.BAD_ADDRESS

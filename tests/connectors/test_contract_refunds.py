@@ -4,7 +4,7 @@ import pytest
 from connectors.stand import REFUND_REFUSED, SOON_SECONDS, Stand, outcome
 
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
+from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Reason, Rejected
 from tradewind.platforms.model import (
     PaymentState,
     PlatformOrder,
@@ -164,7 +164,7 @@ async def test_goods_go_back_before_the_money(stand: Stand) -> None:
 async def test_asking_for_too_much(stand: Stand) -> None:
     order = await shipped(stand)
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.refund(wanted(order, order.total_fen + 1))
 
     can = stand.can(Capability.REFUND)
@@ -175,7 +175,7 @@ async def test_asking_for_too_much(stand: Stand) -> None:
 async def test_asking_for_money_that_was_never_paid(stand: Stand) -> None:
     order = await stand.order()
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.connector.refund(wanted(order, order.goods_fen))
 
     can = stand.can(Capability.REFUND)
@@ -193,7 +193,7 @@ async def test_a_refund_is_not_asked_for_twice(stand: Stand, mode: str) -> None:
     result = await outcome(stand.connector.refund(wanted(order, 700)))
 
     if not stand.can(Capability.REFUND):
-        assert isinstance(result, Never)
+        assert isinstance(result, Rejected)
         assert result.reason is Reason.NOT_SUPPORTED
         return
     (refund,) = await stand.connector.refunds(order.id)
@@ -201,4 +201,4 @@ async def test_a_refund_is_not_asked_for_twice(stand: Stand, mode: str) -> None:
     assert refund.amount_fen == 700
     if isinstance(result, PlatformFailure):
         # The second of two answers may be that it was asked for already.
-        assert isinstance(result, FindOut if mode != "twice" else Never)
+        assert isinstance(result, OutcomeUnknown if mode != "twice" else Rejected)

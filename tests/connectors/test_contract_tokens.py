@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from connectors.stand import Stand, new_operation
 
-from tradewind.platforms.failures import Never, NotAuthorised, TryLater
+from tradewind.platforms.failures import NotAuthorised, Rejected, Unavailable
 from tradewind.platforms.model import PaymentState, Query, Sort
 
 QUERY = Query("backpack", size=3, sort=Sort.PRICE_ASC)
@@ -94,7 +94,7 @@ async def test_tokens_are_had_for_a_code(stand: Stand) -> None:
 async def test_a_code_works_once(stand: Stand) -> None:
     keys = stand.keys
 
-    with pytest.raises(Never):
+    with pytest.raises(Rejected):
         await stand.marketplace.oauth.exchange(
             stand.link, keys.app_key, keys.app_secret, "not-a-code", "http://127.0.0.1/back"
         )
@@ -117,9 +117,9 @@ async def test_too_many_calls_are_told_to_wait(stand: Stand) -> None:
     stand.market.control("limits", per_second=0.001)
     await stand.connector.search(QUERY)
 
-    with pytest.raises(TryLater) as later:
+    with pytest.raises(Unavailable) as later:
         await stand.connector.search(QUERY)
-    with pytest.raises(TryLater) as create_later:
+    with pytest.raises(Unavailable) as create_later:
         await stand.connector.create(draft)
 
     assert not isinstance(later.value, NotAuthorised)

@@ -15,7 +15,7 @@ from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice
 from tradewind.delivery.model import Cancelled, Outcome
 from tradewind.delivery.wire import HeaderOut
-from tradewind.web.problems import ValidationFailed
+from tradewind.errors import ValidationFailed
 
 NASTY = """{"a":"it's $(touch owned) `touch owned` \\\\ \\" ! 订单 %s \\n"}"""
 URL = "https://shop.example.com/hook?a=1&b='; touch owned; '"

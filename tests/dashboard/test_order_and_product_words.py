@@ -14,9 +14,9 @@ from tradewind.dashboard.products import routes as products_routes
 from tradewind.dashboard.products import views as product_words
 from tradewind.dashboard.shell import links
 from tradewind.dashboard.shell.render import environment
+from tradewind.errors import ValidationFailed
 from tradewind.orders.timeline import ChangeOut
 from tradewind.products.wire import PriceRangeOut, ProductOut, SellerOut, SkuOut
-from tradewind.web.problems import ValidationFailed
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
 

@@ -13,11 +13,10 @@ from tradewind.dashboard.shell.navigation import sidebar
 from tradewind.dashboard.shell.session import Sessions, csrf_token, is_csrf_token
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.delivery.model import Outcome
-from tradewind.errors import Conflict
+from tradewind.errors import Conflict, ValidationFailed
 from tradewind.orders.model import PaymentStatus, Status
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.problems import ValidationFailed
 
 MINE, OTHER = UUID(int=1), UUID(int=2)
 

@@ -13,7 +13,7 @@ from tradewind.delivery.recorder import bucket
 from tradewind.delivery.test_delivery import steps
 from tradewind.delivery.wire import AttemptResponseOut, read_id
 from tradewind.egress.result import Outcome, Problem, Result, Timings
-from tradewind.web.problems import ValidationFailed
+from tradewind.errors import ValidationFailed
 
 _HTTP, _HTTPS = "http://a.example.com/", "https://a.example.com/"
 _WHOLE = Timings(0.001, 0.002, 0.03, 0.04, 0.05)

@@ -13,7 +13,7 @@ from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.refresh import Refreshes
-from tradewind.platforms.failures import BudgetUsedUp, TryLater
+from tradewind.platforms.failures import BudgetUsedUp, Unavailable
 from tradewind.platforms.model import PaymentState, Status
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -127,7 +127,7 @@ async def test_a_cancel_that_is_put_off_is_asked_for_again_when_the_platform_lik
     async with transaction(db) as tx:
         before = await locked(tx, order)
         await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
-    fake = Fake([part], {"C1": TryLater("sandbox", "busy", "Not now.", retry_after=wanted)})
+    fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.", retry_after=wanted)})
     submitter = Submitter(db)
     await due_now(db)
 
@@ -146,7 +146,7 @@ async def test_a_cancel_that_was_put_off_is_done_later(db: Database) -> None:
     async with transaction(db) as tx:
         before = await locked(tx, order)
         await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
-    fake = Fake([part], {"C1": TryLater("sandbox", "busy", "Not now.")})
+    fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.")})
     await cancel.carry_out(db, fake.connector, *await held(db, order))
     assert (await current(db, order)).cancel_sent_at is None
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tradewind.egress.client import Client
-from tradewind.platforms.failures import TryLater
+from tradewind.platforms.failures import Unavailable
 from tradewind.platforms.paced_client import Link
 
 
@@ -25,7 +25,7 @@ async def test_a_call_that_waited_for_too_long_for_its_turn_is_not_sent(*, safe:
     client = Client()
     link = Link("sandbox", f"http://127.0.0.1:{port}", client, frozen)
 
-    with pytest.raises(TryLater) as failure:
+    with pytest.raises(Unavailable) as failure:
         await link.post("create", "/", lambda: (b"", []), safe=safe, seconds=0.05)
 
     assert failure.value.code == "no_time"

@@ -6,10 +6,10 @@ import pytest
 from kit.postgres import Postgres
 
 from tradewind.audit.model import COMMAND_LINE, Actor
+from tradewind.errors import ValidationFailed
 from tradewind.platforms.oauth_state import LIFETIME, OAuthStates, platform_of
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.problems import ValidationFailed
 
 ANNA = Actor("anna@test.example", credential="SES1")
 ANNAS_KEY = Actor("anna@test.example", credential="KEY1")

@@ -15,11 +15,11 @@ from tradewind.web import idempotency
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.inputs import Input, Output
 from tradewind.web.limits import Budget, plan_rate
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/v1", tag="Test")
 
@@ -50,8 +50,8 @@ class ThingOut(Output):
 
 @routes.post("/things", status=201)
 async def make_thing(
-    caller: Caller, body: ThingIn, once: Once, db: Database, counter: Counter
-) -> Answer:
+    caller: Caller, body: ThingIn, once: IdempotencyKey, db: Database, counter: Counter
+) -> Response:
     """Make a thing, once per Idempotency-Key."""
     assert caller.email
     async with transaction(db) as tx:
@@ -60,9 +60,9 @@ async def make_thing(
         await counter.gate.wait()
         counter.effects += 1
         made = ThingOut(number=counter.effects, name=body.name)
-        answer = await idempotency.keep(tx, once, Answer(made, 201, [(b"etag", b'"1"')]))
+        answer = await idempotency.keep(tx, once, Response(made, 201, [(b"etag", b'"1"')]))
     if body.name == "later":
-        fuller = Answer(ThingOut(number=made.number, name="fuller"), 201)
+        fuller = Response(ThingOut(number=made.number, name="fuller"), 201)
         return await idempotency.replace(db, once, fuller)
     if body.name == "crash":
         raise RuntimeError("between commit and answer")
@@ -70,13 +70,15 @@ async def make_thing(
 
 
 @routes.post("/things/{thing}/polish")
-async def polish_thing(thing: str, caller: Caller, once: Once | None, db: Database) -> ThingOut:
+async def polish_thing(
+    thing: str, caller: Caller, once: IdempotencyKey | None, db: Database
+) -> ThingOut:
     """Polish a thing; the key is optional here."""
     assert caller.email
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         made = ThingOut(number=0, name=thing)
-        await idempotency.keep(tx, once, Answer(made, 200))
+        await idempotency.keep(tx, once, Response(made, 200))
     return made
 
 

@@ -17,20 +17,20 @@ from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency, sql
 from tradewind.web.idempotency import (
     PENDING,
+    IdempotencyKey,
     IdempotencyKeyMalformed,
     IdempotencyKeyMissing,
     IdempotencyKeyReused,
-    Once,
     Replay,
     RequestInFlight,
     fingerprint,
     read_key,
 )
 from tradewind.web.inputs import Input
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 ACCOUNT = ids.new()
-ONCE = Once(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))
+ONCE = IdempotencyKey(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))
 REPLAYED = (b"idempotent-replayed", b"true")
 
 
@@ -56,28 +56,28 @@ async def stored(db: Database) -> int:
     return count
 
 
-async def effect(tx: Tx, once: Once | None) -> Answer:
+async def effect(tx: Tx, once: IdempotencyKey | None) -> Response:
     number = await tx.fetchval(
         "INSERT INTO effect (key) VALUES ($1) RETURNING number", once.key if once else "none"
     )
-    return Answer({"number": number, "name": "żółw"}, 201, [(b"location", b"/v1/orders/1")])
+    return Response({"number": number, "name": "żółw"}, 201, [(b"location", b"/v1/orders/1")])
 
 
-async def ask(db: Database, once: Once | None) -> Answer:
+async def ask(db: Database, once: IdempotencyKey | None) -> Response:
     """What an endpoint does: claim, act, keep the answer, all in one transaction."""
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         return await idempotency.keep(tx, once, await effect(tx, once))
 
 
-async def replayed(db: Database, once: Once) -> Answer:
+async def replayed(db: Database, once: IdempotencyKey) -> Response:
     with pytest.raises(Replay) as caught:
         await ask(db, once)
     return caught.value.answer
 
 
 @asynccontextmanager
-async def in_flight(db: Database, once: Once) -> AsyncIterator[None]:
+async def in_flight(db: Database, once: IdempotencyKey) -> AsyncIterator[None]:
     """A request that has done its work, and has not committed yet."""
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
@@ -102,7 +102,7 @@ async def test_a_repeat_has_no_effect_and_gets_the_same_bytes(effects: Database)
 async def test_an_answer_without_a_body_is_replayed_as_such(db: Database) -> None:
     async with transaction(db) as tx:
         await idempotency.claim(tx, ONCE)
-        await idempotency.keep(tx, ONCE, Answer(None, 204))
+        await idempotency.keep(tx, ONCE, Response(None, 204))
 
     async with transaction(db) as tx:
         with pytest.raises(Replay) as caught:
@@ -141,7 +141,9 @@ async def test_the_same_key_with_another_request_is_refused(effects: Database) -
         altered(ONCE, key="KEY-1"),
     ],
 )
-async def test_a_key_counts_for_one_account_and_one_route(effects: Database, other: Once) -> None:
+async def test_a_key_counts_for_one_account_and_one_route(
+    effects: Database, other: IdempotencyKey
+) -> None:
     await ask(effects, ONCE)
 
     await ask(effects, other)
@@ -186,7 +188,7 @@ async def test_a_request_that_is_undone_forgets_its_key(effects: Database) -> No
 async def test_a_later_answer_takes_the_place_of_the_first(effects: Database) -> None:
     await ask(effects, ONCE)
 
-    fuller = Answer({"number": 1, "order_id": "7"}, 200, [(b"etag", b'"2"')])
+    fuller = Response({"number": 1, "order_id": "7"}, 200, [(b"etag", b'"2"')])
     assert await idempotency.replace(effects, ONCE, fuller) is fuller
 
     again = await replayed(effects, ONCE)
@@ -216,7 +218,7 @@ async def test_the_last_word_is_had_at_once(effects: Database) -> None:
     async with transaction(effects) as tx:
         await idempotency.claim(tx, ONCE)
         await idempotency.keep(tx, ONCE, await effect(tx, ONCE), pending=PENDING)
-    last = await idempotency.replace(effects, ONCE, Answer({"number": 1, "order_id": "7"}, 201))
+    last = await idempotency.replace(effects, ONCE, Response({"number": 1, "order_id": "7"}, 201))
 
     assert (await replayed(effects, ONCE)).encoded() == last.encoded()
 
@@ -225,9 +227,9 @@ async def test_only_the_request_itself_can_have_its_answer_replaced(effects: Dat
     first = await ask(effects, ONCE)
     stranger = altered(ONCE, fingerprint=b"another")
 
-    await idempotency.replace(effects, stranger, Answer({"stolen": True}, 200))
-    await idempotency.replace(effects, altered(ONCE, key="unknown"), Answer({}, 200))
-    await idempotency.replace(effects, None, Answer({}, 200))
+    await idempotency.replace(effects, stranger, Response({"stolen": True}, 200))
+    await idempotency.replace(effects, altered(ONCE, key="unknown"), Response({}, 200))
+    await idempotency.replace(effects, None, Response({}, 200))
 
     assert (await replayed(effects, ONCE)).encoded() == first.encoded()
     assert await stored(effects) == 1

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from kit.server import Server
 
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ValidationFailed
 from tradewind.web.inputs import (
     BODY_LIMIT,
     Input,
@@ -19,12 +19,7 @@ from tradewind.web.inputs import (
     read_query,
     refuse_query,
 )
-from tradewind.web.problems import (
-    BodyTooLarge,
-    MalformedJson,
-    UnsupportedMediaType,
-    ValidationFailed,
-)
+from tradewind.web.problems import BodyTooLarge, MalformedJson, UnsupportedMediaType
 from tradewind.web.request import Request
 
 NO_NUL = "Must not contain the character U+0000."
@@ -79,7 +74,7 @@ async def _awaited(work: Any) -> Any:
     return await work
 
 
-def complaint(refusal: Refusal) -> dict[str, str]:
+def complaint(refusal: ApiError) -> dict[str, str]:
     [error] = refusal.facts["errors"]
     found: dict[str, str] = error
     return found

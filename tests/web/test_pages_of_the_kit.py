@@ -12,7 +12,7 @@ import pytest
 
 from tradewind import ids
 from tradewind.accounts.model import Operator
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
@@ -20,7 +20,7 @@ from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget, plan_rate
 from tradewind.web.problems import status_of
 from tradewind.web.request import Request
-from tradewind.web.response import HTML, Answer
+from tradewind.web.response import HTML, Response
 from tradewind.web.site import ForgedForm, Form
 
 pages = Routes("", tag="Test", hidden=True, pages=True)
@@ -102,10 +102,10 @@ async def operators_only(caller: Operator) -> None:
 
 
 @pages.get("/stream")
-async def stream(caller: Caller, pieces: Pieces) -> Answer:
+async def stream(caller: Caller, pieces: Pieces) -> Response:
     """Some pieces."""
     assert caller is CALLER
-    return Answer(stream=pieces(), content_type=b"text/event-stream")
+    return Response(stream=pieces(), content_type=b"text/event-stream")
 
 
 class Nobody:
@@ -127,9 +127,9 @@ class OpenSite:
         if form.csrf != "ok":
             raise ForgedForm
 
-    async def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: ApiError, request: Request) -> Response:
         assert request.id
-        return Answer(f"<p>{refusal.code}".encode(), status_of(type(refusal)), content_type=HTML)
+        return Response(f"<p>{refusal.code}".encode(), status_of(type(refusal)), content_type=HTML)
 
 
 def application(pieces: Pieces) -> Application:

@@ -17,14 +17,15 @@ from kit.store import ADDRESS
 from msgspec import Meta
 
 from tradewind import ids
+from tradewind.errors import MOST_ERRORS, FieldError, ValidationFailed
 from tradewind.money import CnyIn
 from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
 from tradewind.runtime.api import endpoints, reference
 from tradewind.web import validation
 from tradewind.web.inputs import BODY_LIMIT, Input, Moment, body_reader, read_query, read_values
-from tradewind.web.problems import MalformedJson, ValidationFailed
+from tradewind.web.problems import MalformedJson
 from tradewind.web.request import Request
-from tradewind.web.validation import MOST_ERRORS, FieldError, errors_in, errors_in_decoded
+from tradewind.web.validation import errors_in, errors_in_decoded
 
 AN_ORDER = "ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
 GARBAGE: list[Any] = [

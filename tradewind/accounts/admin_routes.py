@@ -18,14 +18,14 @@ from tradewind.accounts.wire import (
 )
 from tradewind.audit.model import Actor
 from tradewind.auth.passwords import Passwords
+from tradewind.errors import ResourceNotFound
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer, location
+from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
@@ -62,7 +62,7 @@ async def list_accounts(
 )
 async def create_account(
     request: Request, caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
-) -> Answer:
+) -> Response:
     """Make an account.
 
     Without `password`, make a password link next and send it to the owner.
@@ -78,19 +78,19 @@ async def create_account(
         password=body.password,
     )
     shown = AdminAccountOut.of_account(account)
-    return Answer(shown, headers=[location("admin", "accounts", shown.id)])
+    return Response(shown, headers=[location("admin", "accounts", shown.id)])
 
 
-@routes.get("/{id}", errors=(NoSuch,))
+@routes.get("/{id}", errors=(ResourceNotFound,))
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
     account = await sql.find_account(db, account_id=account_id)
     if account is None:
-        raise NoSuch(ids.ACCOUNT)
+        raise ResourceNotFound(ids.ACCOUNT)
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/lock", errors=(NoSuch, OwnAccount))
+@routes.post("/{id}/lock", errors=(ResourceNotFound, OwnAccount))
 async def lock_account(
     account_id: AccountId, request: Request, caller: Operator, body: LockIn, db: Database
 ) -> AdminAccountOut:
@@ -105,7 +105,7 @@ async def lock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/unlock", errors=(NoSuch,))
+@routes.post("/{id}/unlock", errors=(ResourceNotFound,))
 async def unlock_account(
     account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
@@ -117,7 +117,7 @@ async def unlock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/plan", errors=(NoSuch,))
+@routes.post("/{id}/plan", errors=(ResourceNotFound,))
 async def change_plan(
     account_id: AccountId, request: Request, caller: Operator, body: PlanIn, db: Database
 ) -> AdminAccountOut:
@@ -126,7 +126,7 @@ async def change_plan(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/roles", errors=(NoSuch, OwnAccount))
+@routes.post("/{id}/roles", errors=(ResourceNotFound, OwnAccount))
 async def change_roles(
     account_id: AccountId, request: Request, caller: Operator, body: RolesIn, db: Database
 ) -> AdminAccountOut:
@@ -139,7 +139,7 @@ async def change_roles(
     "/{id}/password-link",
     status=201,
     answers=PasswordLinkOut,
-    errors=(NoSuch,),
+    errors=(ResourceNotFound,),
     headers={
         "Cache-Control": "Always `no-store`: the answer holds a secret.",
         "Location": "The account's path. The link itself is only in the body: it is a secret.",
@@ -152,7 +152,7 @@ async def make_password_link(
     db: Database,
     keyring: Keyring,
     public_url: PublicUrl,
-) -> Answer:
+) -> Response:
     """Make a one-time link by which the account's owner chooses a password.
 
     It works once, for 24 hours, and replaces any earlier link of the account.
@@ -161,4 +161,4 @@ async def make_password_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
     where = location("admin", "accounts", ids.ACCOUNT.show(account_id))
-    return Answer(PasswordLinkOut.of(url, expires), headers=[NO_STORE, where])
+    return Response(PasswordLinkOut.of(url, expires), headers=[NO_STORE, where])

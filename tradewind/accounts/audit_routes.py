@@ -6,10 +6,10 @@ from tradewind import ids
 from tradewind.accounts.model import Operator
 from tradewind.audit import sql
 from tradewind.audit.wire import AuditOut, AuditQuery
+from tradewind.errors import ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
-from tradewind.web.problems import ValidationFailed
 
 routes = Routes("/v1/admin/audit", tag="Audit log (operators)")
 

@@ -12,10 +12,10 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.auth import sql_sessions
 from tradewind.auth.login_throttle import forget
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
-from tradewind.web.problems import NoSuch
 
 # Wakes the worker's loop that pays; the name is that of `orders/advance.py`.
 _SUBMIT = "submit"
@@ -121,14 +121,14 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
 async def _held(tx: Tx, account_id: UUID) -> Account:
     account = await sql.lock_account(tx, account_id)
     if account is None:
-        raise NoSuch(ids.ACCOUNT)
+        raise ResourceNotFound(ids.ACCOUNT)
     return account
 
 
 async def _held_with_permissions(tx: Tx, account_id: UUID) -> Account:
     account = await sql.lock_account_permissions(tx, account_id)
     if account is None:
-        raise NoSuch(ids.ACCOUNT)
+        raise ResourceNotFound(ids.ACCOUNT)
     return account
 
 

@@ -15,11 +15,11 @@ from tradewind.audit.record import record
 from tradewind.auth import sql_sessions
 from tradewind.auth.login_throttle import GuessesStopped, forget, guessing
 from tradewind.auth.passwords import Passwords
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web.caller import Caller
-from tradewind.web.problems import NoSuch
 
 LINK_LIFETIME = timedelta(hours=24)
 _LINK_PREFIX = "twp_"
@@ -68,7 +68,7 @@ async def make_link(
     made_with, key = keyring.current("links")
     async with transaction(db) as tx:
         if await sql.lock_account(tx, account_id) is None:
-            raise NoSuch(ids.ACCOUNT)
+            raise ResourceNotFound(ids.ACCOUNT)
         await sql.delete_password_links(tx, account_id)
         expires = await sql.insert_password_link(
             tx,

@@ -1,8 +1,15 @@
 """What can be refused about accounts."""
 
-from tradewind.errors import Conflict, Forbidden, Gone, Invalid, Unauthenticated, Unavailable
+from tradewind.errors import (
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    ServiceUnavailable,
+    Unauthenticated,
+    ValidationFailed,
+)
 from tradewind.web.limits import Budget
-from tradewind.web.problems import ValidationFailed
 
 
 class WrongCredentials(Unauthenticated):
@@ -97,7 +104,7 @@ class PasswordLinkSpent(Gone):
         super().__init__("This link was used, replaced or has expired; ask for a new one.")
 
 
-class TooBusyToHash(Unavailable):
+class TooBusyToHash(ServiceUnavailable):
     """So many passwords wait to be compared that another one would wait too long."""
 
     code = "passwords_busy"

@@ -20,7 +20,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 
 auth = Routes("/v1/auth", tag="Authentication")
 me = Routes("/v1/me", tag="Account")
@@ -41,7 +41,7 @@ async def login(
     keyring: Keyring,
     passwords: Passwords,
     rate: LoginRate,
-) -> Answer:
+) -> Response:
     """Log in with e-mail and password.
 
     The access token is valid for 90 days: cache it, and send it as `Authorization: Bearer …`.
@@ -58,7 +58,7 @@ async def login(
         address=request.address,
         user_agent=request.header(b"user-agent") or "",
     )
-    return Answer(TokensOut.of(account, tokens), headers=[NO_STORE])
+    return Response(TokensOut.of(account, tokens), headers=[NO_STORE])
 
 
 @auth.post(
@@ -67,7 +67,9 @@ async def login(
     errors=(NotSignedIn, AccountLocked, RateLimited),
     headers=_NO_STORE_HEADER,
 )
-async def refresh(request: Request, body: RefreshIn, db: LoginDatabase, keyring: Keyring) -> Answer:
+async def refresh(
+    request: Request, body: RefreshIn, db: LoginDatabase, keyring: Keyring
+) -> Response:
     """Exchange a refresh token for a new pair.
 
     A refresh token works once. The one before it gets the same new pair for another 60 seconds,
@@ -75,7 +77,7 @@ async def refresh(request: Request, body: RefreshIn, db: LoginDatabase, keyring:
     """
     by = Actor.stranger("refresh token", request)
     account, tokens = await sessions.refresh(db, keyring, body.refresh_token, by)
-    return Answer(TokensOut.of(account, tokens), headers=[NO_STORE])
+    return Response(TokensOut.of(account, tokens), headers=[NO_STORE])
 
 
 @auth.post("/logout", status=204, urgent=True, errors=(NoSession,))

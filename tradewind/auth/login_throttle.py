@@ -10,7 +10,7 @@ import asyncpg
 
 from tradewind.auth import sql_throttle, throttle_policy
 from tradewind.auth.throttle_policy import Guesses
-from tradewind.errors import Unavailable
+from tradewind.errors import ServiceUnavailable
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
@@ -24,7 +24,7 @@ class GuessesStopped(Exception):
         self.seconds = max(1, round(rest.total_seconds() + 0.5))
 
 
-class TooManyAtOnce(Unavailable):
+class TooManyAtOnce(ServiceUnavailable):
     """As many logins as may fail are being tried for this e-mail at this very moment.
 
     Try again in a second: if those under way succeed, so can yours.

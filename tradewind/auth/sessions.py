@@ -10,12 +10,12 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.auth import sql_sessions
 from tradewind.auth.tokens import REFRESH_LIFETIME, make_access, make_refresh, read_refresh
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import limits
 from tradewind.web.limits import Rate, RateLimited
-from tradewind.web.problems import NoSuch
 
 _USER_AGENT_LENGTH = 300
 _REFRESH_RATE = Rate(30, 30)
@@ -91,7 +91,7 @@ async def end_one(db: Database, by: Actor, account_id: UUID, session_id: UUID) -
     async with transaction(db) as tx:
         known, ended = await sql_sessions.end_own_session(tx, account_id, session_id)
         if not known:
-            raise NoSuch(ids.SESSION)
+            raise ResourceNotFound(ids.SESSION)
         if ended:
             await _record_end(tx, by, account_id, session_id)
 

@@ -17,8 +17,7 @@ from tradewind.auth.passwords import MINIMUM
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import write_json, write_one, write_table
-from tradewind.errors import TradewindError
-from tradewind.web.problems import NoSuch
+from tradewind.errors import ResourceNotFound, TradewindError
 
 app = typer.Typer(help="Accounts.", no_args_is_help=True)
 
@@ -38,7 +37,7 @@ async def find(context: Context, who: str) -> Account:
     else:
         account = await sql.find_account(context.db, email=who.strip().lower())
     if account is None:
-        raise NoSuch(ids.ACCOUNT)
+        raise ResourceNotFound(ids.ACCOUNT)
     return account
 
 

@@ -2,9 +2,8 @@
 
 from typing import Any, TypeVar
 
-from tradewind.errors import TradewindError
+from tradewind.errors import TradewindError, ValidationFailed
 from tradewind.web.inputs import read_values
-from tradewind.web.problems import ValidationFailed
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from tradewind.cli.account import find
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_one, write_table
-from tradewind.web.problems import NoSuch
+from tradewind.errors import ResourceNotFound
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
 
@@ -68,7 +68,7 @@ def revoke_key(
     async def work(context: Context) -> None:
         owner = key_id and await sql.find_owner(context.db, key_id)
         if key_id is None or owner is None:
-            raise NoSuch(ids.API_KEY)
+            raise ResourceNotFound(ids.API_KEY)
         await revoke.revoke(context.db, COMMAND_LINE, owner, key_id)
 
     run(work)

@@ -28,6 +28,7 @@ from tradewind.delivery.wire import (
     read_id,
 )
 from tradewind.egress.sender import Sender
+from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED
 from tradewind.events.journal import DELIVERIES
 from tradewind.storage.keyring import Keyring
@@ -38,8 +39,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, check_moment
 from tradewind.web.limits import Rate
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch, ValidationFailed
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine
 
@@ -57,7 +57,7 @@ class ExplainQuery(Input):
     event: str
 
 
-@routes.get("/{id}/deliveries", errors=(NoSuch,), expensive=True)
+@routes.get("/{id}/deliveries", errors=(ResourceNotFound,), expensive=True)
 async def list_deliveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
 ) -> Page[DeliveryOut]:
@@ -80,7 +80,7 @@ async def list_deliveries(
     )
 
 
-@routes.get("/{id}/deliveries/{dlv}", errors=(NoSuch,))
+@routes.get("/{id}/deliveries/{dlv}", errors=(ResourceNotFound,))
 async def get_delivery(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
 ) -> DeliveryDetailOut:
@@ -98,12 +98,12 @@ async def _attempt(
     try:
         about = datetime.fromtimestamp(millis / 1000, UTC)
     except (OverflowError, ValueError, OSError):
-        raise NoSuch(ids.DELIVERY) from None
+        raise ResourceNotFound(ids.DELIVERY) from None
     found = await sql_log.find_attempt(
         db, account_id, subscription_id, delivery_id, about=about, within=_ABOUT
     )
     if found is None:
-        raise NoSuch(ids.DELIVERY)
+        raise ResourceNotFound(ids.DELIVERY)
     return found
 
 
@@ -111,11 +111,11 @@ async def _attempt(
     "/{id}/deliveries/{dlv}/redeliver",
     status=202,
     answers=PendingOut,
-    errors=(NoSuch, NotActive),
+    errors=(ResourceNotFound, NotActive),
 )
 async def redeliver(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
-) -> Answer:
+) -> Response:
     """Deliver the same event once more: the same bytes, with three attempts of its own."""
     attempt = await _attempt(db, caller.account_id, subscription_id, delivery_id)
     subscription = await mine(db, caller.account_id, subscription_id)
@@ -126,12 +126,12 @@ async def redeliver(
             tx, caller.account_id, subscription_id, attempt["event_id"]
         )
         if queued is None:
-            raise NoSuch(ids.EVENT)
+            raise ResourceNotFound(ids.EVENT)
         tx.wake(DELIVERIES)
-    return Answer(PendingOut.of(queued))
+    return Response(PendingOut.of(queued))
 
 
-@routes.get("/{id}/pending", errors=(NoSuch,), expensive=True)
+@routes.get("/{id}/pending", errors=(ResourceNotFound,), expensive=True)
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
@@ -161,7 +161,7 @@ async def list_pending(
     "/{id}/recover",
     status=202,
     answers=RecoverOut,
-    errors=(NoSuch, NotActive, RecoveryRunning),
+    errors=(ResourceNotFound, NotActive, RecoveryRunning),
     expensive=True,
 )
 async def recover_webhook(
@@ -196,7 +196,7 @@ async def recover_webhook(
     return RecoverOut(id=ids.JOB.show(job_id), count=total.count, count_is_exact=total.is_exact)
 
 
-@routes.get("/{id}/recover", errors=(NoSuch,), expensive=True)
+@routes.get("/{id}/recover", errors=(ResourceNotFound,), expensive=True)
 async def list_recoveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[JobOut]:
@@ -212,32 +212,32 @@ async def list_recoveries(
     return page("recoveries", rows, query.limit, key=lambda row: row["id"], show=JobOut.of)
 
 
-@routes.get("/{id}/recover/{job}", errors=(NoSuch,))
+@routes.get("/{id}/recover/{job}", errors=(ResourceNotFound,))
 async def get_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
     """See how far a recovery has come."""
     row = await sql_replays.find_job(db, caller.account_id, subscription_id, job_id)
     if row is None:
-        raise NoSuch(ids.JOB)
+        raise ResourceNotFound(ids.JOB)
     return JobOut.of(row)
 
 
-@routes.delete("/{id}/recover/{job}", answers=JobOut, errors=(NoSuch,))
+@routes.delete("/{id}/recover/{job}", answers=JobOut, errors=(ResourceNotFound,))
 async def cancel_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
     """Cancel a recovery. What it has queued and not yet sent is not sent."""
     async with transaction(db) as tx:
         if not await sql_replays.cancel_job(tx, caller.account_id, subscription_id, job_id):
-            raise NoSuch(ids.JOB)
+            raise ResourceNotFound(ids.JOB)
     row = await sql_replays.find_job(db, caller.account_id, subscription_id, job_id)
     if row is None:
-        raise NoSuch(ids.JOB)
+        raise ResourceNotFound(ids.JOB)
     return JobOut.of(row)
 
 
-@routes.get("/{id}/health", errors=(NoSuch,), expensive=True)
+@routes.get("/{id}/health", errors=(ResourceNotFound,), expensive=True)
 async def get_webhook_health(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> WebhookHealthOut:
@@ -245,7 +245,7 @@ async def get_webhook_health(
     return await health_of(db, await mine(db, caller.account_id, subscription_id))
 
 
-@routes.get("/{id}/explain", errors=(NoSuch,), expensive=True)
+@routes.get("/{id}/explain", errors=(ResourceNotFound,), expensive=True)
 async def explain_delivery(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
 ) -> ExplainOut:
@@ -254,7 +254,7 @@ async def explain_delivery(
     event_id = ids.EVENT.read(query.event)
     event = event_id and await sql_log.find_event(db, caller.account_id, event_id)
     if not event or event_id is None:
-        raise NoSuch(ids.EVENT)
+        raise ResourceNotFound(ids.EVENT)
     account = caller.account_id
     queued = await sql_log.find_queued(db, account, subscription_id, event_id)
     attempts = await sql_log.attempts_of(db, account, subscription_id, event_id)
@@ -267,7 +267,9 @@ async def explain_delivery(
     )
 
 
-@routes.post("/{id}/test", errors=(NoSuch, TestDeliveriesLimited, SigningSecretUnreadable))
+@routes.post(
+    "/{id}/test", errors=(ResourceNotFound, TestDeliveriesLimited, SigningSecretUnreadable)
+)
 async def test_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

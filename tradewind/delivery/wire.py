@@ -14,11 +14,10 @@ from tradewind.delivery.model import Outcome, Trigger
 from tradewind.delivery.sql_log import Filters
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Result
+from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output
 from tradewind.web.paging import PageQuery
-from tradewind.web.problems import ValidationFailed
-from tradewind.web.validation import FieldError
 from tradewind.webhooks.model import Health
 
 _Time = clock.Timestamp

@@ -28,7 +28,7 @@ from tradewind.runtime import wiring
 from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.response import encode
 
 _DEMO = Actor("tradewind dev")
@@ -169,8 +169,8 @@ class Demo:
             )
 
     @staticmethod
-    def _once(account_id: UUID, route: str, key: str) -> Once:
-        return Once(account_id, f"demo {route}", key, b"")
+    def _once(account_id: UUID, route: str, key: str) -> IdempotencyKey:
+        return IdempotencyKey(account_id, f"demo {route}", key, b"")
 
 
 async def live(environ: Mapping[str, str], secrets: Secrets) -> None:

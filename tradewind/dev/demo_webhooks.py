@@ -13,7 +13,7 @@ from tradewind.settings.settings import Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import sql
-from tradewind.webhooks.subscribe import Door, Wish, change, subscribe
+from tradewind.webhooks.subscribe import UrlPolicy, Wish, change, subscribe
 from tradewind.webhooks.wire import BOTH
 
 _DEMO = Actor("tradewind dev")
@@ -68,7 +68,7 @@ async def receiving(
     port = server.sockets[0].getsockname()[1]
     resolver = Resolver(chosen.dns_servers)
     try:
-        door = Door(wiring.policy_of(chosen), resolver, chosen.max_subscriptions)
+        door = UrlPolicy(wiring.policy_of(chosen), resolver, chosen.max_subscriptions)
         await _lead(db, keyring, door, account_id, f"http://127.0.0.1:{port}")
         yield
     finally:
@@ -76,7 +76,9 @@ async def receiving(
         server.close()
 
 
-async def _lead(db: Database, keyring: Keyring, door: Door, account_id: UUID, origin: str) -> None:
+async def _lead(
+    db: Database, keyring: Keyring, door: UrlPolicy, account_id: UUID, origin: str
+) -> None:
     """Make the demo webhooks for an account that has none; those it has follow the receiver."""
     there = await sql.list_subscriptions(db, account_id, below=None, limit=door.most)
     for path, description, *_ in RECEIVERS:

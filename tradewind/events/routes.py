@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.accounts.model import Buyer
-from tradewind.errors import Malformed
+from tradewind.errors import Malformed, ResourceNotFound, ValidationFailed
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody, EventKind
 from tradewind.events.read import Cursor, EventsExpired, EventsRewound, read
@@ -17,8 +17,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import MalformedCursor, read_cursor, write_cursor
-from tradewind.web.problems import NoSuch, ValidationFailed
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/v1/events", tag="Events")
 
@@ -90,7 +89,7 @@ class EventPage(Output):
 )
 async def list_events(
     caller: Buyer, query: EventsQuery, db: Database, retention: Retention
-) -> Answer:
+) -> Response:
     """Read your journal, oldest first.
 
     Each item is the exact body that webhooks get. The events of your account are numbered without
@@ -116,16 +115,16 @@ async def list_events(
         "next_cursor": write_cursor(_LIST, (page.end.number, page.end.event_id)),
     }
     tail = msgspec.json.encode(rest)
-    return Answer(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
+    return Response(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
 
 
-@routes.get("/{id}", answers=EventBody, errors=(NoSuch,))
-async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Answer:
+@routes.get("/{id}", answers=EventBody, errors=(ResourceNotFound,))
+async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Response:
     """Look at one event, in the exact bytes that webhooks get."""
     body = await sql.find_event(db, caller.account_id, event_id)
     if body is None:
-        raise NoSuch(ids.EVENT)
-    return Answer(body)
+        raise ResourceNotFound(ids.EVENT)
+    return Response(body)
 
 
 def _read_cursor(text: str | None) -> Cursor | None:

@@ -2,6 +2,7 @@
 
 from tradewind import ids
 from tradewind.accounts.model import Operator
+from tradewind.errors import ValidationFailed
 from tradewind.orders.inputs import AdminOrdersQuery
 from tradewind.orders.routes import listed
 from tradewind.orders.wire import OrderOut
@@ -10,7 +11,6 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page
-from tradewind.web.problems import ValidationFailed
 
 routes = Routes("/v1/admin/orders", tag="Orders (operators)")
 

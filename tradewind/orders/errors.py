@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tradewind import ids, money
 from tradewind.errors import Conflict, Invalid, UpstreamFailed
-from tradewind.platforms.failures import Never
+from tradewind.platforms.failures import Rejected
 
 
 class InvalidTransition(Conflict):
@@ -107,7 +107,7 @@ class OrderRefused(Invalid):
     code = "order_refused"
     title = "The platform refuses this order"
 
-    def __init__(self, never: Never) -> None:
+    def __init__(self, never: Rejected) -> None:
         super().__init__(
             f"{never.platform} refuses this order: {never.message}",
             reason=never.reason,
@@ -121,7 +121,7 @@ class CancelRefused(Conflict):
     code = "cancel_refused"
     title = "The platform refuses to cancel"
 
-    def __init__(self, never: Never) -> None:
+    def __init__(self, never: Rejected) -> None:
         super().__init__(
             f"{never.platform} refuses to cancel the order: {never.message}",
             upstream=_upstream(never),
@@ -164,7 +164,7 @@ class RefundRefused(Invalid):
     code = "refund_refused"
     title = "The platform refuses this refund"
 
-    def __init__(self, never: Never) -> None:
+    def __init__(self, never: Rejected) -> None:
         super().__init__(
             f"{never.platform} refuses this refund: {never.message}", upstream=_upstream(never)
         )
@@ -190,5 +190,5 @@ class SimulatorFailed(UpstreamFailed):
         super().__init__("The simulated marketplace did not answer.", retry_after=1)
 
 
-def _upstream(never: Never) -> dict[str, str]:
+def _upstream(never: Rejected) -> dict[str, str]:
     return {"platform": never.platform, "code": never.code, "message": never.message}

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from tradewind import ids
+from tradewind.errors import FieldError
 from tradewind.money import CnyIn
 from tradewind.orders.model import Draft, PaymentStatus, Status
 from tradewind.orders.sql_lists import Filters
@@ -17,7 +18,7 @@ from tradewind.platforms.model import Address, Line
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Moment, read_amount
 from tradewind.web.paging import PageQuery
-from tradewind.web.validation import NOT_BLANK, FieldError
+from tradewind.web.validation import NOT_BLANK
 
 _MOST_METADATA = 50
 _PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")

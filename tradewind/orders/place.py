@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tradewind import ids
 from tradewind.background.background_tasks import Errands
+from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_lists, submit
 from tradewind.orders.errors import ItemsUnavailable, OrderRefused, PriceChanged, SeveralSellers
@@ -14,15 +15,14 @@ from tradewind.orders.preview_wire import PreviewOut
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import refusal
-from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
+from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Preview
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.idempotency import PENDING, Once
-from tradewind.web.problems import NoSuch, ValidationFailed
-from tradewind.web.response import Answer, location
+from tradewind.web.idempotency import PENDING, IdempotencyKey
+from tradewind.web.response import Response, location
 
 _PREVIEW_SECONDS = 2.0
 _CREATE_SECONDS = 2.0
@@ -44,7 +44,7 @@ async def preview(connector: Connector, draft: Draft) -> Preview:
     _check_size(connector, draft)
     try:
         seen = await connector.preview(draft.lines, draft.address)
-    except Never as never:
+    except Rejected as never:
         raise _refused(never) from never
     except PlatformFailure as failure:
         raise refusal(failure) from failure
@@ -58,8 +58,8 @@ async def place(
     errands: Errands,
     by: Who,
     draft: Draft,
-    once: Once,
-) -> Answer:
+    once: IdempotencyKey,
+) -> Response:
     """Accept an order, and answer with it: created on the platform, or being so.
 
     A definite refusal of the preview is the caller's; nothing is stored then. No preview in time:
@@ -80,14 +80,14 @@ async def place(
     await errands.within(_CREATE_SECONDS, _create(db, connector, order, lease))
     found = await sql_lists.find_order(db, by.id, order.id)
     if found is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     return await idempotency.replace(db, once, _answer(found))
 
 
 async def _create(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
     try:
         await submit.send(db, connector, order, lease)
-    except TryLater as later:
+    except Unavailable as later:
         log.warning("order.not_created_yet", order=order.reference, error=str(later))
 
 
@@ -95,7 +95,7 @@ async def _preview_in_time(connector: Connector, draft: Draft) -> Preview | None
     try:
         async with asyncio.timeout(_PREVIEW_SECONDS):
             return await connector.preview(draft.lines, draft.address)
-    except Never as never:
+    except Rejected as never:
         raise _refused(never) from never
     except (PlatformFailure, TimeoutError) as failure:
         log.warning("order.not_previewed", platform=draft.platform, error=str(failure))
@@ -121,7 +121,7 @@ def _check_sellers(connector: Connector, seen: Preview) -> None:
         raise SeveralSellers(PreviewOut.of(seen).sellers)
 
 
-def _refused(never: Never) -> ItemsUnavailable | SeveralSellers | OrderRefused:
+def _refused(never: Rejected) -> ItemsUnavailable | SeveralSellers | OrderRefused:
     if never.reason is Reason.SEVERAL_SELLERS:
         return SeveralSellers([])
     if never.reason in _ABOUT_ITEMS:
@@ -135,6 +135,6 @@ def _check_size(connector: Connector, draft: Draft) -> None:
         raise ValidationFailed("/items", f"{draft.platform} takes {most} items at the most.")
 
 
-def _answer(order: Order) -> Answer:
+def _answer(order: Order) -> Response:
     shown = OrderOut.of(order)
-    return Answer(shown, 201, [location("orders", shown.id)])
+    return Response(shown, 201, [location("orders", shown.id)])

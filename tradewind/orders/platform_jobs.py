@@ -10,7 +10,7 @@ from tradewind.orders.lifecycle import next_work
 from tradewind.orders.model import Order, Work
 from tradewind.orders.payments import pay
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import Never, PlatformFailure, TryLater
+from tradewind.platforms.failures import PlatformFailure, Rejected, Unavailable
 from tradewind.storage.pool import Database
 
 _AT_ONCE = 16
@@ -27,7 +27,7 @@ class Submitter:
         self._db = db
         self._running: set[asyncio.Task[None]] = set()
         self._refused_in_a_row = 0
-        self._last: TryLater | None = None
+        self._last: Unavailable | None = None
 
     async def step(self, connector: Connector) -> bool:
         """Begin what is due, as far as there is room; whether there was any.
@@ -67,12 +67,12 @@ class Submitter:
                 await cancel.carry_out(self._db, connector, order, lease)
             else:
                 await pay.pay(self._db, connector, order, lease)
-        except TryLater as later:
+        except Unavailable as later:
             self._refused_in_a_row += 1
             self._last = later
             log.warning("order.step_failed", order=order.reference, work=work, error=str(later))
             return
-        except Never as never:
+        except Rejected as never:
             log.warning("order.step_refused", order=order.reference, work=work, error=str(never))
         except PlatformFailure as failure:
             log.warning("order.step_failed", order=order.reference, work=work, error=str(failure))

@@ -7,7 +7,7 @@ from time import monotonic
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases, sql_lists, sync
 from tradewind.orders.lease import HELD, Lease
@@ -16,7 +16,6 @@ from tradewind.platforms.failures import BudgetUsedUp
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.problems import NoSuch
 
 _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.05
@@ -62,7 +61,7 @@ class Refreshes:
             return order, bool(order.order_ids)
         found, looked = look.result()
         if found is None:
-            raise NoSuch(ids.ORDER)
+            raise ResourceNotFound(ids.ORDER)
         return found, not looked and bool(found.order_ids)
 
     async def close(self) -> None:
@@ -103,7 +102,7 @@ class Refreshes:
     async def _find(self, account_id: UUID, order_id: UUID) -> Order:
         order = await sql_lists.find_order(self._db, account_id, order_id)
         if order is None:
-            raise NoSuch(ids.ORDER)
+            raise ResourceNotFound(ids.ORDER)
         return order
 
     async def _look(self, account_id: UUID, order_id: UUID) -> bool:
@@ -134,7 +133,7 @@ class Refreshes:
             return True
         try:
             connector = await self._platforms.connector(order.platform, Purpose.REFRESH)
-        except Refusal as refusal:
+        except ApiError as refusal:
             log.warning("order.not_refreshed", order=order.reference, error=str(refusal))
             await sql_leases.release(self._db, lease.id, order.id)
             return False

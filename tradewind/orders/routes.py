@@ -9,6 +9,7 @@ from msgspec import Meta
 from tradewind import clock, ids
 from tradewind.accounts.model import Buyer
 from tradewind.background.background_tasks import Errands
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
@@ -42,12 +43,11 @@ from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.conditional import is_known
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.inputs import Output, check_moment
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/v1/orders", tag="Orders")
 
@@ -94,11 +94,11 @@ async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> P
 async def create_order(
     caller: Buyer,
     body: OrderIn,
-    once: Once,
+    once: IdempotencyKey,
     platforms: Platforms,
     db: Database,
     errands: Errands,
-) -> Answer:
+) -> Response:
     """Place an order.
 
     It is previewed first; what is definitely refused is refused here, and nothing is stored. The
@@ -173,13 +173,13 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 @routes.get(
     "/{id}",
     answers=OrderOut,
-    errors=(NoSuch,),
+    errors=(ResourceNotFound,),
     headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
     also={304: "Nothing changed since the `ETag` that you sent."},
 )
 async def get_order(
     order_id: ids.OrderId, caller: Buyer, request: Request, refreshes: Refreshes
-) -> Answer:
+) -> Response:
     """Look at an order, refreshed from its platform first.
 
     That takes three seconds at the most, however many ask at once. What it finds is journaled
@@ -190,8 +190,8 @@ async def get_order(
     tag = etag(order, stale=stale)
     headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")]
     if is_known(request, tag):
-        return Answer(None, 304, headers)
-    return Answer(OrderOut.of(order, stale=stale), headers=headers)
+        return Response(None, 304, headers)
+    return Response(OrderOut.of(order, stale=stale), headers=headers)
 
 
 def etag(order: Order, *, stale: bool) -> str:
@@ -202,17 +202,17 @@ def etag(order: Order, *, stale: bool) -> str:
 @routes.post(
     "/{id}/cancel",
     answers=OrderOut,
-    errors=(NoSuch, InvalidTransition, CancelRefused),
+    errors=(ResourceNotFound, InvalidTransition, CancelRefused),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
 )
 async def cancel_order(
     order_id: ids.OrderId,
     caller: Buyer,
-    once: Once | None,
+    once: IdempotencyKey | None,
     platforms: Platforms,
     db: Database,
     errands: Errands,
-) -> Answer:
+) -> Response:
     """Cancel an order that is not paid.
 
     `status` becomes `cancelled` when the platform says so. After payment it is too late: ask for
@@ -221,13 +221,13 @@ async def cancel_order(
     return await cancel(db, platforms, errands, who(caller), order_id, once)
 
 
-@routes.get("/{id}/timeline", errors=(NoSuch,))
+@routes.get("/{id}/timeline", errors=(ResourceNotFound,))
 async def get_order_timeline(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[ChangeOut]:
     """Everything that happened to an order, newest first: what changed, why, and who asked."""
     if await sql_lists.find_order(db, caller.account_id, order_id) is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     rows = await sql_lists.list_changes(
         db,
         caller.account_id,

@@ -3,6 +3,7 @@
 from tradewind import ids
 from tradewind.accounts.model import Buyer
 from tradewind.egress.client import CallFailed, Client
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import lifecycle, sql_lists
 from tradewind.orders.errors import InvalidTransition, NotSimulated, SimulatorFailed
 from tradewind.orders.inputs import AdvanceIn
@@ -13,7 +14,6 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_amount
-from tradewind.web.problems import NoSuch
 from tradewind.web.response import encode
 
 routes = Routes("/v1/sandbox", tag="Sandbox")
@@ -37,7 +37,8 @@ _STEPS = {
 
 
 @routes.post(
-    "/orders/{id}/advance", errors=(NoSuch, NotSimulated, InvalidTransition, SimulatorFailed)
+    "/orders/{id}/advance",
+    errors=(ResourceNotFound, NotSimulated, InvalidTransition, SimulatorFailed),
 )
 async def advance_sandbox_order(
     order_id: ids.OrderId,
@@ -54,7 +55,7 @@ async def advance_sandbox_order(
     """
     order = await sql_lists.find_order(db, caller.account_id, order_id)
     if order is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     origin = platforms.simulated_origin(order.platform)
     if origin is None:
         raise NotSimulated(order.platform)

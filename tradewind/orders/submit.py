@@ -12,7 +12,13 @@ from tradewind.orders.match_reference import match
 from tradewind.orders.model import Cause, Failure, Order
 from tradewind.orders.schedule import after_failure, next_look
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason, TryLater
+from tradewind.platforms.failures import (
+    OutcomeUnknown,
+    PlatformFailure,
+    Reason,
+    Rejected,
+    Unavailable,
+)
 from tradewind.platforms.model import Draft, PlatformOrder
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -46,12 +52,12 @@ async def send(db: Database, connector: Connector, order: Order, lease: Lease) -
             if not await sql_leases.mark_sent(db, lease.id, order.id, sent=True):
                 return
         placed = await connector.create(draft)
-    except Never as never:
+    except Rejected as never:
         await _refuse(db, order, lease, never)
-    except FindOut as unknown:
+    except OutcomeUnknown as unknown:
         log.warning("order.create_unknown", order=order.reference, code=unknown.code)
         await _give_back(db, order, lease, after=_LOOK_AGAIN[0])
-    except TryLater as later:
+    except Unavailable as later:
         await sql_leases.mark_sent(db, lease.id, order.id, sent=False)
         await _fail(db, order, lease, later)
     else:
@@ -88,11 +94,11 @@ async def _check_price(connector: Connector, order: Order) -> None:
     preview = await connector.preview(order.lines, order.address)
     for item in preview.unavailable:
         message = f"Product {item.product_id} cannot be bought."
-        raise Never(order.platform, item.reason, message, reason=item.reason)
+        raise Rejected(order.platform, item.reason, message, reason=item.reason)
     expected = order.expected_fen
     if expected is not None and preview.total_fen != expected:
         message = f"The order costs {money.text(preview.total_fen)}, not {money.text(expected)}."
-        raise Never(order.platform, "price_changed", message, reason=Reason.PRICE_CHANGED)
+        raise Rejected(order.platform, "price_changed", message, reason=Reason.PRICE_CHANGED)
 
 
 async def _adopt(
@@ -133,7 +139,7 @@ def _is_another(order: Order, order_ids: Sequence[str]) -> bool:
     return bool(surplus)
 
 
-async def _refuse(db: Database, order: Order, lease: Lease, never: Never) -> None:
+async def _refuse(db: Database, order: Order, lease: Lease, never: Rejected) -> None:
     failure = Failure(never.word, never.message)
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
@@ -164,5 +170,5 @@ async def _fail(db: Database, order: Order, lease: Lease, failure: PlatformFailu
 
 def retry_at(order: Order, failure: PlatformFailure) -> datetime:
     at = after_failure(order.sync_failures, order.now, random.random())  # noqa: S311
-    wanted = timedelta(seconds=failure.retry_after if isinstance(failure, TryLater) else 0)
+    wanted = timedelta(seconds=failure.retry_after if isinstance(failure, Unavailable) else 0)
     return max(at, order.now + wanted)

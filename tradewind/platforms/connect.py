@@ -5,17 +5,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.errors import Conflict
+from tradewind.errors import Conflict, FieldError, ValidationFailed
 from tradewind.platforms import sql
 from tradewind.platforms.access import Tokens
 from tradewind.platforms.connection import Connection
 from tradewind.platforms.errors import PlatformNotConfigured, refusal
-from tradewind.platforms.failures import Never, NotAuthorised, PlatformFailure
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Rejected
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web.problems import ValidationFailed
-from tradewind.web.validation import FieldError
 
 # A token that somebody typed in says nothing of its end: it is refreshed when it is refused.
 _UNKNOWN_LIFETIME = 10 * 3600
@@ -118,7 +116,7 @@ async def _tokens(
         return await platforms.marketplace(platform).oauth.exchange(
             platforms.links[platform], app_key, app_secret, given.code, given.redirect_uri or ""
         )
-    except (Never, NotAuthorised) as failure:
+    except (Rejected, NotAuthorised) as failure:
         raise ValidationFailed(
             "/code", f"{platform} does not take this code: {failure.message}", "refused"
         ) from None

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, Literal
 
-from tradewind.errors import Unavailable
+from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
 from tradewind.platforms import sql
 from tradewind.platforms.access import Access, Tokens
-from tradewind.platforms.failures import Never, NotAuthorised, PlatformFailure, TryLater
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Rejected, Unavailable
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.paced_client import Link
 from tradewind.storage.keyring import Keyring
@@ -177,7 +177,9 @@ class Connections:
             await asyncio.sleep(_POLL_SECONDS)
             found = await self.find(platform)
             if found is None or monotonic() > deadline:
-                raise TryLater(platform, "refreshing", "The token is being renewed.", retry_after=1)
+                raise Unavailable(
+                    platform, "refreshing", "The token is being renewed.", retry_after=1
+                )
             if found.version != seen.version and found.usable is not None:
                 return found.usable
             seen = found
@@ -194,7 +196,7 @@ class Connections:
                 platform,
                 version=seen.version,
                 failure=str(failure),
-                refused=isinstance(failure, NotAuthorised | Never),
+                refused=isinstance(failure, NotAuthorised | Rejected),
             )
             raise
         await self._keep_refreshed(platform, seen.version, tokens)
@@ -207,7 +209,7 @@ class Connections:
                 kept = await sql.save_refreshed(
                     self._db, platform, version=version, **self._sealed(platform, tokens)
                 )
-            except Unavailable:
+            except ServiceUnavailable:
                 if attempt == _KEEP_TRIES:
                     raise
                 await asyncio.sleep(1)

@@ -54,7 +54,7 @@ class Traits:
 
 
 class Connector(Protocol):
-    """A marketplace. A call may raise TryLater, Never or, where it changes something, FindOut."""
+    """A marketplace. Its calls raise Unavailable, Rejected or, for changes, OutcomeUnknown."""
 
     traits: Traits
 
@@ -67,7 +67,7 @@ class Connector(Protocol):
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview: ...
 
     async def create(self, draft: Draft) -> Placed:
-        """Place an order. Not repeated here, whatever happens: FindOut says to look first."""
+        """Place an order, once. After OutcomeUnknown, look for it before placing it again."""
         ...
 
     async def read_one(self, order_id: str) -> PlatformOrder: ...

@@ -1,7 +1,7 @@
 """What callers are told when a marketplace is unknown, not set up, or failed."""
 
-from tradewind.errors import Invalid, Unavailable, UpstreamFailed
-from tradewind.platforms.failures import NotAuthorised, PlatformFailure, TryLater
+from tradewind.errors import Invalid, ServiceUnavailable, UpstreamFailed
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Unavailable
 
 
 class UnsupportedPlatform(Invalid):
@@ -54,7 +54,7 @@ class PlatformFailed(UpstreamFailed):
         )
 
 
-class PlatformBusy(Unavailable):
+class PlatformBusy(ServiceUnavailable):
     """The marketplace, or our budget for calling it, is used up for the moment."""
 
     code = "platform_busy"
@@ -68,7 +68,7 @@ class PlatformBusy(Unavailable):
         )
 
 
-class PlatformAuthExpired(Unavailable):
+class PlatformAuthExpired(ServiceUnavailable):
     """Our authorisation at the marketplace has expired or was revoked.
 
     An operator must connect it again: `tradewind platforms connect`.
@@ -93,7 +93,7 @@ def refusal(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | Platfor
     """What a caller is told when a marketplace failed and there is nothing else to answer with."""
     if isinstance(failure, NotAuthorised):
         return PlatformAuthExpired(failure)
-    retry_after = max(1, round(failure.retry_after)) if isinstance(failure, TryLater) else 5
+    retry_after = max(1, round(failure.retry_after)) if isinstance(failure, Unavailable) else 5
     if failure.code in _BUSY:
         return PlatformBusy(failure, retry_after)
     return PlatformFailed(failure, retry_after)

@@ -35,7 +35,7 @@ class PlatformFailure(TradewindError):
         self.message = message
 
 
-class TryLater(PlatformFailure):
+class Unavailable(PlatformFailure):
     """Nothing was done, and the same call may succeed after `retry_after` seconds."""
 
     def __init__(self, platform: str, code: str, message: str, *, retry_after: float = 5) -> None:
@@ -43,7 +43,7 @@ class TryLater(PlatformFailure):
         self.retry_after = retry_after
 
 
-class BudgetUsedUp(TryLater):
+class BudgetUsedUp(Unavailable):
     """Our own budget of calls to the marketplace has no room: the call was not made."""
 
     def __init__(self, platform: str, *, retry_after: float) -> None:
@@ -51,11 +51,11 @@ class BudgetUsedUp(TryLater):
         super().__init__(platform, "paced", message, retry_after=retry_after)
 
 
-class NotAuthorised(TryLater):
+class NotAuthorised(Unavailable):
     """Our authorisation at the marketplace is missing, expired or revoked: an operator must act."""
 
 
-class Never(PlatformFailure):
+class Rejected(PlatformFailure):
     """The marketplace refused for good: the same call will always be refused."""
 
     def __init__(
@@ -70,5 +70,5 @@ class Never(PlatformFailure):
         return self.code if self.reason is Reason.OTHER else self.reason.value
 
 
-class FindOut(PlatformFailure):
+class OutcomeUnknown(PlatformFailure):
     """Whether it was done is not known. Look it up by our reference before anything is repeated."""

@@ -179,7 +179,7 @@ class SellerPreview:
 
 
 @dataclass(frozen=True, slots=True)
-class Unavailable:
+class UnavailableLine:
     """A line that cannot be bought, and why."""
 
     product_id: str
@@ -193,7 +193,7 @@ class Preview:
 
     sellers: Sequence[SellerPreview]
     total_fen: int
-    unavailable: Sequence[Unavailable] = ()
+    unavailable: Sequence[UnavailableLine] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ class CancelState(StrEnum):
 class Payment:
     """What came of a payment: `paid`, `processing` (the order will tell), or `failed`.
 
-    A refusal may also be raised as Never. When a payment is looked up later, `unpaid` says that
+    A refusal may also be raised as Rejected. When a payment is looked up later, `unpaid` says that
     nothing of it is to be seen: the same operation id may be sent again.
     """
 

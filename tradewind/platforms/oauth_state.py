@@ -7,11 +7,11 @@ import secrets
 from datetime import datetime, timedelta
 
 from tradewind.audit.model import Actor
+from tradewind.errors import ValidationFailed
 from tradewind.storage import sql
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import limits
-from tradewind.web.problems import ValidationFailed
 
 LIFETIME = timedelta(minutes=30)
 _KEY_ID_LENGTH = 8

@@ -8,7 +8,7 @@ from time import perf_counter
 from tradewind.egress.client import CallFailed, Client, Reply
 from tradewind.observability.logs import log
 from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
-from tradewind.platforms.failures import BudgetUsedUp, FindOut, TryLater
+from tradewind.platforms.failures import BudgetUsedUp, OutcomeUnknown, Unavailable
 
 # A call that changes nothing is tried again, this often, with a pause that doubles.
 _SAFE_TRIES = 3
@@ -43,7 +43,7 @@ class Link:
         """Send what `prepare` makes (anew for each try: a signature has a time in it).
 
         `safe` is whether the operation may be repeated. If not, a request that may have arrived
-        without an answer becomes FindOut; everything else that went wrong becomes TryLater.
+        without an answer becomes OutcomeUnknown; every other failure becomes Unavailable.
         """
         deadline = perf_counter() + seconds
         for attempt in range(1, _SAFE_TRIES + 1):
@@ -51,7 +51,7 @@ class Link:
                 return await self._once(operation, path, prepare, safe=safe, deadline=deadline)
             except BudgetUsedUp:  # it has waited as long as it may
                 raise
-            except TryLater as failure:
+            except Unavailable as failure:
                 pause = _FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - a jitter
                 left = deadline - perf_counter()
                 if not safe or attempt == _SAFE_TRIES or failure.retry_after > left or pause > left:
@@ -104,7 +104,7 @@ class Link:
             raise self._failure(f"http_{reply.status}", "The server failed.", unknown=not safe)
         return reply
 
-    def _failure(self, code: str, message: str, *, unknown: bool) -> TryLater | FindOut:
+    def _failure(self, code: str, message: str, *, unknown: bool) -> Unavailable | OutcomeUnknown:
         if unknown:
-            return FindOut(self.platform, code, message)
-        return TryLater(self.platform, code, message, retry_after=_FIRST_PAUSE)
+            return OutcomeUnknown(self.platform, code, message)
+        return Unavailable(self.platform, code, message, retry_after=_FIRST_PAUSE)

@@ -1,7 +1,7 @@
 """Products over HTTP: search, and everything about one."""
 
 from tradewind import ids
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -12,19 +12,18 @@ from tradewind.platforms.errors import (
     UnsupportedPlatform,
     refusal,
 )
-from tradewind.platforms.failures import Never, PlatformFailure, Reason
+from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products.search import Searches
 from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.problems import NoSuch
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/v1/products", tag="Products")
 
-_UPSTREAM: tuple[type[Refusal], ...] = (
+_UPSTREAM: tuple[type[ApiError], ...] = (
     UnsupportedPlatform,
     PlatformNotConfigured,
     CapabilityNotSupported,
@@ -43,7 +42,7 @@ _UPSTREAM: tuple[type[Refusal], ...] = (
 )
 async def search_products(
     caller: Caller, body: SearchIn, platforms: Platforms, searches: Searches
-) -> Answer:
+) -> Response:
     """Search products on a marketplace, in any language.
 
     The same search within a minute may be answered from memory; `Age` tells how old it is.
@@ -54,10 +53,10 @@ async def search_products(
         found, age = await searches.answer(connector, query)
     except PlatformFailure as failure:
         raise refusal(failure) from failure
-    return Answer(found, headers=[(b"age", str(age).encode())])
+    return Response(found, headers=[(b"age", str(age).encode())])
 
 
-@routes.get("/{platform}/{id}", errors=(*_UPSTREAM, NoSuch))
+@routes.get("/{platform}/{id}", errors=(*_UPSTREAM, ResourceNotFound))
 async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:
@@ -65,9 +64,9 @@ async def get_product(
     connector = await platforms.able(platform, Capability.DETAIL, Purpose.BROWSE)
     try:
         product = await connector.detail(product_id, query.lang)
-    except Never as failure:
+    except Rejected as failure:
         if failure.reason is Reason.NOT_FOUND:
-            raise NoSuch(ids.PRODUCT) from None
+            raise ResourceNotFound(ids.PRODUCT) from None
         raise refusal(failure) from failure
     except PlatformFailure as failure:
         raise refusal(failure) from failure

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from tradewind import money
+from tradewind.errors import FieldError
 from tradewind.money import Cny, CnyIn
 from tradewind.platforms.model import Found, Offer, Product, Query, Sort
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Output, read_amount
-from tradewind.web.validation import NOT_BLANK, FieldError
+from tradewind.web.validation import NOT_BLANK
 
 LARGEST_SIZE = 50
 LARGEST_PAGE = 1000

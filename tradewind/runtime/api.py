@@ -27,7 +27,7 @@ from tradewind.delivery import routes as delivery_routes
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
-from tradewind.errors import Unavailable
+from tradewind.errors import ServiceUnavailable
 from tradewind.events import routes as event_routes
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
 from tradewind.events.routes import Retention
@@ -66,7 +66,7 @@ from tradewind.web.reference_routes import Reference
 from tradewind.web.response import encode
 from tradewind.web.urls import PublicUrl
 from tradewind.webhooks import routes as webhook_routes
-from tradewind.webhooks.subscribe import Door
+from tradewind.webhooks.subscribe import UrlPolicy
 
 ROUTES: Sequence[Routes] = (
     account_routes.auth,
@@ -168,7 +168,7 @@ def build(chosen: Settings) -> Application:
         loop = asyncio.get_running_loop()
         for signum in (signal.SIGTERM, signal.SIGINT):
             child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
-        with suppress(Unavailable):  # the worker does it as well, as soon as it can
+        with suppress(ServiceUnavailable):  # the worker does it as well, as soon as it can
             await adopt(db, platforms, given_credentials(chosen))
             await partitions.make_ahead(db)
 
@@ -200,7 +200,7 @@ def build(chosen: Settings) -> Application:
             Errands: errands,
             Client: client,
             Sender: sender,
-            Door: Door(policy_of(chosen), resolver, chosen.max_subscriptions),
+            UrlPolicy: UrlPolicy(policy_of(chosen), resolver, chosen.max_subscriptions),
             Retention: Retention(timedelta(days=chosen.events_days)),
             Static: static,
             Sessions: sessions,

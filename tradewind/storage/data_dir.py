@@ -17,7 +17,7 @@ _SOCKET_DIR_BYTES = 90  # what a socket's address can hold, less the name of the
 
 
 @dataclass(frozen=True, slots=True)
-class DataFolder:
+class DataDir:
     path: Path
     socket_dir: Path
 
@@ -31,7 +31,7 @@ class DataFolder:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[DataFolder]:
+def held(path: Path) -> Iterator[DataDir]:
     """Hold the folder at `path`, made when it is missing, against every other process.
 
     The hold ends with the block or with our process, however that ends. The log is begun anew;
@@ -41,7 +41,7 @@ def held(path: Path) -> Iterator[DataFolder]:
     with ExitStack() as stack:
         with explained(path):
             stack.enter_context(_locked(path))
-            folder = DataFolder(path, stack.enter_context(_socket_dir(path)))
+            folder = DataDir(path, stack.enter_context(_socket_dir(path)))
             with suppress(FileNotFoundError):
                 folder.log.replace(folder.log.with_suffix(".log.1"))
             folder.log.touch(mode=0o600)

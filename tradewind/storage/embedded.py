@@ -20,7 +20,7 @@ import asyncpg
 
 from tradewind.errors import CannotStart
 from tradewind.storage import postgres_child
-from tradewind.storage.data_dir import ELSEWHERE, DataFolder, explained, held
+from tradewind.storage.data_dir import ELSEWHERE, DataDir, explained, held
 
 _VERSION = "18"
 _USER = "tradewind"
@@ -117,7 +117,7 @@ def _is_absent(cluster: Path) -> bool:
     return not cluster.exists() or not any(cluster.iterdir())
 
 
-async def _make_cluster(initdb: Sequence[str], folder: DataFolder) -> None:
+async def _make_cluster(initdb: Sequence[str], folder: DataDir) -> None:
     """Make it beside its place and rename it, so that half a cluster never looks finished."""
     with _workshop(folder.path / "postgres.new") as half_made:
         process = _spawn([*initdb, "-D", str(half_made)], folder.log)
@@ -160,7 +160,7 @@ def _check(cluster: Path) -> None:
 
 
 async def _start(
-    postgres: str, settings: Mapping[str, str], folder: DataFolder
+    postgres: str, settings: Mapping[str, str], folder: DataDir
 ) -> subprocess.Popen[bytes]:
     """The server, once it answers; it may have to wait until one whose parent died is gone."""
     socket_dir = str(folder.socket_dir).replace('"', '""')
@@ -229,7 +229,7 @@ def _is_postmaster(pid: int, cluster: Path) -> bool:
         return str(cluster) in shown.stdout
 
 
-async def _answers(process: subprocess.Popen[bytes], folder: DataFolder) -> bool:
+async def _answers(process: subprocess.Popen[bytes], folder: DataDir) -> bool:
     """Wait until it takes connections and our database exists; False when it ended instead."""
     server = EmbeddedServer(process.pid, folder.socket_dir)
     begun = time.monotonic()
@@ -297,7 +297,7 @@ def _complaint(log: Path) -> str:
     return str(found[-1]).rstrip(".")
 
 
-def _failure(process: subprocess.Popen[bytes], what: str, folder: DataFolder) -> CannotStart:
+def _failure(process: subprocess.Popen[bytes], what: str, folder: DataDir) -> CannotStart:
     if process.returncode == postgres_child.NO_NAMESPACE:
         return CannotStart(
             "PostgreSQL does not run as root, and this system lets root make no user namespace to"

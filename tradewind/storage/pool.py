@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from tradewind.errors import Unavailable
+from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import note
 from tradewind.storage.wakeups import Wakeups
 
@@ -47,7 +47,7 @@ _AWAY = (
 )
 
 
-class DatabaseAway(Unavailable):
+class DatabaseAway(ServiceUnavailable):
     """The database cannot be reached right now.
 
     Try again after the seconds in `Retry-After`, with the same Idempotency-Key where you sent

@@ -6,13 +6,19 @@ from contextlib import contextmanager, suppress
 
 import asyncpg
 
-from tradewind.errors import Unavailable
+from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
 from tradewind.storage import sql
 
 _COALESCE_SECONDS = 0.02
 _RECONNECT_SECONDS = 1.0
-_FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable)
+_FAILURES = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    ServiceUnavailable,
+)
 
 
 class Wakeups:

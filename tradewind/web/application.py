@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, FieldError, InsufficientPermissions, ValidationFailed
 from tradewind.observability import logs, metrics
 from tradewind.observability.logs import log
 from tradewind.web import idempotency, inputs, problems, validation
@@ -12,22 +12,14 @@ from tradewind.web.caller import Caller, Gate
 from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
 from tradewind.web.endpoint import Endpoint, read_path
-from tradewind.web.idempotency import Once, Replay
-from tradewind.web.problems import (
-    BodyTooLarge,
-    InsufficientPermissions,
-    InternalError,
-    MethodNotAllowed,
-    RouteNotFound,
-    ValidationFailed,
-)
+from tradewind.web.idempotency import IdempotencyKey, Replay
+from tradewind.web.problems import BodyTooLarge, InternalError, MethodNotAllowed, RouteNotFound
 from tradewind.web.request import Network, Receive, Request, Scope, Send
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
 from tradewind.web.site import Site
 from tradewind.web.streaming import send_stream
-from tradewind.web.validation import FieldError
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -131,7 +123,9 @@ class Application:
             took = perf_counter() - started
         self._report(request, bound, status, took, size, line)
 
-    async def _answer(self, request: Request, line: dict[str, Any]) -> tuple[_Bound | None, Answer]:
+    async def _answer(
+        self, request: Request, line: dict[str, Any]
+    ) -> tuple[_Bound | None, Response]:
         bound: _Bound | None = None
         spent: list[tuple[bytes, bytes]] = []
         try:
@@ -140,8 +134,8 @@ class Application:
             if bound is None:
                 return None, self._other_method(request, methods)
             result = await self._call(bound, request, values, spent)
-            answer = result if isinstance(result, Answer) else Answer(result)
-        except Refusal as refusal:
+            answer = result if isinstance(result, Response) else Response(result)
+        except ApiError as refusal:
             line["refused"] = refusal.code
             budget = getattr(refusal, "budget", None)
             if budget is not None and not spent:
@@ -156,7 +150,7 @@ class Application:
             answer.headers = [*answer.headers, *spent]
         return bound, answer
 
-    async def _refused(self, refusal: Refusal, bound: _Bound | None, request: Request) -> Answer:
+    async def _refused(self, refusal: ApiError, bound: _Bound | None, request: Request) -> Response:
         """A refusal as whoever asked can read it: people a page, programs a problem document."""
         is_page = bound.endpoint.page if bound else request.wants_a_page
         if self._site is not None and (is_page or request.wants_a_page):
@@ -251,12 +245,12 @@ class Application:
             raise InsufficientPermissions(endpoint.role)
         return caller
 
-    def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Answer:
+    def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Response:
         names = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
         allow = ", ".join(names)
         if request.method == "OPTIONS":
             preflight = self._cors.preflight(request, allow)
-            return Answer(None, 204, [(b"allow", allow.encode()), *preflight])
+            return Response(None, 204, [(b"allow", allow.encode()), *preflight])
         raise MethodNotAllowed(allow)
 
     def _report(
@@ -302,8 +296,8 @@ def _once(
     key: str | None,
     request: Request,
     arguments: Mapping[str, Any],
-) -> Once | None:
+) -> IdempotencyKey | None:
     if caller is None or key is None:
         return None
     fingerprint = idempotency.fingerprint(request.path, arguments.get("body"))
-    return Once(caller.account_id, route, key, fingerprint)
+    return IdempotencyKey(caller.account_id, route, key, fingerprint)

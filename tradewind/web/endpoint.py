@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.ids import Kind
 from tradewind.web.caller import Caller, Requires
 from tradewind.web.concurrency import TooManyConcurrentRequests
-from tradewind.web.idempotency import Once
-from tradewind.web.problems import NoSuch
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 Handler = Callable[..., Awaitable[Any]]
@@ -25,8 +24,8 @@ class Endpoint:
     Parameters are recognised by what they are: ids and texts are those of the path, in its order
     (`/{id}` may be called `order_id` here), `Caller` (perhaps with a role) asks for credentials,
     `body` and `query` are structs (a body that may be None may be left out),
-    `Once` is the Idempotency-Key, `Request` the request itself, and anything else is a part of the
-    application, handed in by its type.
+    `IdempotencyKey` is that header, `Request` the request itself, and anything else is a part of
+    the application, handed in by its type.
 
     `path_kinds` are the kinds of the path's ids by the names that the function gives them; None is
     a plain text. `also` are other statuses of success, and what each says.
@@ -49,7 +48,7 @@ class Endpoint:
     handler: Handler
     status: int
     tag: str
-    errors: Sequence[type[Refusal]]
+    errors: Sequence[type[ApiError]]
     headers: Mapping[str, str]
     media_type: str
     hidden: bool
@@ -127,7 +126,7 @@ class Routes:
         path: str,
         *,
         status: int = 200,
-        errors: Sequence[type[Refusal]] = (),
+        errors: Sequence[type[ApiError]] = (),
         headers: Mapping[str, str] | None = None,
         answers: Any = None,
         media_type: str = "application/json",
@@ -183,8 +182,8 @@ def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
         elif kind is Caller:
             read["caller"] = name
             read["role"] = next((e.role for e in extras if isinstance(e, Requires)), None)
-        elif kind is Once or Once in get_args(kind):
-            read["once"], read["once_required"] = name, kind is Once
+        elif kind is IdempotencyKey or IdempotencyKey in get_args(kind):
+            read["once"], read["once_required"] = name, kind is IdempotencyKey
         elif kind is Request:
             read["request"] = name
         elif name == "body":
@@ -197,7 +196,7 @@ def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
             read["parts"][name] = kind
     if len(read["path_kinds"]) != len(_path_names(path)):
         raise TypeError(f"{path}: the function reads {', '.join(read['path_kinds']) or 'nothing'}.")
-    if returns not in (None, type(None), Answer):
+    if returns not in (None, type(None), Response):
         read["answers"] = returns
     return read
 
@@ -230,6 +229,6 @@ def read_path(kinds: Mapping[str, Kind | None], values: Sequence[str]) -> dict[s
             continue
         value = kind.read(text)
         if value is None:
-            raise NoSuch(kind)
+            raise ResourceNotFound(kind)
         found[name] = value
     return found

@@ -7,7 +7,7 @@ from tradewind.storage import migrate, partitions, sql
 from tradewind.storage.pool import DatabaseAway, GateDatabase
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 
 _PATIENCE_SECONDS = 3.0
 
@@ -22,13 +22,13 @@ class ReadinessOut(Output):
 
 
 @routes.get("/healthz", answers=ReadinessOut)
-async def healthz() -> Answer:
+async def healthz() -> Response:
     """Alive: the process answers."""
-    return Answer(ReadinessOut(status="ok", problems=[]), headers=[NO_STORE])
+    return Response(ReadinessOut(status="ok", problems=[]), headers=[NO_STORE])
 
 
 @routes.get("/readyz", answers=ReadinessOut, also={503: "Not ready: `problems` says why."})
-async def readyz(db: GateDatabase) -> Answer:
+async def readyz(db: GateDatabase) -> Response:
     """Ready: the database is reachable, with every migration and tomorrow's partitions.
 
     Otherwise 503 says what is missing.
@@ -51,5 +51,5 @@ async def readyz(db: GateDatabase) -> Answer:
         problems.append(str(differs))
     if problems:
         body = ReadinessOut(status="not ready", problems=problems)
-        return Answer(body, 503, [NO_STORE, (b"retry-after", b"2")])
-    return Answer(ReadinessOut(status="ready", problems=[]), headers=[NO_STORE])
+        return Response(body, 503, [NO_STORE, (b"retry-after", b"2")])
+    return Response(ReadinessOut(status="ready", problems=[]), headers=[NO_STORE])

@@ -13,7 +13,7 @@ from tradewind.errors import Conflict, Invalid, Malformed
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
-from tradewind.web.response import Answer, encode
+from tradewind.web.response import Response, encode
 
 KEEP_DAYS = 7
 # How long a first answer waits for the one that replaces it; a process that died replaces none.
@@ -75,13 +75,13 @@ class RequestInFlight(Conflict):
 class Replay(Exception):
     """Ends a request that was answered before, with that same answer."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Response) -> None:
         super().__init__()
         self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class IdempotencyKey:
     """A request that may come again: whose it is, which one, and what exactly it asked."""
 
     account_id: UUID
@@ -111,7 +111,7 @@ def fingerprint(path: str, body: Any) -> bytes:
     return hashlib.sha256(path.encode() + b"\0" + values).digest()
 
 
-async def claim(tx: Tx, once: Once | None) -> None:
+async def claim(tx: Tx, once: IdempotencyKey | None) -> None:
     """Go on only if this request is new; else end it with the answer that it had.
 
     Call it first in the transaction of the effect. Whoever comes while that transaction is open
@@ -130,12 +130,14 @@ async def claim(tx: Tx, once: Once | None) -> None:
         raise RequestInFlight
     headers = [(name.encode(), value.encode()) for name, value in stored["headers"]]
     headers.append((b"idempotent-replayed", b"true"))
-    raise Replay(Answer(stored["body"], stored["status"], headers, stored["content_type"].encode()))
+    raise Replay(
+        Response(stored["body"], stored["status"], headers, stored["content_type"].encode())
+    )
 
 
 async def keep(
-    tx: Tx, once: Once | None, answer: Answer, *, pending: timedelta | None = None
-) -> Answer:
+    tx: Tx, once: IdempotencyKey | None, answer: Response, *, pending: timedelta | None = None
+) -> Response:
     """Store the answer with the effect: what a repeat gets if we die before we reply.
 
     A `pending` one is about to be replaced: whoever repeats the request before that, or before so
@@ -148,20 +150,20 @@ async def keep(
     return answer
 
 
-async def replace(db: Database, once: Once | None, answer: Answer) -> Answer:
+async def replace(db: Database, once: IdempotencyKey | None, answer: Response) -> Response:
     """Store a later, fuller answer before we reply with it."""
     if once is not None:
         await sql.update_answer(db, once.account_id, once.route, once.key, **_stored(once, answer))
     return answer
 
 
-async def release(tx: Tx, once: Once | None) -> None:
+async def release(tx: Tx, once: IdempotencyKey | None) -> None:
     """Forget the request: it had no effect after all, and may be sent again."""
     if once is not None:
         await sql.delete_answer(tx, once.account_id, once.route, once.key)
 
 
-def _stored(once: Once, answer: Answer) -> dict[str, Any]:
+def _stored(once: IdempotencyKey, answer: Response) -> dict[str, Any]:
     if answer.status is None:
         raise ValueError("An answer that is kept names its status.")
     return {

@@ -12,17 +12,12 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import inspect
 
-from tradewind import money
+from tradewind import errors, money
+from tradewind.errors import FieldError, ValidationFailed
 from tradewind.web import validation
-from tradewind.web.problems import (
-    BodyTooLarge,
-    BodyTooSlow,
-    MalformedJson,
-    UnsupportedMediaType,
-    ValidationFailed,
-)
+from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson, UnsupportedMediaType
 from tradewind.web.request import BrokenOff, Request
-from tradewind.web.validation import QUERY, FieldError
+from tradewind.web.validation import QUERY
 
 T = TypeVar("T")
 
@@ -148,7 +143,7 @@ def refuse_query(query_string: bytes) -> None:
     """For an endpoint that takes no query parameters: every one is unknown."""
     message = "Is not a known parameter; this endpoint takes none."
     pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
-    names = list(dict.fromkeys(name for name, _ in pairs))[: validation.MOST_ERRORS]
+    names = list(dict.fromkeys(name for name, _ in pairs))[: errors.MOST_ERRORS]
     found = [FieldError(validation.below(QUERY, name), message, "unknown") for name in names]
     if found:
         raise ValidationFailed.several(found)
@@ -241,7 +236,7 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
     if again or b"%00" in raw or b"\0" in raw or not _are_well_formed(values, fields):
         wrong = [*validation.errors_in(kind, values, root, as_text=True), *again]
         if wrong:
-            raise ValidationFailed.several(wrong[: validation.MOST_ERRORS])
+            raise ValidationFailed.several(wrong[: errors.MOST_ERRORS])
     return _checked(values, kind, root)
 
 

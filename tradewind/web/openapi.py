@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tradewind.errors import Refusal
+from tradewind import errors
+from tradewind.errors import ApiError
 from tradewind.storage.pool import DatabaseAway
 from tradewind.web import problems
 from tradewind.web.endpoint import Endpoint
@@ -57,7 +58,7 @@ _DELIVERY_HEADERS = {
 
 def describe(
     endpoints: Iterable[Endpoint],
-    gate_errors: Sequence[type[Refusal]],
+    gate_errors: Sequence[type[ApiError]],
     tags: Mapping[str, str],
     webhooks: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -142,7 +143,7 @@ class _Operation:
     """Writes one endpoint's part of the document."""
 
     def __init__(
-        self, endpoint: Endpoint, schemas: Schemas, gate_errors: Sequence[type[Refusal]]
+        self, endpoint: Endpoint, schemas: Schemas, gate_errors: Sequence[type[ApiError]]
     ) -> None:
         self.endpoint = endpoint
         self.schemas = schemas
@@ -241,7 +242,7 @@ class _Operation:
         return responses
 
     def problem_responses(self) -> list[ProblemResponse]:
-        by_status: dict[int, list[type[Refusal]]] = {}
+        by_status: dict[int, list[type[ApiError]]] = {}
         for error in self._errors():
             by_status.setdefault(problems.status_of(error), []).append(error)
         with_credentials = self.endpoint.caller is not None
@@ -250,10 +251,10 @@ class _Operation:
             for status, errors in sorted(by_status.items())
         ]
 
-    def _errors(self) -> list[type[Refusal]]:
+    def _errors(self) -> list[type[ApiError]]:
         endpoint = self.endpoint
-        kinds: list[type[Refusal]] = [
-            problems.ValidationFailed,
+        kinds: list[type[ApiError]] = [
+            errors.ValidationFailed,
             problems.BodyTooLarge,
             problems.InternalError,
         ]
@@ -261,7 +262,7 @@ class _Operation:
         if endpoint.caller is not None:
             kinds += self.gate_errors
         if endpoint.role is not None:
-            kinds.append(problems.InsufficientPermissions)
+            kinds.append(errors.InsufficientPermissions)
         if endpoint.body is not None:
             kinds += [
                 problems.MalformedJson,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError
 from tradewind.ids import Kind
 from tradewind.web import problems
 
@@ -36,7 +36,7 @@ class ProblemResponse:
     """The answer with one status: the errors that it can name, and its headers."""
 
     status: int
-    errors: Sequence[type[Refusal]]
+    errors: Sequence[type[ApiError]]
     with_credentials: bool
 
     @property
@@ -109,7 +109,7 @@ class Shared:
             return described
         return self._reference("responses", response.name, described)
 
-    def problem_content(self, errors: Iterable[type[Refusal]]) -> dict[str, Any]:
+    def problem_content(self, errors: Iterable[type[ApiError]]) -> dict[str, Any]:
         return {
             "schema": {"$ref": _REF.format(section="schemas", name="Problem")},
             "examples": {
@@ -177,12 +177,12 @@ def problem_schemas() -> dict[str, Any]:
     }
 
 
-def _example_name(error: type[Refusal]) -> str:
+def _example_name(error: type[ApiError]) -> str:
     """The code; with its status where an error shares the code of another, as a 409 of a 403's."""
     return error.code if "code" in vars(error) else f"{error.code}_{problems.status_of(error)}"
 
 
-def _problem_example(error: type[Refusal]) -> dict[str, Any]:
+def _problem_example(error: type[ApiError]) -> dict[str, Any]:
     return {
         "type": f"https://tradewind.example/problems/{error.code}",
         "title": error.title,

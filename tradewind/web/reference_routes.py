@@ -9,7 +9,7 @@ from pathlib import Path
 from tradewind.web.endpoint import Routes
 from tradewind.web.pages import ICON_LINK
 from tradewind.web.problems import RouteNotFound
-from tradewind.web.response import HTML, JSON, Answer
+from tradewind.web.response import HTML, JSON, Response
 
 routes = Routes("", tag="Reference", hidden=True)
 
@@ -48,26 +48,26 @@ class Reference:
 
 
 @routes.get("/openapi.json")
-async def openapi_document(reference: Reference) -> Answer:
+async def openapi_document(reference: Reference) -> Response:
     """The OpenAPI 3.1 document."""
-    return Answer(reference.document, content_type=JSON)
+    return Response(reference.document, content_type=JSON)
 
 
 @routes.get("/docs", media_type="text/html")
-async def docs_page() -> Answer:
+async def docs_page() -> Response:
     """The reference as a page."""
-    return Answer(_PAGE, headers=[(b"content-security-policy", _CSP)], content_type=HTML)
+    return Response(_PAGE, headers=[(b"content-security-policy", _CSP)], content_type=HTML)
 
 
 @routes.get("/docs/{file}")
-async def docs_file(file: str) -> Answer:
+async def docs_file(file: str) -> Response:
     """The files of that page."""
     if file == "start.js":
-        return Answer(_START, headers=[_DAY], content_type=b"text/javascript")
+        return Response(_START, headers=[_DAY], content_type=b"text/javascript")
     content_type = _FROM_WHEEL.get(file)
     if content_type is None:
         raise RouteNotFound
-    return Answer(_read(file), headers=[_DAY], content_type=content_type)
+    return Response(_read(file), headers=[_DAY], content_type=content_type)
 
 
 @cache

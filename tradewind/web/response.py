@@ -22,7 +22,7 @@ def location(*steps: str) -> tuple[bytes, bytes]:
 
 
 @dataclass(slots=True)
-class Answer:
+class Response:
     """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON.
 
     With a `stream` there is no body: its pieces are sent as they come, until it or the client ends.

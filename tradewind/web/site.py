@@ -2,11 +2,11 @@
 
 from typing import Protocol
 
-from tradewind.errors import Forbidden, Refusal
+from tradewind.errors import ApiError, Forbidden
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 
 class Form(Input):
@@ -26,7 +26,7 @@ class Site(Protocol):
         """Refuse a form that another site sent. `caller` is None where a page asks for none."""
         ...
 
-    async def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: ApiError, request: Request) -> Response:
         """The page that tells of a refusal, or the way to one that can help."""
         ...
 

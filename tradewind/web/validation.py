@@ -28,10 +28,10 @@ import msgspec
 from msgspec import inspect
 
 from tradewind import ids
+from tradewind.errors import MOST_ERRORS, FieldError
 
 # What a hostile body can cost: so many errors are reported, so many values looked at, and for so
 # many unknown names a known one is suggested.
-MOST_ERRORS = 100
 _MOST_VALUES = 10_000
 _MOST_SUGGESTIONS = 10
 _LONGEST_NAME = 64
@@ -51,18 +51,6 @@ NO_NUL = "Must not contain the character U+0000."
 _ID_KINDS: Mapping[str, ids.Kind] = {kind.pattern: kind for kind in ids.OURS}
 _AN_ID = "06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
 _PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """One thing that is wrong, and where: an RFC 6901 pointer, or `?name` and then a pointer."""
-
-    pointer: str
-    message: str
-    code: str = "invalid"
-
-    def shown(self) -> dict[str, str]:
-        return {"pointer": self.pointer, "code": self.code, "message": self.message}
 
 
 def below(pointer: str, step: str | int) -> str:

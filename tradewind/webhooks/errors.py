@@ -1,6 +1,6 @@
 """What can be refused about subscriptions."""
 
-from tradewind.errors import Conflict, Invalid, Refusal
+from tradewind.errors import ApiError, Conflict, Invalid
 
 
 class WebhookUrlRejected(Invalid):
@@ -30,7 +30,7 @@ class SubscriptionLimitReached(Conflict):
         super().__init__(f"An account has {most} subscriptions at the most.", limit=most)
 
 
-class SigningSecretUnreadable(Refusal):
+class SigningSecretUnreadable(ApiError):
     """The signing secret of the subscription cannot be opened, so nothing was sent.
 
     This is a fault on our side, neither yours nor the endpoint's, and it is in the operator's log.

@@ -5,17 +5,17 @@ from uuid import UUID
 from tradewind import clock, ids
 from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer, location
+from tradewind.web.response import NO_STORE, Response, location
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
 from tradewind.webhooks.model import Subscription
-from tradewind.webhooks.subscribe import Door
+from tradewind.webhooks.subscribe import UrlPolicy
 from tradewind.webhooks.wire import (
     NewSubscriptionOut,
     RotatedOut,
@@ -51,18 +51,18 @@ async def create_webhook(
     request: Request,
     db: Database,
     keyring: Keyring,
-    door: Door,
-) -> Answer:
+    door: UrlPolicy,
+) -> Response:
     """Subscribe a URL to events. The answer holds the signing secret, this once."""
     actor = Actor.of(caller, request)
     made, secret = await subscribe.subscribe(
         db, keyring, door, actor, caller.account_id, body.wish()
     )
     shown = NewSubscriptionOut.of_both(made, secret)
-    return Answer(shown, headers=[NO_STORE, location("webhooks", shown.id)])
+    return Response(shown, headers=[NO_STORE, location("webhooks", shown.id)])
 
 
-@routes.get("/{id}", errors=(NoSuch,))
+@routes.get("/{id}", errors=(ResourceNotFound,))
 async def get_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> SubscriptionOut:
@@ -71,21 +71,21 @@ async def get_webhook(
 
 
 async def mine(db: Database, account_id: UUID, subscription_id: UUID) -> Subscription:
-    """A subscription of the account, or NoSuch."""
+    """A subscription of the account, or ResourceNotFound."""
     found = await sql.find_subscription(db, account_id, subscription_id)
     if found is None:
-        raise NoSuch(ids.SUBSCRIPTION)
+        raise ResourceNotFound(ids.SUBSCRIPTION)
     return found
 
 
-@routes.patch("/{id}", errors=(NoSuch, WebhookUrlRejected))
+@routes.patch("/{id}", errors=(ResourceNotFound, WebhookUrlRejected))
 async def update_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: SubscriptionPatch,
     request: Request,
     db: Database,
-    door: Door,
+    door: UrlPolicy,
 ) -> SubscriptionOut:
     """Change a subscription.
 
@@ -98,7 +98,7 @@ async def update_webhook(
     )
 
 
-@routes.delete("/{id}", status=204, errors=(NoSuch,))
+@routes.delete("/{id}", status=204, errors=(ResourceNotFound,))
 async def delete_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, request: Request, db: Database
 ) -> None:
@@ -106,14 +106,14 @@ async def delete_webhook(
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
 
 
-@routes.post("/{id}/rotate-secret", answers=RotatedOut, errors=(NoSuch,))
+@routes.post("/{id}/rotate-secret", answers=RotatedOut, errors=(ResourceNotFound,))
 async def rotate_webhook_secret(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     request: Request,
     db: Database,
     keyring: Keyring,
-) -> Answer:
+) -> Response:
     """Issue a new secret. From the answer on nothing is signed with the old one.
 
     To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
@@ -125,4 +125,4 @@ async def rotate_webhook_secret(
     shown = RotatedOut(
         id=ids.SUBSCRIPTION.show(found.id), secret=secret, rotated_at=clock.show(rotated_at)
     )
-    return Answer(shown, headers=[NO_STORE])
+    return Response(shown, headers=[NO_STORE])

@@ -11,10 +11,10 @@ from tradewind.audit.record import record
 from tradewind.egress.grammar import UrlRefused
 from tradewind.egress.guard import AddressRefused, Lookup, Policy, admit
 from tradewind.egress.resolver import LookupFailed
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
-from tradewind.web.problems import NoSuch
 from tradewind.webhooks import secret as secrets
 from tradewind.webhooks import sql
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
@@ -25,7 +25,7 @@ CANCELLATIONS = "cancellations"
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class UrlPolicy:
     """What decides whether a URL may be called, and how many subscriptions an account has."""
 
     policy: Policy
@@ -52,7 +52,7 @@ class Wish:
 
 
 async def subscribe(
-    db: Database, keyring: Keyring, door: Door, by: Actor, account_id: UUID, wish: Wish
+    db: Database, keyring: Keyring, door: UrlPolicy, by: Actor, account_id: UUID, wish: Wish
 ) -> tuple[Subscription, str]:
     """A new subscription, and its secret, which is never shown again."""
     await door.check(wish.url or "")
@@ -74,12 +74,12 @@ async def subscribe(
         await _note(tx, by, "webhook.created", account_id, subscription_id, url=wish.url)
         made = await sql.find_subscription(tx, account_id, subscription_id)
     if made is None:
-        raise NoSuch(ids.SUBSCRIPTION)
+        raise ResourceNotFound(ids.SUBSCRIPTION)
     return made, secret
 
 
 async def change(
-    db: Database, door: Door, by: Actor, account_id: UUID, subscription_id: UUID, wish: Wish
+    db: Database, door: UrlPolicy, by: Actor, account_id: UUID, subscription_id: UUID, wish: Wish
 ) -> Subscription:
     """Change a subscription; from the answer on, every attempt uses it as it is then."""
     if wish.url is not None:
@@ -95,7 +95,7 @@ async def change(
             description=wish.description,
             catch_up=wish.catch_up,
         ):
-            raise NoSuch(ids.SUBSCRIPTION)
+            raise ResourceNotFound(ids.SUBSCRIPTION)
         changed = {
             name: value
             for name in ("url", "events", "is_active", "catch_up")
@@ -105,7 +105,7 @@ async def change(
         tx.wake(CANCELLATIONS)
         found = await sql.find_subscription(tx, account_id, subscription_id)
     if found is None:
-        raise NoSuch(ids.SUBSCRIPTION)
+        raise ResourceNotFound(ids.SUBSCRIPTION)
     return found
 
 
@@ -117,11 +117,11 @@ async def rotate(
     async with transaction(db) as tx:
         value = secrets.sealed(keyring, account_id, subscription_id, secret)
         if not await sql.replace_secret(tx, account_id, subscription_id, value):
-            raise NoSuch(ids.SUBSCRIPTION)
+            raise ResourceNotFound(ids.SUBSCRIPTION)
         await _note(tx, by, "webhook.secret_rotated", account_id, subscription_id)
         found = await sql.find_subscription(tx, account_id, subscription_id)
     if found is None:
-        raise NoSuch(ids.SUBSCRIPTION)
+        raise ResourceNotFound(ids.SUBSCRIPTION)
     return found, secret
 
 
@@ -129,7 +129,7 @@ async def unsubscribe(db: Database, by: Actor, account_id: UUID, subscription_id
     """Delete a subscription; what is pending for it is cancelled."""
     async with transaction(db) as tx:
         if not await sql.delete_subscription(tx, account_id, subscription_id):
-            raise NoSuch(ids.SUBSCRIPTION)
+            raise ResourceNotFound(ids.SUBSCRIPTION)
         await _note(tx, by, "webhook.deleted", account_id, subscription_id)
         tx.wake(CANCELLATIONS)
 

@@ -7,8 +7,9 @@ import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids
+from tradewind.errors import FieldError
 from tradewind.web.inputs import Input, Output
-from tradewind.web.validation import EMPTY_OR_NOT_BLANK, FieldError
+from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 from tradewind.webhooks.model import Health, Subscription
 from tradewind.webhooks.subscribe import Wish
 

@@ -18,16 +18,16 @@ from tradewind.orders.errors import RefundRefused, RefundTooLarge
 from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who
 from tradewind.orders.payments import refund
 from tradewind.orders.payments.wire import RefundIn
-from tradewind.platforms.failures import Never
+from tradewind.platforms.failures import Rejected
 from tradewind.platforms.model import PaymentState, RefundKind, RefundState
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.idempotency import Once, Replay
+from tradewind.web.idempotency import IdempotencyKey, Replay
 
 SPLITS = "900000000007"
-REFUSAL = Never("sandbox", "5011", "The seller takes nothing back.")
+REFUSAL = Rejected("sandbox", "5011", "The seller takes nothing back.")
 S = RefundState
 
 
@@ -123,7 +123,9 @@ def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
     assert quiet.look(order["id"])["refunds"] == []
 
 
-async def _ask(db: Database, fake: Fake, order: Order, once: Once, errands: Errands) -> Any:
+async def _ask(
+    db: Database, fake: Fake, order: Order, once: IdempotencyKey, errands: Errands
+) -> Any:
     by = Who(order.account_id, "buyer@test.example")
     answer = await refund.ask_refund(
         db, fake.platforms, errands, COMMAND_LINE, by, order.id, _asks(amount_cny=1), once
@@ -136,7 +138,7 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
 ) -> None:
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.1)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     answered = asyncio.Event()
     fake = Fake(order.parts, {"A": REFUSAL})
 
@@ -167,7 +169,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
     """Somebody else holds the order meanwhile. Told 201, the owner would look for it in vain."""
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.2)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     fake = Fake(order.parts, {"A": REFUSAL})
     held, go_on = asyncio.Event(), asyncio.Event()
 
@@ -201,7 +203,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
 
 async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = Once(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
     errands = Errands()
 
     with pytest.raises(RefundRefused):

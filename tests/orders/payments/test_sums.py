@@ -9,14 +9,14 @@ from kit.platform import Fake, approved, current, due_now, held
 
 from tradewind.orders.model import Order, PaymentStatus
 from tradewind.orders.payments import pay
-from tradewind.platforms.failures import FindOut, Never, Reason, TryLater
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
 
-BUSY = TryLater("sandbox", "busy", "Come back later.")
-UNKNOWN = FindOut("sandbox", "timeout", "Nobody knows.")
-REFUSED = Never("sandbox", "poor", "There is no money.", reason=Reason.NO_FUNDS)
+BUSY = Unavailable("sandbox", "busy", "Come back later.")
+UNKNOWN = OutcomeUnknown("sandbox", "timeout", "Nobody knows.")
+REFUSED = Rejected("sandbox", "poor", "There is no money.", reason=Reason.NO_FUNDS)
 LATER = timedelta(seconds=5)
 
 
@@ -54,7 +54,7 @@ async def test_a_price_that_rises_while_it_is_being_paid_is_not_paid(db: Databas
     part = a_part("P1")
     order = await approved(db, part)
     fake = Fake([part], fails={"P1": BUSY})
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await step(db, fake, order)
     assert (await current(db, order)).payment_status is PaymentStatus.PROCESSING
 
@@ -83,7 +83,7 @@ async def test_of_a_split_order_no_part_is_paid_at_another_price(db: Database) -
     one, two = a_part("S1"), a_part("S2", total=2500)
     order = await approved(db, one, two)
     fake = Fake([one, two], fails={"S1": BUSY})
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await step(db, fake, order)
 
     # Together they cost as much as before: neither costs what was approved for it.
@@ -115,7 +115,7 @@ async def test_a_refused_part_ends_no_payment_of_which_another_part_is_unknown(
     after = await step(db, fake, order)
     assert after.payment_status is PaymentStatus.PROCESSING
 
-    fake.found = Never("sandbox", "gone", "There is no such payment.", reason=Reason.NOT_FOUND)
+    fake.found = Rejected("sandbox", "gone", "There is no such payment.", reason=Reason.NOT_FOUND)
     after = await step(db, fake, order)
     assert after.payment_status is PaymentStatus.PROCESSING
 

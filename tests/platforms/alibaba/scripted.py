@@ -16,7 +16,7 @@ from tradewind.platforms.alibaba import signing, values
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.traits import TRAITS
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import Never
+from tradewind.platforms.failures import Rejected
 from tradewind.platforms.paced_client import Link
 
 KEY, SECRET = "1000000a1b2", "test123"
@@ -161,7 +161,7 @@ def connect(market: Market, link: Link) -> Connector:
     return AlibabaConnector(TRAITS, link, market.access, now=lambda: NOW)
 
 
-async def never(awaited: Any) -> Never:
-    with pytest.raises(Never) as refused:
+async def never(awaited: Any) -> Rejected:
+    with pytest.raises(Rejected) as refused:
         await awaited
     return refused.value

@@ -27,11 +27,11 @@ from tradewind.platforms.alibaba import gateway
 from tradewind.platforms.alibaba.gateway import Api
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import (
-    FindOut,
-    Never,
     NotAuthorised,
+    OutcomeUnknown,
     PlatformFailure,
-    TryLater,
+    Rejected,
+    Unavailable,
 )
 from tradewind.platforms.model import Draft, Query, RefundKind, RefundRequest
 from tradewind.platforms.paced_client import Link
@@ -105,7 +105,9 @@ async def test_without_an_answer_it_is_later_for_reads_and_find_out_for_the_rest
 
     failure = await failure_of(operation, connector)
 
-    assert type(failure) is (FindOut if api.operation in CHANGES_SOMETHING else TryLater), good
+    assert type(failure) is (
+        OutcomeUnknown if api.operation in CHANGES_SOMETHING else Unavailable
+    ), good
 
 
 UNSAFE = [one for one in OPERATIONS if one[0].operation in CHANGES_SOMETHING]
@@ -124,7 +126,7 @@ async def test_what_changes_something_is_sent_once_whatever_happens(
 
     failure = await failure_of(operation, connector)
 
-    assert type(failure) is FindOut, good
+    assert type(failure) is OutcomeUnknown, good
     assert times(market, api) == 1
 
 
@@ -145,7 +147,7 @@ async def test_a_request_that_never_left_is_later_for_all(
     async with linked("http://127.0.0.1:1") as nowhere:
         failure = await failure_of(operation, connect(market, nowhere))
 
-    assert type(failure) is TryLater, (api, good, link)
+    assert type(failure) is Unavailable, (api, good, link)
 
 
 SHAPELESS = [one for one in OPERATIONS if one[0] is not gateway.PAY]
@@ -162,13 +164,15 @@ async def test_an_answer_of_no_known_shape_is_no_crash(
 
     failure = await failure_of(operation, connector)
 
-    if isinstance(failure, Never):
+    if isinstance(failure, Rejected):
         assert (api, failure.code) in (
             (gateway.DETAIL, "no_product"),
             (gateway.REFUND_REASONS, "no_reason"),
         ), good
     else:
-        assert type(failure) is (FindOut if api.operation in CHANGES_SOMETHING else TryLater), good
+        assert type(failure) is (
+            OutcomeUnknown if api.operation in CHANGES_SOMETHING else Unavailable
+        ), good
 
 
 @pytest.mark.parametrize(("api", "operation", "good"), OPERATIONS, ids=IDS)
@@ -199,7 +203,7 @@ async def test_a_token_that_is_refused_twice_needs_an_operator(
 @pytest.mark.parametrize(
     ("code", "expected", "retry_after"),
     [
-        ("gw.QosAppFrequencyLimit", TryLater, 10),
+        ("gw.QosAppFrequencyLimit", Unavailable, 10),
         ("gw.SignatureInvalid", NotAuthorised, 60),
         ("gw.APIACLDecline", NotAuthorised, 60),
     ],
@@ -215,7 +219,7 @@ async def test_what_the_gateway_refuses_was_not_done(
     failure = await failure_of(operation, connector)
 
     assert type(failure) is expected, good
-    assert isinstance(failure, TryLater)
+    assert isinstance(failure, Unavailable)
     assert failure.retry_after == retry_after
     assert times(market, api) == 1
 

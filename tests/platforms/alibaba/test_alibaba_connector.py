@@ -18,7 +18,7 @@ from platforms.alibaba.scripted import KEY, Market, Step, answer, never, say
 
 from tradewind.platforms.alibaba.traits import TRAITS, same_dialect
 from tradewind.platforms.contract import Capability, Connector, NoticeRefused
-from tradewind.platforms.failures import FindOut, Reason, TryLater
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Unavailable
 from tradewind.platforms.model import (
     CancelState,
     Draft,
@@ -142,7 +142,7 @@ async def test_a_create_that_names_no_order_has_to_be_found_out(
 ) -> None:
     market.script(answer(shape))
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await connector.create(DRAFT)
     assert len(market.calls) == 1
 
@@ -240,7 +240,7 @@ async def test_cancelling(
 async def test_cancelling_too_fast_may_be_tried_again(market: Market, connector: Connector) -> None:
     market.script(answer({"success": False, "errorCode": "CLOSE_ORDER_TOO_FAST"}))
 
-    with pytest.raises(TryLater) as later:
+    with pytest.raises(Unavailable) as later:
         await connector.cancel(ORDER, "why")
 
     assert later.value.retry_after == 10

@@ -4,7 +4,13 @@ import pytest
 
 from tradewind.platforms.alibaba import errors
 from tradewind.platforms.alibaba.errors import Refusal
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, Reason, TryLater
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    Reason,
+    Rejected,
+    Unavailable,
+)
 
 NEVER = [
     ("500_001", Reason.NOT_FOR_SALE), ("500_002", Reason.SEVERAL_SELLERS),
@@ -36,7 +42,7 @@ def test_a_refusal_for_good_keeps_the_platforms_words(
 ) -> None:
     failure = errors.operation_failure("alibaba", Refusal(code, "其话"), safe=safe)
 
-    assert isinstance(failure, Never)
+    assert isinstance(failure, Rejected)
     assert (failure.reason, failure.platform, failure.code, failure.message) == (
         reason, "alibaba", code, "其话",
     )  # fmt: skip
@@ -50,20 +56,20 @@ def test_a_refusal_for_good_keeps_the_platforms_words(
 def test_a_wrong_parameter_may_be_the_address(message: str, expected: Reason) -> None:
     failure = errors.operation_failure("alibaba", Refusal("400", message), safe=False)
 
-    assert isinstance(failure, Never)
+    assert isinstance(failure, Rejected)
     assert failure.reason is expected
 
 
 def test_a_fault_of_its_own_is_no_bad_address() -> None:
     refusal = Refusal("4001", "address service failed")
 
-    assert type(errors.operation_failure("alibaba", refusal, safe=False)) is FindOut
+    assert type(errors.operation_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
 
 
 def test_a_code_may_hide_in_the_message() -> None:
     failure = errors.operation_failure("alibaba", Refusal("500", "ORDER_NOT_EXIST"), safe=True)
 
-    assert isinstance(failure, Never)
+    assert isinstance(failure, Rejected)
     assert failure.reason is Reason.NOT_FOUND
 
 
@@ -72,7 +78,7 @@ def test_a_code_may_hide_in_the_message() -> None:
 def test_some_refusals_pass_after_ten_seconds(code: str, safe: bool) -> None:
     failure = errors.gateway_failure("alibaba", Refusal(code, "m"), safe=safe)
 
-    assert type(failure) is TryLater
+    assert type(failure) is Unavailable
     assert failure.retry_after == 10
 
 
@@ -94,15 +100,15 @@ def test_an_operator_must_act(code: str, safe: bool) -> None:
 def test_what_we_do_not_know_is_safe_to_repeat_or_to_be_found_out(code: str) -> None:
     refusal = Refusal(code, "m")
 
-    assert type(errors.operation_failure("alibaba", refusal, safe=True)) is TryLater
-    assert type(errors.operation_failure("alibaba", refusal, safe=False)) is FindOut
+    assert type(errors.operation_failure("alibaba", refusal, safe=True)) is Unavailable
+    assert type(errors.operation_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
 
 
 def test_a_gateway_code_that_we_do_not_know_may_have_been_executed() -> None:
     refusal = Refusal("gw.SomethingNew", "m")
 
-    assert type(errors.gateway_failure("alibaba", refusal, safe=True)) is TryLater
-    assert type(errors.gateway_failure("alibaba", refusal, safe=False)) is FindOut
+    assert type(errors.gateway_failure("alibaba", refusal, safe=True)) is Unavailable
+    assert type(errors.gateway_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
 
 
 @pytest.mark.parametrize(

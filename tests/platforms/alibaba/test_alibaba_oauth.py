@@ -9,7 +9,7 @@ from tradewind.platforms.access import Tokens
 from tradewind.platforms.alibaba import oauth
 from tradewind.platforms.alibaba.oauth import OAuth
 from tradewind.platforms.alibaba.values import Unreadable
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, TryLater
+from tradewind.platforms.failures import NotAuthorised, OutcomeUnknown, Rejected, Unavailable
 from tradewind.platforms.paced_client import Link
 
 GRANTED = {
@@ -100,7 +100,7 @@ def test_tokens_without_the_essence_are_unreadable(missing: dict[str, Any]) -> N
 async def test_a_wrong_code_is_refused_for_good(market: Market, link: Link) -> None:
     market.script(answer(DENIED, 400))
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await exchange(link)
 
     assert (refused.value.code, refused.value.message) == ("invalid_grant", "used")
@@ -119,7 +119,7 @@ async def test_a_code_is_sent_once_whatever_happens(
 ) -> None:
     market.script(fault)
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await exchange(link)
     assert len(market.calls) == 1
 
@@ -134,5 +134,5 @@ async def test_a_refresh_is_repeated(fault: Step, market: Market, link: Link) ->
 async def test_an_unreadable_refresh_is_for_later(market: Market, link: Link) -> None:
     market.script(GARBAGE)
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await refresh(link)

@@ -9,8 +9,8 @@ from platforms.alibaba.payloads import ADDRESS, BLUE, RED, SHIRT, SOCKS
 from platforms.alibaba.scripted import DROP, Call, Market, Step, answer, say
 
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import Never, Reason, TryLater
-from tradewind.platforms.model import Line, Preview, SellerPreview, Unavailable
+from tradewind.platforms.failures import Reason, Rejected, Unavailable
+from tradewind.platforms.model import Line, Preview, SellerPreview, UnavailableLine
 
 NO_STOCK, BELOW, SELLERS = "500_004", "500_005", "500_002"
 
@@ -50,8 +50,8 @@ def number(line: Line) -> tuple[int, str | None]:
     return int(line.product_id), line.sku_id
 
 
-def gone(line: Line, reason: Reason) -> Unavailable:
-    return Unavailable(line.product_id, line.sku_id, reason)
+def gone(line: Line, reason: Reason) -> UnavailableLine:
+    return UnavailableLine(line.product_id, line.sku_id, reason)
 
 
 async def test_a_good_basket_costs_one_call(market: Market, connector: Connector) -> None:
@@ -145,7 +145,7 @@ async def test_what_no_line_causes_is_refused_as_it_is(
 ) -> None:
     market.script(refuse("500_007"))
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await connector.preview([SHIRT, SOCKS], ADDRESS)
 
     assert refused.value.reason is Reason.NOT_SUPPORTED
@@ -204,7 +204,7 @@ async def test_sellers_that_nobody_names_are_a_refusal(
 
     market.respond = respond
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await connector.preview([SHIRT, SOCKS], ADDRESS)
 
     assert refused.value.reason is Reason.SEVERAL_SELLERS
@@ -226,7 +226,7 @@ async def test_too_many_offers_are_not_asked_about_one_by_one(
 ) -> None:
     market.script(refuse(NO_STOCK))
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await connector.preview([Line(str(one), None, 1) for one in range(1, 22)], ADDRESS)
 
     assert refused.value.reason is Reason.OUT_OF_STOCK
@@ -238,5 +238,5 @@ async def test_an_outage_in_the_middle_is_a_failure_and_blames_no_line(
 ) -> None:
     market.respond = lambda call: refuse(NO_STOCK) if len(basket_of(call)) > 1 else DROP
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await connector.preview([SHIRT, SOCKS], ADDRESS)

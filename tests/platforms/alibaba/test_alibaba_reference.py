@@ -8,7 +8,7 @@ from platforms.alibaba.payloads import ORDER, SECOND_ORDER, shown_order
 from platforms.alibaba.scripted import Market, Step, answer, say
 
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import TryLater
+from tradewind.platforms.failures import Unavailable
 
 REFERENCE = "ORD0001"
 
@@ -68,7 +68,7 @@ async def test_an_order_that_is_listed_and_cannot_be_read_leaves_it_open(
 ) -> None:
     market.by_api(getbuyerorderlist=listed(order(reference=None)), buyerview=say("read_no_order"))
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await connector.find_by_reference(REFERENCE)
 
 
@@ -101,5 +101,5 @@ async def test_what_may_not_be_all_is_no_answer(
 ) -> None:
     market.script(step)
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await connector.find_by_reference(REFERENCE)

@@ -19,7 +19,7 @@ from tradewind.platforms.alibaba import wire_trade
 from tradewind.platforms.alibaba.errors import Refusal
 from tradewind.platforms.alibaba.values import Unreadable
 from tradewind.platforms.failures import Reason
-from tradewind.platforms.model import Draft, Line, Placed, SellerPreview, Unavailable
+from tradewind.platforms.model import Draft, Line, Placed, SellerPreview, UnavailableLine
 
 NO_STOCK = f"商品[610947572361_{BLUE}]库存不足"
 
@@ -103,7 +103,7 @@ def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
     costs = wire_trade.costs(payload("preview_part_refused"), [SHIRT, SOCKS])
 
     assert [part.lines for part in costs.parts] == [[SHIRT]]
-    assert costs.unavailable == [Unavailable(SOCKS.product_id, BLUE, Reason.OUT_OF_STOCK)]
+    assert costs.unavailable == [UnavailableLine(SOCKS.product_id, BLUE, Reason.OUT_OF_STOCK)]
 
 
 @pytest.mark.parametrize(

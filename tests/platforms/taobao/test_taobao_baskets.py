@@ -16,7 +16,7 @@ from tradewind.platforms.model import (
     Placed,
     Preview,
     SellerPreview,
-    Unavailable,
+    UnavailableLine,
 )
 from tradewind.platforms.taobao import baskets, products
 from tradewind.platforms.taobao.products import ListedSku, Listing
@@ -71,7 +71,7 @@ def test_which_sku_is_meant(line: Line, listing: Listing, named: tuple[str, str 
 
 
 def test_a_preview_speaks_of_our_lines() -> None:
-    gone = Unavailable("1", None, Reason.NOT_FOR_SALE)
+    gone = UnavailableLine("1", None, Reason.NOT_FOR_SALE)
 
     found = baskets.preview(data_of("render"), [RED, BLUE], LISTINGS, [gone])
 
@@ -87,7 +87,7 @@ def test_a_preview_speaks_of_our_lines() -> None:
             ),
         ),
         total_fen=8180,
-        unavailable=(gone, Unavailable(BAG, "5159117406244", Reason.OUT_OF_STOCK)),
+        unavailable=(gone, UnavailableLine(BAG, "5159117406244", Reason.OUT_OF_STOCK)),
     )
 
 
@@ -103,7 +103,7 @@ def test_a_line_without_a_sku_is_answered_without_one() -> None:
 
     assert found.sellers == (SellerPreview("甲", (Line("7", None, 3),), 15, 0, 0, 15),)
     assert found.total_fen == 15
-    assert found.unavailable == (Unavailable("7", None, Reason.NOT_FOR_SALE),)
+    assert found.unavailable == (UnavailableLine("7", None, Reason.NOT_FOR_SALE),)
 
 
 @pytest.mark.parametrize(

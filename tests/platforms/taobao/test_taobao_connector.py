@@ -7,7 +7,7 @@ import pytest
 from platforms.taobao.scripted import KEY, SECRET, Answer, Stand, answer, recorded, refusal
 
 from tradewind.platforms.contract import Capability, Connector
-from tradewind.platforms.failures import FindOut, Never, Reason
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected
 from tradewind.platforms.model import (
     Address,
     Draft,
@@ -16,7 +16,7 @@ from tradewind.platforms.model import (
     Query,
     RefundKind,
     RefundRequest,
-    Unavailable,
+    UnavailableLine,
 )
 from tradewind.platforms.taobao.connector import TRAITS
 from tradewind.platforms.taobao.signing import push_header
@@ -77,7 +77,7 @@ async def test_a_search_of_seventy(
 async def test_a_search_fails_as_a_whole(stand: Stand) -> None:
     stand.market.on(SEARCH, catalogue(70), refusal("PARAM_ILLEGAL"))
 
-    with pytest.raises(Never):
+    with pytest.raises(Rejected):
         await stand.taobao.search(Query("bag", size=50))
 
 
@@ -105,7 +105,7 @@ async def test_a_product_that_is_not_there(stand: Stand, said: Answer) -> None:
     stand.market.on("/traffic/item/get", said)
     stand.market.on(PRODUCT, said)
 
-    with pytest.raises(Never) as raised:
+    with pytest.raises(Rejected) as raised:
         await stand.taobao.detail("1", "en")
     assert raised.value.reason is Reason.NOT_FOUND
 
@@ -115,7 +115,7 @@ async def test_what_can_be_no_product_costs_no_call(stand: Stand, wrong: str) ->
     draft = Draft("ORD1", [*LINES, Line(wrong, None, 1)], ADDRESS, expected_total_fen=1)
 
     for asked in (stand.taobao.detail(wrong, "en"), stand.taobao.create(draft)):
-        with pytest.raises(Never) as raised:
+        with pytest.raises(Rejected) as raised:
             await asked
         assert raised.value.reason is Reason.NOT_FOUND
     assert len((await stand.taobao.preview([Line(wrong, None, 1)], ADDRESS)).unavailable) == 1
@@ -133,7 +133,7 @@ async def test_a_preview_goes_on_without_what_is_gone(stand: Stand) -> None:
     preview = await stand.taobao.preview([Line("1", "2", 1), *LINES], ADDRESS)
 
     assert preview.total_fen == 8180
-    assert preview.unavailable[0] == Unavailable("1", "2", Reason.NOT_FOR_SALE)
+    assert preview.unavailable[0] == UnavailableLine("1", "2", Reason.NOT_FOR_SALE)
     (params,) = stand.market.asked(RENDER)
     assert len(json.loads(params["render_item_List"])) == 1
 
@@ -176,7 +176,7 @@ async def test_without_an_expectation_nothing_is_placed_that_cannot_be_had(stand
     stand.market.on(PRODUCT, "product")
     stand.market.on(RENDER, "render")
 
-    with pytest.raises(Never) as raised:
+    with pytest.raises(Rejected) as raised:
         await stand.taobao.create(Draft("ORD1", LINES, ADDRESS))
 
     assert raised.value.reason is Reason.OUT_OF_STOCK
@@ -187,7 +187,7 @@ async def test_a_price_above_the_limit_is_refused(stand: Stand) -> None:
     stand.market.on(PRODUCT, "product")
     stand.market.on(CREATE, "create_refused_inside")
 
-    with pytest.raises(Never) as raised:
+    with pytest.raises(Rejected) as raised:
         await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=8180))
     assert raised.value.reason is Reason.PRICE_CHANGED
 
@@ -195,7 +195,7 @@ async def test_a_price_above_the_limit_is_refused(stand: Stand) -> None:
 async def test_a_product_that_is_gone_is_not_placed(stand: Stand) -> None:
     stand.market.on(PRODUCT, refusal("ITEM_NOT_FOUND"))
 
-    with pytest.raises(Never) as raised:
+    with pytest.raises(Rejected) as raised:
         await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=1))
 
     assert raised.value.reason is Reason.NOT_FOR_SALE
@@ -206,7 +206,7 @@ async def test_a_success_without_orders_must_be_found_out(stand: Stand) -> None:
     stand.market.on(PRODUCT, "product")
     stand.market.on(CREATE, answer({"success": True, "order_list": []}))
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=1))
 
 
@@ -214,7 +214,7 @@ async def test_what_the_marketplace_does_not_offer(stand: Stand) -> None:
     request = RefundRequest(ORDER, RefundKind.REFUND_ONLY, 1, 0, "reason", None)
 
     for asked in (stand.taobao.pay_link([ORDER]), stand.taobao.refund(request)):
-        with pytest.raises(Never) as raised:
+        with pytest.raises(Rejected) as raised:
             await asked
         assert raised.value.reason is Reason.NOT_SUPPORTED
     assert stand.market.calls == []

@@ -19,7 +19,13 @@ from platforms.taobao.scripted import (
 
 from tradewind.egress.client import Client
 from tradewind.platforms.access import Access
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, PlatformFailure, TryLater
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    PlatformFailure,
+    Rejected,
+    Unavailable,
+)
 from tradewind.platforms.model import Address, Draft, Line, Query
 from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao.connector import Taobao
@@ -117,7 +123,7 @@ async def test_what_changes_nothing_may_be_asked_later(
     operation = SAFE[name]
     script(stand.market, operation, trouble)
 
-    assert type(await fails(stand, operation)) is TryLater
+    assert type(await fails(stand, operation)) is Unavailable
 
 
 @pytest.mark.parametrize("name", UNSAFE)
@@ -128,7 +134,7 @@ async def test_what_may_have_been_done_is_sent_once_and_must_be_found_out(
     operation = UNSAFE[name]
     script(stand.market, operation, trouble)
 
-    assert type(await fails(stand, operation)) is FindOut
+    assert type(await fails(stand, operation)) is OutcomeUnknown
     assert len(stand.market.asked(operation.path)) == 1
 
 
@@ -137,8 +143,8 @@ async def test_what_was_turned_away_was_not_done(stand: Stand, name: str) -> Non
     operation = UNSAFE[name]
     script(stand.market, operation, refusing("ApiCallLimit"), refusing("MissingParameter"))
 
-    assert type(await fails(stand, operation)) is TryLater
-    assert type(await fails(stand, operation)) is Never
+    assert type(await fails(stand, operation)) is Unavailable
+    assert type(await fails(stand, operation)) is Rejected
     assert len(stand.market.asked(operation.path)) == 2
 
 
@@ -154,7 +160,7 @@ async def test_what_never_left_was_not_done(name: str) -> None:
     nowhere = Link("taobao", "http://127.0.0.1:9/rest", client, no_pace)
     taobao = Taobao(nowhere, get_access)
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await UNSAFE[name].call(taobao)
     await client.close()
 
@@ -187,5 +193,5 @@ async def test_a_token_that_is_refused_again_needs_an_operator(stand: Stand, nam
 async def test_an_order_whose_products_cannot_be_looked_up_was_not_placed(stand: Stand) -> None:
     stand.market.on("/product/get", GARBAGE)
 
-    assert type(await fails(stand, UNSAFE["create"])) is TryLater
+    assert type(await fails(stand, UNSAFE["create"])) is Unavailable
     assert stand.market.asked("/purchase/order/create") == []

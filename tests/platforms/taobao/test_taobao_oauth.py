@@ -16,7 +16,13 @@ from platforms.taobao.scripted import (
 )
 
 from tradewind.platforms.access import Tokens
-from tradewind.platforms.failures import FindOut, Never, NotAuthorised, PlatformFailure, TryLater
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    PlatformFailure,
+    Rejected,
+    Unavailable,
+)
 from tradewind.platforms.taobao.oauth import OAuth
 
 TOKENS = Tokens("a-token", 2592000, "r-token", 5184000, "buyer@example.com")
@@ -64,12 +70,12 @@ def said(code: str) -> Answer:
 @pytest.mark.parametrize(
     ("answer", "of_exchange", "of_refresh"),
     [
-        (said("InvalidCode"), Never, Never),
+        (said("InvalidCode"), Rejected, Rejected),
         (said("IllegalRefreshToken"), NotAuthorised, NotAuthorised),
         (said("IncompleteSignature"), NotAuthorised, NotAuthorised),
-        (GARBAGE, FindOut, TryLater),
-        (DROP, FindOut, TryLater),
-        (Answer(b'{"code":"0","access_token":"a"}'), FindOut, TryLater),
+        (GARBAGE, OutcomeUnknown, Unavailable),
+        (DROP, OutcomeUnknown, Unavailable),
+        (Answer(b'{"code":"0","access_token":"a"}'), OutcomeUnknown, Unavailable),
     ],
 )
 async def test_what_can_go_wrong(

@@ -3,7 +3,7 @@
 import pytest
 from platforms.taobao.scripted import Stand
 
-from tradewind.platforms.failures import FindOut, Never, Reason, TryLater
+from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
 from tradewind.platforms.model import CancelState, Payment, PaymentState
 
 ORDER = "2200778678370001234"
@@ -37,7 +37,7 @@ async def test_a_payment_that_is_refused_says_why_in_our_words(stand: Stand) -> 
     stand.market.on(QUERY, "order_unpaid")
     stand.market.on(PAY, "pay_refused")
 
-    with pytest.raises(Never) as refused:
+    with pytest.raises(Rejected) as refused:
         await stand.taobao.pay(ORDER, 10500, "op-1")
 
     assert (refused.value.code, refused.value.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
@@ -74,7 +74,7 @@ async def test_no_other_amount_and_no_closed_order_is_paid(
 ) -> None:
     stand.market.on(QUERY, before)
 
-    with pytest.raises(Never) as raised:
+    with pytest.raises(Rejected) as raised:
         await stand.taobao.pay(ORDER, amount, "op-1")
 
     assert (raised.value.reason, raised.value.message) == (reason, message)
@@ -84,10 +84,10 @@ async def test_no_other_amount_and_no_closed_order_is_paid(
 async def test_an_order_in_the_making_is_paid_later(stand: Stand) -> None:
     stand.market.on(QUERY, "order_building")
 
-    with pytest.raises(TryLater) as raised:
+    with pytest.raises(Unavailable) as raised:
         await stand.taobao.pay(ORDER, 10500, "op-1")
 
-    assert type(raised.value) is TryLater
+    assert type(raised.value) is Unavailable
     assert stand.market.asked(PAY) == []
 
 
@@ -97,7 +97,7 @@ async def test_a_payment_that_is_neither_accepted_nor_refused_must_be_found_out(
     stand.market.on(QUERY, "order_unpaid")
     stand.market.on(PAY, "pay_neither")
 
-    with pytest.raises(FindOut):
+    with pytest.raises(OutcomeUnknown):
         await stand.taobao.pay(ORDER, 10500, "op-1")
 
 

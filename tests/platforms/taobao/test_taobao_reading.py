@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from platforms.taobao.scripted import Answer, Stand, answer, recorded, refusal
 
-from tradewind.platforms.failures import Never, Reason, TryLater
+from tradewind.platforms.failures import Reason, Rejected, Unavailable
 from tradewind.platforms.model import PaymentState, Refund, RefundState
 
 ORDER = "2200778678370001234"
@@ -53,7 +53,7 @@ async def test_an_order_that_is_not_there(stand: Stand) -> None:
     stand.market.on(QUERY, shelf([]))
 
     for order_id in ("5", "five"):
-        with pytest.raises(Never) as raised:
+        with pytest.raises(Rejected) as raised:
             await stand.taobao.read_one(order_id)
         assert raised.value.reason is Reason.NOT_FOUND
 
@@ -125,7 +125,7 @@ async def test_an_answer_in_part_is_no_proof_that_there_is_no_order(
 
     stand.market.on(QUERY, query)
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await stand.taobao.find_by_reference("ORD1")
 
 
@@ -139,7 +139,7 @@ async def test_a_query_that_never_ends_is_given_up(stand: Stand) -> None:
     endless = {"results_total": 10**6, "page_size": 1, "purchase_orders": [plain(1)]}
     stand.market.on(QUERY, answer(endless))
 
-    with pytest.raises(TryLater):
+    with pytest.raises(Unavailable):
         await stand.taobao.find_by_reference("ORD1")
 
 

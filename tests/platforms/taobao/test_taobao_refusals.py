@@ -7,12 +7,12 @@ import pytest
 
 from tradewind.egress.client import Reply
 from tradewind.platforms.failures import (
-    FindOut,
-    Never,
     NotAuthorised,
+    OutcomeUnknown,
     PlatformFailure,
     Reason,
-    TryLater,
+    Rejected,
+    Unavailable,
 )
 from tradewind.platforms.taobao.gateway import understood
 
@@ -22,11 +22,11 @@ GATEWAY = [
     ("InvalidAppKey", "ISV", NotAuthorised),
     ("InsufficientPermission", "ISV", NotAuthorised),
     ("IllegalRefreshToken", "ISP", NotAuthorised),
-    ("ApiCallLimit", "ISV", TryLater),
-    ("AppCallLimit", "SYSTEM", TryLater),
-    ("IllegalTimestamp", "ISV", TryLater),
-    ("MissingParameter", "ISV", Never),
-    ("InvalidApiPath", "ISV", Never),
+    ("ApiCallLimit", "ISV", Unavailable),
+    ("AppCallLimit", "SYSTEM", Unavailable),
+    ("IllegalTimestamp", "ISV", Unavailable),
+    ("MissingParameter", "ISV", Rejected),
+    ("InvalidApiPath", "ISV", Rejected),
 ]
 TROUBLE = [
     ("ServiceTimeout", "ISV"),
@@ -84,8 +84,8 @@ def test_the_gateway_refuses_before_anything_is_done(
 def test_trouble_inside_leaves_open_what_was_done(code: str, kind: str | None) -> None:
     said = {"code": code, "type": kind, "message": "Oh."}
 
-    assert type(outcome(said, safe=True)) is TryLater
-    assert type(outcome(said, safe=False)) is FindOut
+    assert type(outcome(said, safe=True)) is Unavailable
+    assert type(outcome(said, safe=False)) is OutcomeUnknown
 
 
 @pytest.mark.parametrize("safe", [True, False])
@@ -101,7 +101,7 @@ def test_a_refusal_of_the_operation_is_for_good(code: str, reason: Reason, *, sa
 
     for form in forms:
         failure = outcome(form, safe=safe)
-        assert isinstance(failure, Never)
+        assert isinstance(failure, Rejected)
         assert (failure.reason, failure.code, failure.message) == (reason, code, "No.")
 
 
@@ -118,8 +118,8 @@ def test_a_refusal_of_the_operation_is_for_good(code: str, reason: Reason, *, sa
 def test_a_no_that_we_do_not_know_leaves_open_what_was_done(no: dict[str, str]) -> None:
     said = {"code": "0", "success": False, **no}
 
-    assert type(outcome(said, safe=True)) is TryLater
-    assert type(outcome(said, safe=False)) is FindOut
+    assert type(outcome(said, safe=True)) is Unavailable
+    assert type(outcome(said, safe=False)) is OutcomeUnknown
 
 
 def test_a_reason_can_be_in_the_words_alone() -> None:
@@ -127,14 +127,14 @@ def test_a_reason_can_be_in_the_words_alone() -> None:
 
     failure = outcome(said, safe=False)
 
-    assert isinstance(failure, Never)
+    assert isinstance(failure, Rejected)
     assert failure.reason is Reason.OUT_OF_STOCK
 
 
 def test_a_no_without_a_code_has_no_words_either() -> None:
     failure = outcome({"success": "false"}, safe=False)
 
-    assert type(failure) is FindOut
+    assert type(failure) is OutcomeUnknown
     assert (failure.code, failure.message) == ("no_code", "No message.")
 
 
@@ -154,7 +154,7 @@ def test_a_yes_in_every_form(answer: Any) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"1", b"<html>", b'{"code":"0"}{"code":"0"}'])
 def test_an_answer_that_nobody_can_read(body: bytes) -> None:
-    for safe, means in ((True, TryLater), (False, FindOut)):
+    for safe, means in ((True, Unavailable), (False, OutcomeUnknown)):
         with pytest.raises(PlatformFailure) as raised:
             understood(Reply(200, body), lambda _: None, safe=safe)
         assert type(raised.value) is means

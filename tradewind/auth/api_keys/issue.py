@@ -8,10 +8,10 @@ from tradewind.audit.record import record
 from tradewind.auth.api_keys import spelling, sql
 from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.errors import KeyLimitReached
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web.problems import NoSuch
 
 MOST_KEYS = 100
 
@@ -33,7 +33,7 @@ async def issue(
     made_with, hash_ = spelling.hash_now(keyring, key)
     async with transaction(db) as tx:
         if not await sql.lock_owner(tx, account_id):
-            raise NoSuch(ids.ACCOUNT)
+            raise ResourceNotFound(ids.ACCOUNT)
         if await sql.count_live_keys(tx, account_id) >= MOST_KEYS:
             raise KeyLimitReached(MOST_KEYS)
         row = await sql.insert_key(

@@ -6,9 +6,9 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.auth.api_keys import sql
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web.problems import NoSuch
 
 
 async def revoke(db: Database, by: Actor, account_id: UUID, key_id: UUID) -> None:
@@ -16,7 +16,7 @@ async def revoke(db: Database, by: Actor, account_id: UUID, key_id: UUID) -> Non
     async with transaction(db) as tx:
         known, revoked = await sql.revoke_key(tx, account_id, key_id)
         if not known:
-            raise NoSuch(ids.API_KEY)
+            raise ResourceNotFound(ids.API_KEY)
         if revoked:
             await record(
                 tx,

@@ -9,15 +9,15 @@ from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.auth.errors import KeyLimitReached
+from tradewind.errors import ResourceNotFound
 from tradewind.ids import ApiKeyId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer, location
+from tradewind.web.response import NO_STORE, Response, location
 
 routes = Routes("/v1/api-keys", tag="API keys")
 
@@ -51,17 +51,17 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
 )
 async def create_api_key(
     request: Request, caller: Caller, body: NewKeyIn, db: Database, keyring: Keyring
-) -> Answer:
+) -> Response:
     """Make an API key. The key itself is in this answer and nowhere else, ever.
 
     A key can do what its account can.
     """
     made, key = await issue(db, keyring, Actor.of(caller, request), caller.account_id, body.name)
     shown = NewKeyOut.of_new(made, key)
-    return Answer(shown, headers=[NO_STORE, location("api-keys", shown.id)])
+    return Response(shown, headers=[NO_STORE, location("api-keys", shown.id)])
 
 
-@routes.delete("/{id}", status=204, urgent=True, errors=(NoSuch,))
+@routes.delete("/{id}", status=204, urgent=True, errors=(ResourceNotFound,))
 async def revoke_api_key(key_id: ApiKeyId, request: Request, caller: Caller, db: Database) -> None:
     """Revoke an API key: from this answer on, every process refuses it.
 

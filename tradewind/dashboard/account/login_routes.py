@@ -20,7 +20,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
@@ -44,7 +44,7 @@ class SignInForm(Form):
 @routes.get("/sign-in", media_type="text/html")
 async def show_sign_in(
     request: Request, query: SignInQuery, renderer: Renderer, sessions: Sessions
-) -> Answer:
+) -> Response:
     """Ask who it is; whoever is known already goes on."""
     if await sessions.find(request):
         return _on(local_path(query.next))
@@ -69,7 +69,7 @@ async def take_sign_in(
     rate: LoginRate,
     renderer: Renderer,
     sessions: Sessions,
-) -> Answer:
+) -> Response:
     """Open a session, under the limits that the API has, or say what was wrong."""
     try:
         _, tokens = await sign_in(
@@ -99,7 +99,7 @@ async def take_sign_in(
 
 
 @routes.post("/sign-out")
-async def sign_out(caller: Caller, body: Form, db: Database, sessions: Sessions) -> Answer:
+async def sign_out(caller: Caller, body: Form, db: Database, sessions: Sessions) -> Response:
     """End the session, here and on every process."""
     await account_sessions.log_out(db, caller.session_id)
     answer = _on("/sign-in")
@@ -107,8 +107,8 @@ async def sign_out(caller: Caller, body: Form, db: Database, sessions: Sessions)
     return answer
 
 
-def _on(where: str) -> Answer:
-    return Answer(None, 303, [(b"location", where.encode("ascii")), NO_STORE])
+def _on(where: str) -> Response:
+    return Response(None, 303, [(b"location", where.encode("ascii")), NO_STORE])
 
 
 def _sentence(detail: str, wait: int | None) -> str:

@@ -14,7 +14,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 routes = Routes("/password", tag="Dashboard", hidden=True, pages=True)
@@ -37,7 +37,7 @@ class LinkForm(Form):
 @routes.get(media_type="text/html")
 async def show_password_form(
     request: Request, query: LinkQuery, db: Database, keyring: Keyring, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Ask for the new password, twice; a link that would not work is refused at once."""
     await change_password.check_link(db, keyring, query.token)
     return _form(renderer, request, query.token)
@@ -51,7 +51,7 @@ async def choose_password(
     keyring: Keyring,
     passwords: Passwords,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Set the password, or say what is wrong with it and ask again."""
     if len(body.password) < MINIMUM:
         wrong = {"password": f"A password has at least {MINIMUM} characters."}
@@ -66,7 +66,7 @@ async def choose_password(
 
 def _form(
     renderer: Renderer, request: Request, token: str, errors: Mapping[str, str] | None = None
-) -> Answer:
+) -> Response:
     return renderer.page(
         "password.html",
         request,

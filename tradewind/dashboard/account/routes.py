@@ -18,7 +18,7 @@ from tradewind.dashboard.account import user_agents
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
@@ -27,11 +27,10 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget
 from tradewind.web.paging import page, read_cursor
-from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
-from tradewind.webhooks.subscribe import Door
+from tradewind.webhooks.subscribe import UrlPolicy
 
 routes = Routes("/account", tag="Dashboard", hidden=True, pages=True)
 
@@ -59,9 +58,9 @@ async def show_account(
     caller: Caller,
     query: AccountQuery,
     db: Database,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Who one is here, what the plan allows, and where one is signed in."""
     return await _page(db, door, renderer, request, caller, query)
 
@@ -74,10 +73,10 @@ async def change_own_password(
     db: Database,
     keyring: Keyring,
     passwords: Passwords,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
     cookies: Sessions,
-) -> Answer:
+) -> Response:
     """Change the password. Every session ends, this one included, as with the API."""
     try:
         wanted = inputs.read_values(
@@ -107,7 +106,7 @@ async def end_session(
     db: Database,
     renderer: Renderer,
     cookies: Sessions,
-) -> Answer:
+) -> Response:
     """End one of one's sessions, on every process; one's present one is a way to sign out."""
     await sessions.end_one(db, Actor.of(caller, request), caller.account_id, session_id)
     if session_id == caller.session_id:
@@ -118,7 +117,7 @@ async def end_session(
 @routes.post("/sessions/end-others", media_type="text/html")
 async def end_other_sessions(
     request: Request, caller: Caller, body: Form, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """End every session but the one at hand."""
     assert caller.session_id is not None  # noqa: S101 - pages are opened by a session
     ended = await sessions.end_others(
@@ -130,14 +129,14 @@ async def end_other_sessions(
 
 async def _page(
     db: Database,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
     request: Request,
     caller: Caller,
     query: AccountQuery,
     *,
-    refusal: Refusal | None = None,
-) -> Answer:
+    refusal: ApiError | None = None,
+) -> Response:
     rows = await sql_sessions.list_live_sessions(
         db,
         caller.account_id,
@@ -177,5 +176,5 @@ def _check_again(body: PasswordForm) -> None:
         raise ValidationFailed("/again", "This is not the same as the new password.")
 
 
-def _signed_out(cookies: Sessions, where: str) -> Answer:
-    return Answer(None, 303, [(b"location", where.encode("ascii")), cookies.end(), NO_STORE])
+def _signed_out(cookies: Sessions, where: str) -> Response:
+    return Response(None, 303, [(b"location", where.encode("ascii")), cookies.end(), NO_STORE])

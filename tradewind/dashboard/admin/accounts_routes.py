@@ -20,16 +20,15 @@ from tradewind.dashboard.shell.flash import Shown
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.listing import choices, chosen, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
@@ -78,7 +77,7 @@ class LockForm(Form):
 @routes.get(media_type="text/html", expensive=True)
 async def show_accounts(
     request: Request, caller: Operator, query: AccountsQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Accounts newest first, found by a part of their e-mail or name."""
     rows = await sql_desk.list_accounts(
         db,
@@ -105,7 +104,7 @@ async def show_accounts(
 
 
 @routes.get("/new", media_type="text/html")
-async def show_new_account(request: Request, caller: Operator, renderer: Renderer) -> Answer:
+async def show_new_account(request: Request, caller: Operator, renderer: Renderer) -> Response:
     """The form for a new account."""
     return _new(renderer, request, caller, NewAccountForm(roles=[Role.BUYER]))
 
@@ -120,7 +119,7 @@ async def make_account(
     passwords: Passwords,
     public_url: PublicUrl,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Make an account, and the link by which its owner chooses a password."""
     actor = Actor.of(caller, request)
     try:
@@ -162,7 +161,7 @@ def _new(
     form: NewAccountForm,
     status: int = 200,
     errors: Mapping[str, str] | None = None,
-) -> Answer:
+) -> Response:
     return renderer.page(
         "account_new.html",
         request,
@@ -178,7 +177,7 @@ def _new(
 @routes.get("/{account_id}", media_type="text/html")
 async def show_account(
     account_id: ids.AccountId, request: Request, caller: Operator, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """One account: what it is, what it has, and what was done with it lately."""
     return await _page(db, renderer, request, caller, account_id)
 
@@ -191,7 +190,7 @@ async def change_plan(
     body: PlanForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Put an account on another plan."""
     try:
         wanted = inputs.read_values(PlanIn, plan=body.plan)
@@ -209,7 +208,7 @@ async def change_roles(
     body: RolesForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Give an account exactly the roles that are ticked."""
     try:
         if not body.roles:
@@ -231,7 +230,7 @@ async def lock(
     body: LockForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Refuse every credential of an account from now on."""
     reason = body.reason.strip()
     try:
@@ -259,7 +258,7 @@ async def unlock(
     db: Database,
     keyring: Keyring,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Let an account in again."""
     await change.unlock(db, keyring, Actor.of(caller, request), account_id)
     return renderer.to(
@@ -277,7 +276,7 @@ async def make_password_link(
     keyring: Keyring,
     public_url: PublicUrl,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """A link by which the owner chooses a password, once."""
     url, _ = await change_password.make_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
@@ -295,11 +294,11 @@ async def _page(
     *,
     field: str = "",
     reason: str = "",
-) -> Answer:
+) -> Response:
     """The account's page; a refusal stands beside its field."""
     account = await account_sql.find_account(db, account_id=account_id)
     if account is None:
-        raise NoSuch(ids.ACCOUNT)
+        raise ResourceNotFound(ids.ACCOUNT)
     errors: dict[str, Any] = {}
     status = 200
     if isinstance(refusal, Conflict):

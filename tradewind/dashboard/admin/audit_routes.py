@@ -15,7 +15,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/audit", tag="Dashboard", hidden=True, pages=True)
 
@@ -36,7 +36,7 @@ class AuditQuery(PageQuery):
 @routes.get(media_type="text/html", expensive=True)
 async def show_audit(
     request: Request, caller: Operator, query: AuditQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Who did what, when and from where, newest first."""
     account_id, errors = None, {}
     if query.account.strip():

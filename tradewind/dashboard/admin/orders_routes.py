@@ -8,6 +8,7 @@ from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.orders.changes import told
 from tradewind.dashboard.shell.listing import choices, chosen, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
 from tradewind.orders.model import PaymentStatus, Status
@@ -17,9 +18,8 @@ from tradewind.orders.wire import OrderOut
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/admin/orders", tag="Dashboard", hidden=True, pages=True)
 
@@ -34,7 +34,7 @@ async def show_all_orders(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Orders of every account, or of one, newest first."""
     account_id = None
     if query.account is not None:
@@ -63,11 +63,11 @@ async def show_all_orders(
 @routes.get("/{order_id}", media_type="text/html")
 async def show_any_order(
     order_id: ids.OrderId, request: Request, caller: Operator, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """One order as it was last heard of, with what happened to it. Its platform is not asked."""
     order = await sql_lists.find_order(db, None, order_id)
     if order is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     rows = await sql_lists.list_changes(db, order.account_id, order_id, below=None, limit=_CHANGES)
     payments = await sql_lists.list_payments_of(
         db, order.account_id, order_id, below=None, limit=_CHANGES

@@ -1,10 +1,11 @@
 """Marketplaces, in a browser, for operators: how each stands, and how it is connected."""
 
+from tradewind import errors
 from tradewind.accounts.model import Operator
 from tradewind.audit.model import Actor
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.errors import Conflict, Invalid, Refusal, Unavailable, UpstreamFailed
+from tradewind.errors import ApiError, Conflict, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.orders.payments.modes import PayModes
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials
@@ -17,7 +18,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
@@ -39,7 +40,7 @@ class CredentialsForm(Form):
 @routes.get(media_type="text/html")
 async def show_platforms(
     request: Request, caller: Operator, platforms: Platforms, modes: PayModes, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Every marketplace, and how our connection to it stands."""
     listed = await platforms.listed()
     return renderer.page(
@@ -61,7 +62,7 @@ async def show_platform(
     modes: PayModes,
     public_url: PublicUrl,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """One marketplace: what it can, and what it takes to connect it."""
     name = _named(platforms, platform)
     return await _page(renderer, request, caller, platforms, modes, public_url, name)
@@ -78,7 +79,7 @@ async def connect(
     modes: PayModes,
     public_url: PublicUrl,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Set the application, or authorise it by a code or by tokens; nothing of it is shown back."""
     name = _named(platforms, platform)
     code, state = body.code, body.state
@@ -86,7 +87,7 @@ async def connect(
         code, state = connecting.read_return_address(body.returned)
     try:
         if body.returned and not code:
-            raise problems.ValidationFailed("/returned", "There is no code=… in this address.")
+            raise errors.ValidationFailed("/returned", "There is no code=… in this address.")
         given = inputs.read_values(
             CredentialsIn,
             app_key=body.app_key.strip() or None,
@@ -105,11 +106,11 @@ async def connect(
             refresh_token=given.refresh_token,
         )
         if wanted == Credentials():
-            raise problems.ValidationFailed("", "Nothing was given to set.", "missing")
+            raise errors.ValidationFailed("", "Nothing was given to set.", "missing")
         connected = await connecting.connect(
             db, platforms, Actor.of(caller, request), name, wanted, public_url.text
         )
-    except (Invalid, Conflict, UpstreamFailed, Unavailable) as refusal:
+    except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as refusal:
         return await _page(
             renderer, request, caller, platforms, modes, public_url, name, refusal, body.app_key
         )
@@ -125,7 +126,7 @@ async def disconnect(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Forget a marketplace's credentials."""
     name = _named(platforms, platform)
     await connecting.disconnect(db, platforms, Actor.of(caller, request), name)
@@ -140,9 +141,9 @@ async def _page(
     modes: PayModes,
     public_url: PublicUrl,
     name: str,
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     app_key: str = "",
-) -> Answer:
+) -> Response:
     """The marketplace's page. Of what was typed, only the application's key comes back."""
     listing = next(one for one in await platforms.listed() if one.traits.platform == name)
     connection = await platforms.connections.find(name)

@@ -19,7 +19,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 
@@ -50,7 +50,7 @@ class QueueQuery(Input):
 @routes.get("/endpoints", media_type="text/html", expensive=True)
 async def show_endpoints(
     request: Request, caller: Operator, query: EndpointsQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Receivers of all accounts: whose they are, since when they fail, and with what."""
     found, cursor = await _found(db, query)
     return renderer.page(
@@ -85,7 +85,7 @@ async def _found(db: Database, query: EndpointsQuery) -> tuple[Sequence[Subscrip
 @routes.get("/queue", media_type="text/html", expensive=True)
 async def show_queue(
     request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """What waits to be delivered, how long it has, and how attempts went lately."""
     rows: Sequence[Any] = await sql_log.list_queue(db, limit=_MOST + 1)
     if query.only == "failing":

@@ -16,7 +16,7 @@ from tradewind.auth.errors import KeyLimitReached
 from tradewind.dashboard.shell.flash import Shown
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
@@ -24,9 +24,8 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import page, read_cursor
-from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 routes = Routes("/keys", tag="Dashboard", hidden=True, pages=True)
@@ -50,7 +49,7 @@ class NewKeyForm(Form):
 @routes.get(media_type="text/html")
 async def show_keys(
     request: Request, caller: Caller, query: KeysQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """One's keys, newest first."""
     return await _page(db, renderer, request, caller, query)
 
@@ -63,7 +62,7 @@ async def make_key(
     db: Database,
     keyring: Keyring,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Make a key, and show it on the next page, once."""
     try:
         wanted = inputs.read_values(NewKeyIn, name=body.name.strip())
@@ -86,7 +85,7 @@ async def revoke_key(
     body: Form,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Revoke a key: from this answer on, every process refuses it."""
     await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
     return renderer.to(caller, "/keys", "The key is revoked: from now on it is refused.")
@@ -100,8 +99,8 @@ async def _page(
     query: KeysQuery,
     *,
     name: str = "",
-    refusal: Refusal | None = None,
-) -> Answer:
+    refusal: ApiError | None = None,
+) -> Response:
     list_name = f"keys: {query.state}"
     rows = await sql.list_keys(
         db,

@@ -18,7 +18,7 @@ from tradewind.dashboard.shell.forms import errors_of, required_amount_fen
 from tradewind.dashboard.shell.labels import word
 from tradewind.dashboard.shell.listing import choices, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer, fen
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.orders import sql_lists
 from tradewind.orders.errors import AmountChanged
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
@@ -32,9 +32,8 @@ from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 routes = Routes("/approvals", tag="Dashboard", hidden=True, pages=True)
@@ -93,7 +92,7 @@ class Asked:
 @routes.get(media_type="text/html", expensive=True)
 async def show_approvals(
     request: Request, caller: Approver, query: ApprovalsQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """The queue, those first that have the least time left; or what was decided, newest first."""
     if query.show == "waiting":
         waiting = await sql_lists.list_queue(
@@ -125,7 +124,7 @@ async def show_approvals(
 @routes.get("/{payment_id}", media_type="text/html")
 async def show_approval(
     payment_id: ids.PaymentId, request: Request, caller: Approver, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """One request, with its order and what can be decided."""
     return await _page(db, renderer, request, caller, payment_id)
 
@@ -138,7 +137,7 @@ async def approve(
     body: ApproveForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Approve the amount that was on the page, or say that it is another."""
     try:
         seen = required_amount_fen("amount_cny", body.amount_cny)
@@ -160,7 +159,7 @@ async def reject(
     body: RejectForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Refuse to have an order paid; whoever asked is told why."""
     reason = body.reason.strip()
     try:
@@ -191,10 +190,10 @@ async def _page(
     *,
     errors: Mapping[str, str] | None = None,
     reason: str = "",
-) -> Answer:
+) -> Response:
     found = await sql_lists.find_payment(db, payment_id)
     if found is None:
-        raise NoSuch(ids.PAYMENT)
+        raise ResourceNotFound(ids.PAYMENT)
     (asked,) = await _asked(db, caller, [found])
     order = asked.order
     history = await sql_lists.list_payments_of(db, order.account_id, order.id, below=None, limit=20)

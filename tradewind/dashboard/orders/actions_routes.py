@@ -14,7 +14,7 @@ from tradewind.dashboard.shell.page_limits import spend_request
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.submit_token import OnceForm, once_of
 from tradewind.egress.client import Client
-from tradewind.errors import Conflict, Invalid, Unavailable, UpstreamFailed
+from tradewind.errors import Conflict, Invalid, ServiceUnavailable, UpstreamFailed, ValidationFailed
 from tradewind.orders.cancel import cancel
 from tradewind.orders.errors import RefundTooLarge
 from tradewind.orders.inputs import AdvanceIn
@@ -31,15 +31,14 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKeyReused, Replay
 from tradewind.web.inputs import read_values
-from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
 _DONE = 200
-_TOLD = (Conflict, UpstreamFailed, Unavailable, IdempotencyKeyReused)
+_TOLD = (Conflict, UpstreamFailed, ServiceUnavailable, IdempotencyKeyReused)
 
 
 class PaymentForm(OnceForm):
@@ -63,7 +62,7 @@ async def refresh_order(
     db: Database,
     refreshes: Refreshes,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Ask the marketplace, as a GET of the API does."""
     await spend_request(db, caller)
     order, stale = await refreshes.fresh(caller.account_id, order_id)
@@ -84,7 +83,7 @@ async def cancel_order(
     platforms: Platforms,
     errands: Errands,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Cancel it; the marketplace may have yet to say."""
     once = once_of(caller, request, body)
     act = cancel(db, platforms, errands, who(caller), order_id, once)
@@ -107,7 +106,7 @@ async def ask_to_pay(
     db: Database,
     modes: PayModes,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Ask for the amount that was shown to be paid."""
     seen = required_amount_fen("amount_cny", body.amount_cny)
     once = once_of(caller, request, body)
@@ -125,7 +124,7 @@ async def withdraw(
     body: OnceForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Take the request back that nobody has decided about."""
     once = once_of(caller, request, body)
     act = withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
@@ -142,7 +141,7 @@ async def ask_back(
     platforms: Platforms,
     errands: Errands,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Ask the seller for money back, once for each page that was looked at."""
     once = once_of(caller, request, body)
     actor = Actor.of(caller, request)
@@ -171,7 +170,7 @@ async def advance(
     client: Client,
     refreshes: Refreshes,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Let something happen on a simulated marketplace; what follows is real."""
     try:
         total = _amount("total_cny", body.total_cny)
@@ -213,7 +212,7 @@ async def _done(
     said: str,
     *,
     later: str = "",
-) -> Answer:
+) -> Response:
     """Back to the order, with what came of it. What was asked for before is told as it was then."""
     where = f"/orders/{ids.ORDER.show(order_id)}"
     try:
@@ -222,6 +221,6 @@ async def _done(
         answer = replay.answer
     except _TOLD as refusal:
         return renderer.to(caller, where, plainly(refusal), tone="bad")
-    if later and isinstance(answer, Answer) and answer.status != _DONE:
+    if later and isinstance(answer, Response) and answer.status != _DONE:
         return renderer.to(caller, where, later, tone="waiting")
     return renderer.to(caller, where, said)

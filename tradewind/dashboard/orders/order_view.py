@@ -10,12 +10,12 @@ import asyncpg
 from tradewind import ids
 from tradewind.dashboard.orders import queries as sql_orders
 from tradewind.dashboard.orders.timeline import Entry, Told, entry
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
 from tradewind.orders.timeline import ChangeOut
 from tradewind.storage.pool import Database
 from tradewind.web.paging import page, read_cursor
-from tradewind.web.problems import NoSuch
 
 _CHANGES = 30
 _SKEW = timedelta(minutes=1)
@@ -38,7 +38,7 @@ async def find(db: Database, account_id: UUID, order_id: UUID) -> Order:
     """The order as it is stored."""
     order = await sql_lists.find_order(db, account_id, order_id)
     if order is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     return order
 
 

@@ -28,7 +28,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, check_moment, read_values
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
@@ -125,7 +125,7 @@ async def show_orders(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """The orders of the account; an id that is one order's leads to that order."""
     errors: Mapping[str, str] = {}
     orders: Sequence[OrderOut] = ()
@@ -173,7 +173,7 @@ async def show_order(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """An order as it is stored: nobody outside is asked by looking at it."""
     order = await order_view.find(db, caller.account_id, order_id)
     return await order_page(request, caller, order, db, platforms, renderer, cursor=query.cursor)
@@ -189,7 +189,7 @@ async def order_page(
     *,
     cursor: str | None = None,
     wrong: Wrong | None = None,
-) -> Answer:
+) -> Response:
     """The page of an order; with what is wrong in a form of it."""
     story, older = await order_view.story(db, caller.account_id, order.id, cursor)
     payments = await sql_lists.list_payments_of(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tradewind.dashboard.shell import labels
-from tradewind.errors import Refusal
+from tradewind.errors import ApiError
 from tradewind.orders import decide, lifecycle
 from tradewind.orders.errors import AmountChanged, InvalidTransition
 from tradewind.orders.lifecycle import Trigger
@@ -115,7 +115,7 @@ def moves(order: Order) -> Sequence[tuple[str, str]]:
     return found
 
 
-def plainly(refusal: Refusal) -> str:
+def plainly(refusal: ApiError) -> str:
     """Why it was refused, to somebody whose page may be older than the order is."""
     if isinstance(refusal, InvalidTransition):
         state = labels.word(refusal.facts["current"])

@@ -21,7 +21,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health
@@ -52,7 +52,7 @@ async def show_overview(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """The page that one begins with: what each role needs to know of its day."""
     return renderer.page(
         "overview.html",
@@ -68,7 +68,7 @@ async def show_overview(
 @routes.post("/first-steps/dismiss", media_type="text/html")
 async def dismiss_first_steps(
     caller: Buyer, body: Form, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Show the list of first steps no more."""
     await sql_overview.dismiss_steps(db, caller.account_id)
     return renderer.to(caller, "/")

@@ -13,7 +13,7 @@ from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.links import picture, picture_origins, web_link
 from tradewind.dashboard.shell.page_limits import spend_request
 from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
-from tradewind.errors import Invalid, Refusal, Unavailable, UpstreamFailed
+from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import Sort
 from tradewind.platforms.registry import Listing, Platforms
@@ -27,7 +27,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/products", tag="Dashboard", hidden=True, pages=True)
@@ -75,10 +75,10 @@ async def show_products(
     searches: Searches,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Search a marketplace. One that fails leaves the form as it was, and says so above it."""
     if LIVE_HEADER in request.headers:  # nothing here is live: no marketplace is asked again
-        return Answer(None, 204)
+        return Response(None, 204)
     able = [one for one in await platforms.listed() if _can_search(one)]
     names = [one.traits.platform for one in able]
     platform = query.platform or (names[0] if names else "")
@@ -93,7 +93,7 @@ async def show_products(
             await spend_request(db, caller)
             answer = await search_products(caller, wanted, platforms, searches)
             found = msgspec.json.decode(answer.encoded(), type=SearchOut)
-        except (Invalid, UpstreamFailed, Unavailable, RateLimited) as refusal:
+        except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as refusal:
             errors, status = errors_in_words(refusal), problems.status_of(type(refusal))
     origins = picture_origins(platforms, platform)
     return renderer.page(
@@ -125,10 +125,10 @@ async def show_product(
     public_url: PublicUrl,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Everything about a product, and how it is ordered."""
     if LIVE_HEADER in request.headers:
-        return Answer(None, 204)
+        return Response(None, 204)
     await spend_request(db, caller)
     product = await get_product(platform, product_id, caller, ProductQuery(), platforms)
     least = product.min_order_quantity or 1
@@ -176,7 +176,7 @@ def read_quantity(text: str) -> int | None:
     return wanted if 1 <= wanted <= _MOST else None
 
 
-def errors_in_words(refusal: Refusal) -> Mapping[str, str]:
+def errors_in_words(refusal: ApiError) -> Mapping[str, str]:
     """What is wrong, beside its field, or above the form where there is no such field."""
     found = dict(errors_of(refusal))
     if "min_price_cny" in found.get("max_price_cny", ""):

@@ -13,7 +13,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/search", tag="Dashboard", hidden=True, pages=True)
 
@@ -27,7 +27,7 @@ class SearchQuery(Input):
 @routes.get(media_type="text/html", expensive=True)
 async def search(
     request: Request, caller: Caller, query: SearchQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Go to the one page of what was typed; else show what it could be."""
     text = query.q.strip()
     found = await find(db, caller, text) if text else Found()

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from tradewind.errors import ValidationFailed
 from tradewind.web.inputs import check_moment
-from tradewind.web.problems import ValidationFailed
 
 
 def read_moment(name: str, text: str) -> datetime | None:

@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from tradewind.errors import Refusal
-from tradewind.web.problems import ValidationFailed
+from tradewind.errors import ApiError, ValidationFailed
 
 _LONGEST_PATH = 2000
 _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
 
 
-def errors_of(refusal: Refusal) -> Mapping[str, str]:
+def errors_of(refusal: ApiError) -> Mapping[str, str]:
     """What is wrong, by the name of the field; under "" what belongs to none.
 
     A pointer into a list, `/events/0`, is about the field that holds the list.

@@ -9,7 +9,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.pages import paragraphs
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 # Not pages of somebody: they are open to all, and a program that asks for a code that does not
 # exist gets a problem document.
@@ -17,7 +17,7 @@ routes = Routes("/problems", tag="Help", hidden=True)
 
 
 @routes.get(media_type="text/html")
-async def list_problems(request: Request, renderer: Renderer, sessions: Sessions) -> Answer:
+async def list_problems(request: Request, renderer: Renderer, sessions: Sessions) -> Response:
     """Every kind of problem."""
     kinds = [
         (code, problems.status_of(kind), kind.title)
@@ -29,7 +29,7 @@ async def list_problems(request: Request, renderer: Renderer, sessions: Sessions
 @routes.get("/{code}", media_type="text/html")
 async def explain_problem(
     code: str, request: Request, renderer: Renderer, sessions: Sessions
-) -> Answer:
+) -> Response:
     """The page that the `type` of a problem document points to."""
     kind = problems.catalogue().get(code)
     if kind is None:

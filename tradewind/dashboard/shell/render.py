@@ -18,7 +18,7 @@ from tradewind.dashboard.shell.table_markup import labelled, timed
 from tradewind.storage.keyring import Keyring
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
-from tradewind.web.response import HTML, NO_STORE, Answer, Headers
+from tradewind.web.response import HTML, NO_STORE, Headers, Response
 
 # What `live.js` sends when it looks again: such a look must not use up what is shown once.
 LIVE_HEADER = b"x-tradewind-live"
@@ -58,7 +58,7 @@ class Renderer:
         status: int = 200,
         images: Sequence[str] = (),
         **context: Any,
-    ) -> Answer:
+    ) -> Response:
         """The page of a template, for whom it is shown to.
 
         `images` are the origins that its pictures come from, besides our own.
@@ -74,7 +74,7 @@ class Renderer:
             public_url=self._public_url,
             **context,
         )
-        return Answer(html.encode(), status, [*_hardened(images), *headers], HTML)
+        return Response(html.encode(), status, [*_hardened(images), *headers], HTML)
 
     def to(
         self,
@@ -84,13 +84,13 @@ class Renderer:
         *,
         tone: Tone = "good",
         secret: Shown | None = None,
-    ) -> Answer:
+    ) -> Response:
         """The answer to a form: on to a page, which shows this text and this secret once."""
         headers: Headers = [(b"location", where.encode("ascii")), NO_STORE]
         if (text or secret) and me.session_id:
             value = flashes.write(self._keyring, me.session_id, Flash(text, tone, secret))
             headers.append(self._sessions.cookie(flashes.COOKIE, value, seconds=flashes.SECONDS))
-        return Answer(None, 303, headers)
+        return Response(None, 303, headers)
 
     def _flash(self, request: Request, me: Caller | None) -> tuple[Flash | None, Headers]:
         value = self._sessions.sent(request, flashes.COOKIE)

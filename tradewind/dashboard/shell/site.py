@@ -7,14 +7,14 @@ from tradewind.dashboard.shell.forms import local_path
 from tradewind.dashboard.shell.page_limits import spend_page
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions, is_csrf_token
-from tradewind.errors import NotFound, Refusal
+from tradewind.errors import ApiError, NotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.caller import Caller
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import ForgedForm, Form
 
 _OURS = frozenset({"same-origin", "none"})
@@ -61,13 +61,13 @@ class Dashboard:
         ):
             raise ForgedForm
 
-    async def refused(self, refusal: Refusal, request: Request) -> Answer:
+    async def refused(self, refusal: ApiError, request: Request) -> Response:
         if isinstance(refusal, SignInNeeded):
             if request.header(b"accept") == _A_STREAM:
-                return Answer(None, 204, [NO_STORE])  # ends the stream; the page then looks why
+                return Response(None, 204, [NO_STORE])  # ends the stream; the page then looks why
             where = quote(self._way_back(request), safe="/")
             next_ = f"?next={where}" if where != "/" else ""
-            return Answer(
+            return Response(
                 None,
                 303,
                 [(b"location", f"/sign-in{next_}".encode()), self._sessions.end(), NO_STORE],

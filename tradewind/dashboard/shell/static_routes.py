@@ -3,7 +3,7 @@
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
-from tradewind.web.response import NO_STORE, Answer
+from tradewind.web.response import NO_STORE, Response
 
 routes = Routes("/static", tag="Dashboard", hidden=True, quiet=True)
 
@@ -11,7 +11,7 @@ _FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
 @routes.get("/{version}/{name}")
-async def static_file(version: str, name: str, static: Static) -> Answer:
+async def static_file(version: str, name: str, static: Static) -> Response:
     """A file of the dashboard.
 
     While versions are replaced, a page of another one gets the file as it is here, unkept.
@@ -21,4 +21,4 @@ async def static_file(version: str, name: str, static: Static) -> Answer:
         raise RouteNotFound
     content, kind = found
     kept = _FOREVER if version == static.version else NO_STORE
-    return Answer(content, headers=[kept], content_type=kind)
+    return Response(content, headers=[kept], content_type=kind)

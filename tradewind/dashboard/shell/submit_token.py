@@ -3,7 +3,7 @@
 from tradewind.orders.model import Order
 from tradewind.web import idempotency
 from tradewind.web.caller import Caller
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.request import Request
 from tradewind.web.site import Form
 
@@ -23,9 +23,11 @@ def key_of(order: Order) -> str:
     return f"page-{order.reference}-{order.version}"
 
 
-def once_of(caller: Caller, request: Request, form: OnceForm) -> Once:
+def once_of(caller: Caller, request: Request, form: OnceForm) -> IdempotencyKey:
     """The form as the request that it is. A key that no page of ours has is refused."""
     key = idempotency.read_key(form.once, required=True) or ""
     steps = request.path.split("/")
     route = f"page {'/'.join(steps[3:])}"
-    return Once(caller.account_id, route, key, idempotency.fingerprint(request.path, form))
+    return IdempotencyKey(
+        caller.account_id, route, key, idempotency.fingerprint(request.path, form)
+    )

@@ -18,14 +18,13 @@ from tradewind.dashboard.webhooks.routes import address, state
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery.model import Outcome
 from tradewind.delivery.wire import DeliveriesQuery
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import Page, PageQuery
-from tradewind.web.problems import NoSuch, ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks.routes import mine
 
@@ -71,7 +70,7 @@ async def show_log(
     query: LogQuery,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """The log of attempts; every filter is in the address."""
     webhook = await mine(db, caller.account_id, subscription_id)
     base = f"{address(subscription_id)}/deliveries"
@@ -110,7 +109,7 @@ async def inspect(
     caller: Buyer,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """One attempt: what was sent, what came back, and what to do about it."""
     webhook = await mine(db, caller.account_id, subscription_id)
     attempt = await deliveries.get_delivery(subscription_id, delivery_id, caller, db)
@@ -152,7 +151,7 @@ async def redeliver_one(
     body: AgainForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Deliver the same event once more."""
     shown = ids.DELIVERY.show(delivery_id)
     where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries/{shown}")
@@ -170,7 +169,7 @@ async def redeliver_selected(
     body: SelectedForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Deliver the events of the ticked attempts once more, each event once."""
     where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries")
     await mine(db, caller.account_id, subscription_id)
@@ -185,7 +184,7 @@ async def redeliver_selected(
             if attempt.event_id not in queued:
                 await deliveries.redeliver(subscription_id, delivery_id, caller, db)
                 queued.add(attempt.event_id)
-        except NoSuch:
+        except ResourceNotFound:
             left_out += 1
         except Conflict as refusal:
             return renderer.to(caller, where, refusal.detail, tone="bad")
@@ -203,7 +202,7 @@ async def show_pending(
     query: PageQuery,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """What is still to be delivered, and when."""
     webhook = await mine(db, caller.account_id, subscription_id)
     found = await deliveries.list_pending(subscription_id, caller, query, db)

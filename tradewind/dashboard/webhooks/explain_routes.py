@@ -8,12 +8,12 @@ from tradewind.accounts.model import Buyer
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks.routes import state
 from tradewind.delivery import routes as deliveries
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.webhooks import sql
 from tradewind.webhooks.routes import mine
 
@@ -31,7 +31,7 @@ class WhyQuery(Input):
 @routes.get("/explain", media_type="text/html", expensive=True)
 async def explain_all(
     request: Request, caller: Buyer, query: WhyQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """What became of an event at every webhook."""
     webhooks = await sql.list_subscriptions(db, caller.account_id, below=None, limit=_MOST)
     return await _explain(request, caller, query, db, renderer, [one.id for one in webhooks], None)
@@ -45,7 +45,7 @@ async def explain_one(
     query: WhyQuery,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """What became of an event at one webhook."""
     webhook = await mine(db, caller.account_id, subscription_id)
     return await _explain(request, caller, query, db, renderer, [webhook.id], webhook.id)
@@ -59,7 +59,7 @@ async def _explain(
     renderer: Renderer,
     asked: Sequence[UUID],
     only: UUID | None,
-) -> Answer:
+) -> Response:
     found, errors = [], {}
     event = query.event.strip()
     for subscription_id in asked if event else ():
@@ -67,7 +67,7 @@ async def _explain(
             why = await deliveries.explain_delivery(
                 subscription_id, caller, deliveries.ExplainQuery(event=event), db
             )
-        except NoSuch:
+        except ResourceNotFound:
             errors["event"] = _NO_EVENT
             break
         found.append((await mine(db, caller.account_id, subscription_id), why))

@@ -13,14 +13,13 @@ from tradewind.dashboard.webhooks.routes import address, state
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery import sql_log
 from tradewind.delivery.wire import RecoverIn, RecoverOut
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import PageQuery
-from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks.routes import mine
 
@@ -55,7 +54,7 @@ async def show_recover(
     query: RecoverQuery,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Recoveries and how far they are; and how many events a new one would deliver."""
     return await _recover_page(request, subscription_id, caller, query, db, renderer)
 
@@ -68,7 +67,7 @@ async def begin_recovery(
     body: RecoverForm,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Deliver what was counted. Until when is what it was then, so that it is the same."""
     asked = RecoverQuery(since=body.since, until=body.until, order=body.order, include=body.include)
     where = f"{address(subscription_id)}/recover"
@@ -93,7 +92,7 @@ async def cancel_recovery(
     body: Form,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Cancel a recovery."""
     await deliveries.cancel_recovery(subscription_id, job_id, caller, db)
     said = "The recovery was cancelled: what it had not sent yet is not sent."
@@ -109,7 +108,7 @@ async def _recover_page(
     renderer: Renderer,
     *,
     refusal: Invalid | None = None,
-) -> Answer:
+) -> Response:
     webhook = await mine(db, caller.account_id, subscription_id)
     now = await sql_log.now(db)
     counted: RecoverOut | None = None

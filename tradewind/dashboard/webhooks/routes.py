@@ -19,21 +19,20 @@ from tradewind.dashboard.webhooks.request_code import VERIFY_OPENSSL, VERIFY_PLA
 from tradewind.delivery import routes as deliveries
 from tradewind.delivery.health import health_of
 from tradewind.delivery.wire import DeliveriesQuery
-from tradewind.errors import Conflict, Invalid
+from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery, page, read_cursor
-from tradewind.web.problems import ValidationFailed
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.routes import mine
-from tradewind.webhooks.subscribe import Door
+from tradewind.webhooks.subscribe import UrlPolicy
 from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
@@ -60,7 +59,7 @@ class SwitchForm(Form):
 @routes.get(media_type="text/html")
 async def show_webhooks(
     request: Request, caller: Buyer, query: PageQuery, db: Database, renderer: Renderer
-) -> Answer:
+) -> Response:
     """Every webhook, and how each does."""
     found = await sql.list_subscriptions(
         db,
@@ -83,7 +82,7 @@ async def show_webhooks(
 
 
 @routes.get("/new", media_type="text/html")
-async def show_new(request: Request, caller: Buyer, renderer: Renderer) -> Answer:
+async def show_new(request: Request, caller: Buyer, renderer: Renderer) -> Response:
     """The form for a new webhook."""
     return _form(request, caller, renderer, WebhookForm(events=list(BOTH)))
 
@@ -95,9 +94,9 @@ async def make_webhook(
     body: WebhookForm,
     db: Database,
     keyring: Keyring,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Make it, and show its secret on the page that follows."""
     try:
         wanted = read_values(SubscriptionIn, **_read(body))
@@ -121,7 +120,7 @@ async def show_edit(
     caller: Buyer,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """The form to change a webhook."""
     webhook = await mine(db, caller.account_id, subscription_id)
     filled = WebhookForm(
@@ -140,9 +139,9 @@ async def change_webhook(
     caller: Buyer,
     body: WebhookForm,
     db: Database,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Change it. A URL that stays as it was is not looked up again."""
     webhook = await mine(db, caller.account_id, subscription_id)
     try:
@@ -166,7 +165,7 @@ async def show_webhook(
     caller: Buyer,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """One webhook: how it does, what is pending, what was tried and recovered lately."""
     account = caller.account_id
     webhook = await mine(db, account, subscription_id)
@@ -197,7 +196,7 @@ async def rotate_secret(
     db: Database,
     keyring: Keyring,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """A new secret, shown on the page that follows."""
     actor = Actor.of(caller, request)
     _, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
@@ -216,9 +215,9 @@ async def switch_webhook(
     caller: Buyer,
     body: SwitchForm,
     db: Database,
-    door: Door,
+    door: UrlPolicy,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Off, which cancels what is pending, or on again, which forgets failures."""
     actor = Actor.of(caller, request)
     wish = SubscriptionPatch(is_active=body.on).wish()
@@ -239,7 +238,7 @@ async def delete_webhook(
     body: Form,
     db: Database,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Delete it; what is pending for it is cancelled."""
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
     return renderer.to(caller, "/webhooks", "The webhook was deleted.")
@@ -279,7 +278,7 @@ def _form(
     *,
     webhook: Subscription | None = None,
     refusal: Invalid | Conflict | None = None,
-) -> Answer:
+) -> Response:
     return renderer.page(
         "webhook_form.html",
         request,

@@ -17,14 +17,14 @@ from tradewind.delivery import routes as deliveries
 from tradewind.delivery.errors import TestDeliveriesLimited
 from tradewind.delivery.wire import DeliveryDetailOut, StepOut, TestIn
 from tradewind.egress.sender import Sender
+from tradewind.errors import ResourceNotFound
 from tradewind.events.catalogue import EventKind
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.routes import mine
@@ -54,14 +54,14 @@ async def show_test(
     keyring: Keyring,
     cookies: Sessions,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """The form for a test, and how the one went that was just made."""
     webhook = await mine(db, caller.account_id, subscription_id)
     tried: DeliveryDetailOut | None = None
     if query.delivery is not None:
         delivery_id = ids.DELIVERY.read(query.delivery)
         if delivery_id is None:
-            raise NoSuch(ids.DELIVERY)
+            raise ResourceNotFound(ids.DELIVERY)
         tried = await deliveries.get_delivery(subscription_id, delivery_id, caller, db)
     return renderer.page(
         "webhook_test.html",
@@ -85,7 +85,7 @@ async def make_test(
     keyring: Keyring,
     sender: Sender,
     renderer: Renderer,
-) -> Answer:
+) -> Response:
     """Send a test. Its steps are not in the log: the page that follows is told them, once."""
     where = f"{address(subscription_id)}/test"
     try:

@@ -6,6 +6,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import advance, decide, sql, sql_lists
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.lifecycle import allowed
@@ -15,9 +16,8 @@ from tradewind.orders.payments.wire import PaymentWithOrderOut
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.idempotency import Once
-from tradewind.web.problems import NoSuch
-from tradewind.web.response import Answer
+from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.response import Response
 
 
 async def approve(
@@ -26,8 +26,8 @@ async def approve(
     by: Who,
     payment_id: UUID,
     seen_fen: int | None,
-    once: Once | None,
-) -> Answer:
+    once: IdempotencyKey | None,
+) -> Response:
     """Let an order be paid, at the amount of its request."""
 
     def step(order: Order) -> Order:
@@ -37,8 +37,8 @@ async def approve(
 
 
 async def reject(
-    db: Database, actor: Actor, by: Who, payment_id: UUID, reason: str, once: Once | None
-) -> Answer:
+    db: Database, actor: Actor, by: Who, payment_id: UUID, reason: str, once: IdempotencyKey | None
+) -> Response:
     """Refuse to have an order paid, and say why."""
 
     def step(order: Order) -> Order:
@@ -52,19 +52,19 @@ async def _decide(
     actor: Actor,
     by: Who,
     payment_id: UUID,
-    once: Once | None,
+    once: IdempotencyKey | None,
     verb: str,
     step: Callable[[Order], Order],
-) -> Answer:
+) -> Response:
     found = await sql_lists.find_payment(db, payment_id)
     if found is None:
-        raise NoSuch(ids.PAYMENT)
+        raise ResourceNotFound(ids.PAYMENT)
     past = {"approve": "approved", "reject": "rejected"}[verb]
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         order = await sql.lock_order(tx, None, found[1].id)
         if order is None:
-            raise NoSuch(ids.PAYMENT)
+            raise ResourceNotFound(ids.PAYMENT)
         if order.payment is None or order.payment.id != payment_id:
             # It was decided, withdrawn or superseded; what the order waits for now is another.
             latest = await sql_lists.find_payment(tx, payment_id)
@@ -90,5 +90,5 @@ async def _decide(
             amount_fen=request.amount_fen,
             reason=request.reason,
         )
-        answer = Answer(PaymentWithOrderOut.of_both(request, after), 200)
+        answer = Response(PaymentWithOrderOut.of_both(request, after), 200)
         return await idempotency.keep(tx, once, answer)

@@ -7,10 +7,10 @@ from tradewind.accounts import grants
 from tradewind.accounts import sql as account_sql
 from tradewind.accounts.errors import AccountLocked
 from tradewind.accounts.model import Role
+from tradewind.errors import InsufficientPermissions
 from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
-from tradewind.web.problems import InsufficientPermissions
 
 
 async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None:

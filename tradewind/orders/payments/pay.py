@@ -27,7 +27,7 @@ from tradewind.orders.rollup import unpaid
 from tradewind.orders.schedule import next_look
 from tradewind.orders.submit import retry_at
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
+from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Reason, Rejected
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -172,11 +172,11 @@ async def _debit_part(
         return Payment(PaymentState.FAILED, *_AMOUNT_CHANGED)
     try:
         return await connector.pay(part.id, part.total_fen, _operation(part, request))
-    except Never as never:
+    except Rejected as never:
         if never.reason is Reason.ALREADY_PAID:
             return Payment(PaymentState.PAID)
         return Payment(PaymentState.FAILED, never.word, never.message)
-    except FindOut as unknown:
+    except OutcomeUnknown as unknown:
         log.warning("payment.unknown", order_id=part.id, code=unknown.code)
         return Payment(PaymentState.PROCESSING)
 
@@ -185,7 +185,7 @@ async def _found(connector: Connector, part: PlatformOrder, operation: str) -> P
     """What the platform saw of a payment; that it will not tell says nothing about the payment."""
     try:
         return await connector.find_payment(part.id, operation)
-    except Never as never:
+    except Rejected as never:
         log.warning("payment.not_found", order_id=part.id, code=never.code)
         return Payment(PaymentState.PROCESSING)
 

@@ -8,6 +8,7 @@ from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.background.background_tasks import Errands
+from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
 from tradewind.orders.errors import RefundRefused, RefundTooLarge
@@ -18,15 +19,14 @@ from tradewind.orders.sync import FOLLOW
 from tradewind.orders.wire import RefundOut
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import CapabilityNotSupported, refusal
-from tradewind.platforms.failures import FindOut, Never, PlatformFailure
+from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Rejected
 from tradewind.platforms.model import PlatformOrder, RefundRequest, RefundState
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web import idempotency
-from tradewind.web.idempotency import PENDING, Once
-from tradewind.web.problems import NoSuch, ValidationFailed
-from tradewind.web.response import Answer, location
+from tradewind.web.idempotency import PENDING, IdempotencyKey
+from tradewind.web.response import Response, location
 
 _PATIENCE_SECONDS = 5.0
 _COUNTS = frozenset({RefundState.REQUESTED, RefundState.APPROVED, RefundState.SUCCEEDED})
@@ -40,18 +40,18 @@ async def ask_refund(
     by: Who,
     order_id: UUID,
     asked: RefundIn,
-    once: Once,
-) -> Answer:
+    once: IdempotencyKey,
+) -> Response:
     """Write the refund down, then ask the platform for it: its answer, or `requested` so far."""
     found = await sql_lists.find_order(db, by.id, order_id)
     if found is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     connector = await platforms.connector(found.platform)
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
         order = await sql.lock_order(tx, by.id, order_id)
         if order is None:
-            raise NoSuch(ids.ORDER)
+            raise ResourceNotFound(ids.ORDER)
         lifecycle.must_be_refundable(order, by)
         if Capability.REFUND not in connector.traits.capabilities:
             raise CapabilityNotSupported(order.platform, Capability.REFUND)
@@ -68,7 +68,7 @@ async def ask_refund(
             amount_fen=refund.amount_fen + refund.freight_fen,
         )
         where = [location("orders", order.reference, "refunds")]
-        first = Answer(RefundOut.of(refund), 201, where)
+        first = Response(RefundOut.of(refund), 201, where)
         await idempotency.keep(tx, once, first, pending=PENDING)
     course = _Course()
     sending = _send(db, connector, order, refund, asked, once, course)
@@ -80,8 +80,8 @@ async def ask_refund(
     latest = await _latest(db, by, order_id, refund)
     if latest is None and course.refusal is not None:
         failure = course.refusal
-        raise RefundRefused(failure) if isinstance(failure, Never) else refusal(failure)
-    answer = Answer(RefundOut.of(latest or refund), 201, where)
+        raise RefundRefused(failure) if isinstance(failure, Rejected) else refusal(failure)
+    answer = Response(RefundOut.of(latest or refund), 201, where)
     return await idempotency.replace(db, once, answer)
 
 
@@ -110,7 +110,7 @@ async def _send(
     order: Order,
     refund: OrderRefund,
     asked: RefundIn,
-    once: Once,
+    once: IdempotencyKey,
     course: _Course,
 ) -> None:
     """Ask the platform. What it refuses was never asked for, unless its owner was told so."""
@@ -124,7 +124,7 @@ async def _send(
     )
     try:
         platform_id = await connector.refund(request)
-    except FindOut as unknown:
+    except OutcomeUnknown as unknown:
         log.warning("refund.unknown", order=order.reference, code=unknown.code)
         await sql_leases.hint(db, order.platform, [refund.order_id])
         db.wakeups.announce(FOLLOW)
@@ -148,7 +148,7 @@ async def _refused(
     db: Database,
     order: Order,
     refund: OrderRefund,
-    once: Once,
+    once: IdempotencyKey,
     failure: PlatformFailure,
     *,
     is_told: bool,

@@ -5,6 +5,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import advance, decide, sql
 from tradewind.orders.model import Cause, Order, Who
 from tradewind.orders.payments.modes import PayModes
@@ -12,9 +13,8 @@ from tradewind.orders.wire import PaymentOut
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency
-from tradewind.web.idempotency import Once
-from tradewind.web.problems import NoSuch
-from tradewind.web.response import Answer, location
+from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.response import Response, location
 
 _CREATED = 201
 
@@ -26,8 +26,8 @@ async def request_payment(
     order_id: UUID,
     modes: PayModes,
     seen_fen: int | None,
-    once: Once | None,
-) -> Answer:
+    once: IdempotencyKey | None,
+) -> Response:
     """A request for what the order costs now, to be decided by somebody else."""
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
@@ -40,8 +40,8 @@ async def request_payment(
 
 
 async def withdraw_payment(
-    db: Database, actor: Actor, by: Who, order_id: UUID, once: Once | None
-) -> Answer:
+    db: Database, actor: Actor, by: Who, order_id: UUID, once: IdempotencyKey | None
+) -> Response:
     """Take a request back while nobody has decided about it."""
     async with transaction(db) as tx:
         await idempotency.claim(tx, once)
@@ -54,16 +54,16 @@ async def withdraw_payment(
 async def _mine(tx: Tx, by: Who, order_id: UUID) -> Order:
     order = await sql.lock_order(tx, by.id, order_id)
     if order is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     return order
 
 
 async def _told(
-    tx: Tx, actor: Actor, action: str, order: Order, status: int, once: Once | None
-) -> Answer:
+    tx: Tx, actor: Actor, action: str, order: Order, status: int, once: IdempotencyKey | None
+) -> Response:
     request = order.payment
     if request is None:
-        raise NoSuch(ids.PAYMENT)
+        raise ResourceNotFound(ids.PAYMENT)
     await record(
         tx,
         actor,
@@ -74,4 +74,4 @@ async def _told(
         amount_fen=request.amount_fen,
     )
     where = [location("orders", order.reference, "payments")] if status == _CREATED else []
-    return await idempotency.keep(tx, once, Answer(PaymentOut.of(request), status, where))
+    return await idempotency.keep(tx, once, Response(PaymentOut.of(request), status, where))

@@ -7,6 +7,7 @@ from tradewind import ids
 from tradewind.accounts.model import Approver, Buyer
 from tradewind.audit.model import Actor
 from tradewind.background.background_tasks import Errands
+from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists
 from tradewind.orders.errors import (
     AmountChanged,
@@ -41,11 +42,10 @@ from tradewind.platforms.errors import (
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import Once
+from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.problems import NoSuch
 from tradewind.web.request import Request
-from tradewind.web.response import Answer
+from tradewind.web.response import Response
 
 routes = Routes("/v1/orders", tag="Payments")
 approvals = Routes("/v1/payments", tag="Payments (approvers)")
@@ -58,18 +58,18 @@ _NEVER = datetime(9998, 1, 1, tzinfo=UTC)
     "/{id}/payment",
     status=201,
     answers=PaymentOut,
-    errors=(NoSuch, InvalidTransition, AmountChanged),
+    errors=(ResourceNotFound, InvalidTransition, AmountChanged),
     headers={"Location": "The path of the order's payment requests, the new one first."},
 )
 async def request_order_payment(
     order_id: ids.OrderId,
     caller: Buyer,
     body: PaymentIn | None,
-    once: Once | None,
+    once: IdempotencyKey | None,
     request: Request,
     modes: PayModes,
     db: Database,
-) -> Answer:
+) -> Response:
     """Ask for an order to be paid. Somebody else has to approve it.
 
     The request is for what the order costs now. If that changes before it is paid, the request is
@@ -80,21 +80,25 @@ async def request_order_payment(
     return await request_payment(db, actor, who(caller), order_id, modes, seen, once)
 
 
-@routes.delete("/{id}/payment", answers=PaymentOut, errors=(NoSuch, InvalidTransition))
+@routes.delete("/{id}/payment", answers=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
 async def withdraw_order_payment(
-    order_id: ids.OrderId, caller: Buyer, once: Once | None, request: Request, db: Database
-) -> Answer:
+    order_id: ids.OrderId,
+    caller: Buyer,
+    once: IdempotencyKey | None,
+    request: Request,
+    db: Database,
+) -> Response:
     """Take back a payment request that nobody has decided about yet."""
     return await withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
 
 
-@routes.get("/{id}/payments", errors=(NoSuch,))
+@routes.get("/{id}/payments", errors=(ResourceNotFound,))
 async def list_order_payments(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PaymentOut]:
     """List every request to pay an order, newest first."""
     if await sql_lists.find_order(db, caller.account_id, order_id) is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     found = await sql_lists.list_payments_of(
         db,
         caller.account_id,
@@ -116,7 +120,7 @@ async def list_order_payments(
     status=201,
     answers=RefundOut,
     errors=(
-        NoSuch,
+        ResourceNotFound,
         InvalidTransition,
         RefundTooLarge,
         RefundRefused,
@@ -132,12 +136,12 @@ async def request_refund(
     order_id: ids.OrderId,
     caller: Buyer,
     body: RefundIn,
-    once: Once,
+    once: IdempotencyKey,
     request: Request,
     platforms: Platforms,
     errands: Errands,
     db: Database,
-) -> Answer:
+) -> Response:
     """Ask the seller for money back, all of it or a part.
 
     The refund is `requested` until the seller decides. `payment_status` becomes
@@ -148,12 +152,12 @@ async def request_refund(
     )
 
 
-@routes.get("/{id}/refunds", errors=(NoSuch,))
+@routes.get("/{id}/refunds", errors=(ResourceNotFound,))
 async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Page[RefundOut]:
     """List every refund of an order, newest first."""
     order = await sql_lists.find_order(db, caller.account_id, order_id)
     if order is None:
-        raise NoSuch(ids.ORDER)
+        raise ResourceNotFound(ids.ORDER)
     newest = [RefundOut.of(refund) for refund in reversed(order.refunds)]
     return Page(items=newest, has_more=False, next_cursor=None)
 
@@ -193,14 +197,14 @@ def _shown(pair: tuple[PaymentRequest, Order]) -> PaymentWithOrderOut:
     return PaymentWithOrderOut.of_both(*pair)
 
 
-@approvals.get("/{id}", errors=(NoSuch,))
+@approvals.get("/{id}", errors=(ResourceNotFound,))
 async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
     """Look at a payment request of any account, with its order."""
     found = await sql_lists.find_payment(db, payment_id)
     if found is None:
-        raise NoSuch(ids.PAYMENT)
+        raise ResourceNotFound(ids.PAYMENT)
     return _shown(found)
 
 
@@ -208,7 +212,7 @@ async def get_payment(
     "/{id}/approve",
     answers=PaymentWithOrderOut,
     errors=(
-        NoSuch,
+        ResourceNotFound,
         InvalidTransition,
         OwnRequest,
         ApproverNotIndependent,
@@ -220,10 +224,10 @@ async def approve_payment(
     payment_id: ids.PaymentId,
     caller: Approver,
     body: ApproveIn | None,
-    once: Once | None,
+    once: IdempotencyKey | None,
     request: Request,
     db: Database,
-) -> Answer:
+) -> Response:
     """Approve a payment that somebody else asked for.
 
     Send the `amount_cny` that you saw: if it is another by now, nothing is approved. What was
@@ -237,16 +241,16 @@ async def approve_payment(
 @approvals.post(
     "/{id}/reject",
     answers=PaymentWithOrderOut,
-    errors=(NoSuch, InvalidTransition, OwnRequest),
+    errors=(ResourceNotFound, InvalidTransition, OwnRequest),
 )
 async def reject_payment(
     payment_id: ids.PaymentId,
     caller: Approver,
     body: RejectIn,
-    once: Once | None,
+    once: IdempotencyKey | None,
     request: Request,
     db: Database,
-) -> Answer:
+) -> Response:
     """Reject a payment that somebody else asked for, and say why."""
     return await decide.reject(
         db, Actor.of(caller, request), who(caller), payment_id, body.reason, once

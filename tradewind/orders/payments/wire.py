@@ -7,14 +7,14 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import ids, money
+from tradewind.errors import FieldError, ValidationFailed
 from tradewind.money import CnyIn
 from tradewind.orders.model import Order, PaymentRequest, RequestStatus
 from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
 from tradewind.platforms.model import RefundKind
 from tradewind.web.inputs import Input, read_amount
 from tradewind.web.paging import PageQuery
-from tradewind.web.problems import ValidationFailed
-from tradewind.web.validation import NOT_BLANK, FieldError
+from tradewind.web.validation import NOT_BLANK
 
 
 class PaymentWithOrderOut(PaymentOut):

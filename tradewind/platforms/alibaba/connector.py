@@ -30,7 +30,7 @@ from tradewind.platforms.alibaba.values import (
     whole,
 )
 from tradewind.platforms.contract import Traits
-from tradewind.platforms.failures import FindOut, Never, PlatformFailure, Reason
+from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Reason, Rejected
 from tradewind.platforms.model import (
     Address,
     CancelState,
@@ -99,7 +99,7 @@ class AlibabaConnector:
         return await Previews(self._gateway, self._flow, address).of(lines)
 
     async def create(self, draft: Draft) -> Placed:
-        """Place it. What is definitely refused is Never; an answer without an order is FindOut."""
+        """Place the order. An answer without an order raises OutcomeUnknown."""
         for line in draft.lines:
             if wire_trade.offer_id(line.product_id) is None:
                 raise self._no_product(line.product_id)
@@ -132,10 +132,12 @@ class AlibabaConnector:
             for one in told or [errors.Refusal("", "It gave no reason.")]
         ]
         # Whatever is said besides, one word that leaves it open leaves all of it open.
-        failure = next((one for one in failures if isinstance(one, FindOut)), failures[0])
+        failure = next((one for one in failures if isinstance(one, OutcomeUnknown)), failures[0])
         if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(products) == 1:
             # One product has one seller, so what is meant is a variant that it does not have.
-            return Never(failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND)
+            return Rejected(
+                failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND
+            )
         return failure
 
     async def read_one(self, order_id: str) -> PlatformOrder:
@@ -157,7 +159,7 @@ class AlibabaConnector:
         return await self._listed(params, page=page)
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
-        """Every order of our reference; TryLater unless the answer is sure to be the whole one.
+        """Every order of our reference; Unavailable unless the answer is sure to be the whole one.
 
         An order that is shown without a reference is read again, and ours only if it has ours.
         """
@@ -183,7 +185,7 @@ class AlibabaConnector:
             return shown
         try:
             return await self.read_one(shown.id)
-        except Never as never:
+        except Rejected as never:
             raise self._doubtful(f"Order {shown.id} is listed, but: {never.message}") from None
 
     def _doubtful(self, why: str) -> PlatformFailure:
@@ -221,7 +223,7 @@ class AlibabaConnector:
             return order
         try:
             return await self.read_one(order.id)
-        except Never:
+        except Rejected:
             return order
 
     async def cancel(self, order_id: str, reason: str) -> CancelState:
@@ -246,14 +248,14 @@ class AlibabaConnector:
         return wire_money.payment(answer)
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:
-        """A link for all of them, or Never: one that leaves some out would look like enough."""
+        """A link for all of them, or Rejected: one that leaves some out would look like enough."""
         params = {"orderIdList": encode([as_number(one) for one in order_ids])}
         answer = await self._gateway.ask(gateway.PAY_LINK, params)
         left_out = wire_money.unpayable(answer)
         if left_out:
             message = f"These orders cannot be paid: {', '.join(left_out)}"
             code = errors.spelled(answer).code or "pay_failure_orders"
-            raise Never(self._gateway.platform, code, message, reason=Reason.WRONG_STATE)
+            raise Rejected(self._gateway.platform, code, message, reason=Reason.WRONG_STATE)
         return self._read(gateway.PAY_LINK, wire_money.pay_url, answer)
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
@@ -268,14 +270,14 @@ class AlibabaConnector:
         goods = wire_money.goods_status(order, items, request.kind)
         if goods is None or not items or (wanted and len(items) != len(wanted)):
             why = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
-            raise Never(self._gateway.platform, "not_refundable", why, reason=Reason.WRONG_STATE)
+            raise Rejected(self._gateway.platform, "not_refundable", why, reason=Reason.WRONG_STATE)
         asked = wire_money.reasons_params(order.id, items, goods)
         answer = await self._gateway.ask(gateway.REFUND_REASONS, asked)
         reasons = self._read(gateway.REFUND_REASONS, wire_money.refund_reasons, answer)
         reason = wire_money.choose_reason(request.reason, reasons)
         if reason is None:
             why = "The platform offers no reason that needs no pictures."
-            raise Never(self._gateway.platform, "no_reason", why, reason=Reason.NOT_SUPPORTED)
+            raise Rejected(self._gateway.platform, "no_reason", why, reason=Reason.NOT_SUPPORTED)
         params = wire_money.refund_params(request, items, goods, reason)
         answer = await self._gateway.ask(gateway.REFUND, params)
         return self._read(gateway.REFUND, wire_money.refund_id, answer)
@@ -310,9 +312,9 @@ class AlibabaConnector:
         if not errors.succeeded(answer):
             raise self._gateway.unreadable(api, Unreadable("The answer does not say success."))
 
-    def _no_product(self, product_id: str) -> Never:
+    def _no_product(self, product_id: str) -> Rejected:
         why = f"There is no product {product_id}."
-        return Never(self._gateway.platform, "no_product", why, reason=Reason.NOT_FOUND)
+        return Rejected(self._gateway.platform, "no_product", why, reason=Reason.NOT_FOUND)
 
 
 def _page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from tradewind.platforms.alibaba.values import Json, entry, flag, text, text_or
 from tradewind.platforms.failures import (
-    FindOut,
-    Never,
     NotAuthorised,
+    OutcomeUnknown,
     PlatformFailure,
     Reason,
-    TryLater,
+    Rejected,
+    Unavailable,
 )
 
 # Refusals that pass: seconds to wait.
@@ -137,12 +137,12 @@ def operation_failure(platform: str, refusal: Refusal, *, safe: bool) -> Platfor
     """
     code, message = refusal.code, refusal.message
     if code in LATER:
-        return TryLater(platform, code, message, retry_after=LATER[code])
+        return Unavailable(platform, code, message, retry_after=LATER[code])
     reason = reason_of(refusal)
     if reason is None and code == _BAD_PARAMETER:
         reason = Reason.OTHER
     if reason is not None:
-        return Never(platform, code, message, reason=reason)
+        return Rejected(platform, code, message, reason=reason)
     return _not_known(platform, refusal, safe=safe)
 
 
@@ -166,5 +166,5 @@ def _is_about_address(message: str) -> bool:
 
 def _not_known(platform: str, refusal: Refusal, *, safe: bool) -> PlatformFailure:
     if safe:
-        return TryLater(platform, refusal.code, refusal.message, retry_after=_WAIT_SECONDS)
-    return FindOut(platform, refusal.code, refusal.message)
+        return Unavailable(platform, refusal.code, refusal.message, retry_after=_WAIT_SECONDS)
+    return OutcomeUnknown(platform, refusal.code, refusal.message)

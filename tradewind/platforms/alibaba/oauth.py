@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from tradewind.platforms.access import Tokens
 from tradewind.platforms.alibaba import errors, values
 from tradewind.platforms.alibaba.gateway import FORM
-from tradewind.platforms.failures import Never, NotAuthorised
+from tradewind.platforms.failures import NotAuthorised, Rejected
 from tradewind.platforms.paced_client import Link
 
 AUTHORIZE = "https://auth.1688.com/oauth/authorize"
@@ -36,7 +36,7 @@ class OAuth:
     async def exchange(
         self, link: Link, app_key: str, app_secret: str, code: str, redirect_uri: str
     ) -> Tokens:
-        """Tokens for a code, which works once: Never when it is wrong, and it is not repeated."""
+        """Exchange a code, which works once, for tokens. A wrong code raises Rejected."""
         asked = {
             "grant_type": "authorization_code",
             "need_refresh_token": "true",
@@ -46,7 +46,7 @@ class OAuth:
         answer = await self._ask(link, app_key, app_secret, asked, safe=False)
         refusal = _denied(answer)
         if refusal is not None:
-            raise Never(link.platform, refusal.code, refusal.message)
+            raise Rejected(link.platform, refusal.code, refusal.message)
         return self._tokens(link, answer, kept=None, safe=False)
 
     async def refresh(

@@ -8,8 +8,8 @@ from tradewind.platforms.alibaba import errors, gateway, wire_products, wire_tra
 from tradewind.platforms.alibaba.gateway import Gateway
 from tradewind.platforms.alibaba.values import Unreadable
 from tradewind.platforms.alibaba.wire_trade import Costs
-from tradewind.platforms.failures import Never, PlatformFailure, Reason
-from tradewind.platforms.model import Address, Line, Preview, SellerPreview, Unavailable
+from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
+from tradewind.platforms.model import Address, Line, Preview, SellerPreview, UnavailableLine
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class Previews:
                 return Preview((), 0, aside)
             try:
                 return _preview([await self._costs(rest)], aside)
-            except Never as refusal:
+            except Rejected as refusal:
                 if refusal.reason not in _OF_A_LINE or not left:
                     raise
                 culprits = await self._culprits(refusal, rest)
@@ -72,7 +72,7 @@ class Previews:
         except Unreadable as why:
             raise self._gateway.unreadable(gateway.PREVIEW, why) from None
 
-    async def _culprits(self, refusal: Never, lines: Group) -> list[Unavailable]:
+    async def _culprits(self, refusal: Rejected, lines: Group) -> list[UnavailableLine]:
         """The lines that a refusal is about; none: they are of several sellers.
 
         The sentence names them, as a rule. One code has two meanings, though, several sellers or
@@ -89,7 +89,7 @@ class Previews:
         if len(offers) == 1:
             return await self._culprits_of_one_offer(refusal, lines, reason)
         refusals = await self._refusals(refusal, offers)
-        found: list[Unavailable] = []
+        found: list[UnavailableLine] = []
         for group, its_refusal in zip(offers, refusals, strict=True):
             if its_refusal is not None:
                 found += await self._culprits(its_refusal, group)
@@ -98,8 +98,8 @@ class Previews:
         return found
 
     async def _culprits_of_one_offer(
-        self, refusal: Never, lines: Group, reason: Reason
-    ) -> list[Unavailable]:
+        self, refusal: Rejected, lines: Group, reason: Reason
+    ) -> list[UnavailableLine]:
         """Variants count together towards a minimum, so alone only the same refusal counts."""
         alone = [[line] for line in lines]
         refusals = await self._refusals(refusal, alone)
@@ -110,15 +110,15 @@ class Previews:
         ]
         return [_without(line, reason) for line in bad or lines]
 
-    async def _refusals(self, refusal: Never, groups: Sequence[Group]) -> list[Never | None]:
+    async def _refusals(self, refusal: Rejected, groups: Sequence[Group]) -> list[Rejected | None]:
         """What 1688 says of each group alone; the whole refusal stands when there are too many."""
         if len(groups) > _MOST_PROBES:
             raise refusal
 
-        async def alone(group: Group) -> Never | None:
+        async def alone(group: Group) -> Rejected | None:
             try:
                 await self._costs(group)
-            except Never as its_refusal:
+            except Rejected as its_refusal:
                 if its_refusal.reason not in _OF_A_LINE:
                     raise
                 return its_refusal
@@ -126,7 +126,7 @@ class Previews:
 
         return await _few_at_once(alone, groups)
 
-    async def _by_seller(self, refusal: Never, lines: Group) -> list[Costs]:
+    async def _by_seller(self, refusal: Rejected, lines: Group) -> list[Costs]:
         """The parts that the lines have to be bought in. Only a product's detail says who sells."""
         offers = _by_offer(lines)
         sellers = await _few_at_once(self._seller, [group[0].product_id for group in offers])
@@ -156,7 +156,7 @@ class Previews:
         return product.offer.seller_id if product else None
 
 
-def _preview(costs: Iterable[Costs], aside: Sequence[Unavailable]) -> Preview:
+def _preview(costs: Iterable[Costs], aside: Sequence[UnavailableLine]) -> Preview:
     sellers: list[SellerPreview] = []
     unavailable = list(aside)
     for one in costs:
@@ -165,8 +165,8 @@ def _preview(costs: Iterable[Costs], aside: Sequence[Unavailable]) -> Preview:
     return Preview(sellers, sum(part.total_fen for part in sellers), unavailable)
 
 
-def _without(line: Line, reason: Reason) -> Unavailable:
-    return Unavailable(line.product_id, line.sku_id, reason)
+def _without(line: Line, reason: Reason) -> UnavailableLine:
+    return UnavailableLine(line.product_id, line.sku_id, reason)
 
 
 def _by_offer(lines: Group) -> list[Group]:

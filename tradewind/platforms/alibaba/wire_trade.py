@@ -24,7 +24,7 @@ from tradewind.platforms.model import (
     Line,
     Placed,
     SellerPreview,
-    Unavailable,
+    UnavailableLine,
 )
 
 _MOBILE = re.compile(r"1\d{10}")
@@ -86,7 +86,7 @@ class Costs:
     """What a basket costs, part by part, and the lines that the platform set apart by itself."""
 
     parts: Sequence[SellerPreview]
-    unavailable: Sequence[Unavailable]
+    unavailable: Sequence[UnavailableLine]
 
 
 def costs(answer: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
@@ -95,12 +95,12 @@ def costs(answer: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
     if not listed:
         raise Unreadable("The preview is empty.")
     good: list[SellerPreview] = []
-    bad: list[Unavailable] = []
+    bad: list[UnavailableLine] = []
     for part in listed:
         its_lines = lines if len(listed) == 1 else _lines_of(part, lines)
         if flag(part.get("status")) is False:
             reason = errors.reason_of(errors.spelled(part)) or Reason.OTHER
-            bad += [Unavailable(one.product_id, one.sku_id, reason) for one in its_lines]
+            bad += [UnavailableLine(one.product_id, one.sku_id, reason) for one in its_lines]
         else:
             good.append(_part(part, its_lines, seller_id))
     return Costs(good, bad)

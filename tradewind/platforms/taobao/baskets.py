@@ -14,7 +14,7 @@ from tradewind.platforms.model import (
     Placed,
     Preview,
     SellerPreview,
-    Unavailable,
+    UnavailableLine,
 )
 from tradewind.platforms.taobao.products import ListedSku, Listing
 from tradewind.platforms.taobao.refusals import is_known, reason_of
@@ -84,7 +84,7 @@ def render_params(lines: Sequence[Line], address: Address, listings: Listings) -
 
 
 def preview(
-    data: Any, lines: Sequence[Line], listings: Listings, gone: Sequence[Unavailable] = ()
+    data: Any, lines: Sequence[Line], listings: Listings, gone: Sequence[UnavailableLine] = ()
 ) -> Preview:
     """`gone` are lines that could not even be asked about."""
     raw = record(data)
@@ -133,9 +133,9 @@ def _seller(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> SellerPre
     )
 
 
-def _unavailable(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> Unavailable:
+def _unavailable(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> UnavailableLine:
     said = text(raw.get("error_msg")) or text(raw.get("reason")) or ""
-    return Unavailable(*_named(raw, ours), reason_of(text(raw.get("error_code")) or "", said))
+    return UnavailableLine(*_named(raw, ours), reason_of(text(raw.get("error_code")) or "", said))
 
 
 def create_params(draft: Draft, listings: Listings, limit_fen: int) -> dict[str, str]:

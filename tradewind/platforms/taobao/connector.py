@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from tradewind import money
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.contract import Capability, Traits
-from tradewind.platforms.failures import Never, PlatformFailure, Reason, TryLater
+from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import (
     Address,
     CancelState,
@@ -30,7 +30,7 @@ from tradewind.platforms.model import (
     Refund,
     RefundRequest,
     Status,
-    Unavailable,
+    UnavailableLine,
 )
 from tradewind.platforms.paced_client import Link
 from tradewind.platforms.taobao import baskets, notices, pages, products
@@ -155,7 +155,7 @@ class Taobao:
             return None
         return found.min_order_quantity if isinstance(found, Listing) else None
 
-    async def _listing(self, product_id: str) -> Listing | Never:
+    async def _listing(self, product_id: str) -> Listing | Rejected:
         """How a product is ordered, or why it cannot be."""
         if not _is_id(product_id):
             return _no_product(product_id)
@@ -167,17 +167,17 @@ class Taobao:
                 _existing(partial(products.listing, product_id=product_id)),
                 safe=True,
             )
-        except Never as never:
+        except Rejected as never:
             return never
 
     async def _listings(
         self, lines: Sequence[Line]
-    ) -> tuple[Mapping[str, Listing], Mapping[str, Never]]:
+    ) -> tuple[Mapping[str, Listing], Mapping[str, Rejected]]:
         ids = list(dict.fromkeys(line.product_id for line in lines))
         asked = await together(partial(self._listing, one) for one in ids)
         pairs = list(zip(ids, asked, strict=True))
         listings = {one: found for one, found in pairs if isinstance(found, Listing)}
-        return listings, {one: found for one, found in pairs if isinstance(found, Never)}
+        return listings, {one: found for one, found in pairs if isinstance(found, Rejected)}
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
         """What can be had is priced; what cannot be is listed with its reason."""
@@ -189,10 +189,10 @@ class Taobao:
         lines: Sequence[Line],
         address: Address,
         listings: Mapping[str, Listing],
-        refused: Mapping[str, Never],
+        refused: Mapping[str, Rejected],
     ) -> Preview:
         gone = [
-            Unavailable(line.product_id, line.sku_id, _reason(refused[line.product_id]))
+            UnavailableLine(line.product_id, line.sku_id, _reason(refused[line.product_id]))
             for line in lines
             if line.product_id in refused
         ]
@@ -211,14 +211,14 @@ class Taobao:
         """Place it at most for what it is expected to cost, or, unsaid, for what it costs now.
 
         The marketplace makes one set of orders for each reference, however often it is asked.
-        We rely on that for nothing: an outcome that is not known is FindOut all the same.
+        We rely on that for nothing: an outcome that is not known is OutcomeUnknown all the same.
         """
         for line in draft.lines:
             if not _is_id(line.product_id):
                 raise _no_product(line.product_id)
         listings, refused = await self._listings(draft.lines)
         for never in refused.values():
-            raise Never(PLATFORM, never.code, never.message, reason=_reason(never))
+            raise Rejected(PLATFORM, never.code, never.message, reason=_reason(never))
         limit = draft.expected_total_fen
         if limit is None:
             limit = await self._cost(draft, listings)
@@ -230,17 +230,17 @@ class Taobao:
                 baskets.placed,
                 safe=False,
             )
-        except Never as never:
+        except Rejected as never:
             if never.reason is Reason.PRICE_CHANGED:  # the marketplace's message is in fen
                 message = f"The order costs more than {money.text(limit)} now."
-                raise Never(PLATFORM, never.code, message, reason=never.reason) from None
+                raise Rejected(PLATFORM, never.code, message, reason=never.reason) from None
             raise
 
     async def _cost(self, draft: Draft, listings: Mapping[str, Listing]) -> int:
         now = await self._render(draft.lines, draft.address, listings, {})
         for one in now.unavailable:
             message = f"Product {one.product_id} cannot be had."
-            raise Never(PLATFORM, "unavailable", message, reason=one.reason)
+            raise Rejected(PLATFORM, "unavailable", message, reason=one.reason)
         return now.total_fen
 
     async def read_one(self, order_id: str) -> PlatformOrder:
@@ -289,15 +289,17 @@ class Taobao:
             return now.payment
         if now.order.status is Status.CREATING:
             message = "The order is still being made."
-            raise TryLater(PLATFORM, now.order.raw_status, message, retry_after=_BUILDING_SECONDS)
+            raise Unavailable(
+                PLATFORM, now.order.raw_status, message, retry_after=_BUILDING_SECONDS
+            )
         if now.order.payment is PaymentState.CLOSED:
             message = "The order was closed unpaid."
-            raise Never(PLATFORM, now.order.raw_status, message, reason=Reason.WRONG_STATE)
+            raise Rejected(PLATFORM, now.order.raw_status, message, reason=Reason.WRONG_STATE)
         if now.order.total_fen != amount_fen:
             message = (
                 f"The order costs {money.text(now.order.total_fen)}, not {money.text(amount_fen)}."
             )
-            raise Never(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
+            raise Rejected(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
         paid = await self._gateway.call(
             "pay",
             "/purchase/order/batch/pay",
@@ -310,7 +312,7 @@ class Taobao:
         if paid.state is PaymentState.FAILED:
             code = paid.code or "no_code"
             message = paid.message or "The marketplace refused the payment and gave no reason."
-            raise Never(PLATFORM, code, message, reason=reason_of(code, message))
+            raise Rejected(PLATFORM, code, message, reason=reason_of(code, message))
         return paid
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:  # noqa: ARG002
@@ -345,15 +347,15 @@ def _is_id(product_id: str) -> bool:
     return _ID.fullmatch(product_id) is not None
 
 
-def _no_product(product_id: str) -> Never:
+def _no_product(product_id: str) -> Rejected:
     message = f"There is no product {product_id}."
-    return Never(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
+    return Rejected(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
 
 
-def _reason(never: Never) -> Reason:
+def _reason(never: Rejected) -> Reason:
     """Why a line cannot be bought: a product that is not there is not for sale."""
     return Reason.NOT_FOR_SALE if never.reason is Reason.NOT_FOUND else never.reason
 
 
 def _not_offered(message: str) -> NoReturn:
-    raise Never(PLATFORM, "not_supported", message, reason=Reason.NOT_SUPPORTED)
+    raise Rejected(PLATFORM, "not_supported", message, reason=Reason.NOT_SUPPORTED)

@@ -41,7 +41,7 @@ class OAuth:
         code: str,
         redirect_uri: str,  # noqa: ARG002 - only the page asks for it here
     ) -> Tokens:
-        """A code works once: after FindOut the buyer has to agree again."""
+        """A code works once: after OutcomeUnknown the buyer has to agree again."""
         asked = {"code": code}
         return await self._tokens(link, _CREATE, (app_key, app_secret), asked, safe=False)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from tradewind.platforms.failures import Never, Reason, TryLater
+from tradewind.platforms.failures import Reason, Rejected, Unavailable
 from tradewind.platforms.model import PlatformOrder, Refund
 from tradewind.platforms.taobao import orders
 from tradewind.platforms.taobao.gateway import Gateway, together
@@ -25,7 +25,7 @@ class Orders:
         for found in await self.by_ids([order_id]):
             return found
         message = f"There is no order {order_id}."
-        raise Never(PLATFORM, "ORDER_NOT_EXIST", message, reason=Reason.NOT_FOUND)
+        raise Rejected(PLATFORM, "ORDER_NOT_EXIST", message, reason=Reason.NOT_FOUND)
 
     async def by_ids(self, order_ids: Sequence[str]) -> list[Seen]:
         """Ids are numbers there; what is none cannot exist, and would spoil the whole list."""
@@ -46,8 +46,8 @@ class Orders:
             return shown
         try:
             return await self.one(shown.order.id)
-        except Never as never:
-            raise TryLater(PLATFORM, never.code, never.message) from None
+        except Rejected as never:
+            raise Unavailable(PLATFORM, never.code, never.message) from None
 
     async def changed(
         self, since: datetime, until: datetime, page_no: int
@@ -82,11 +82,11 @@ class Orders:
                 partial(orders.refund, refund_id=refund_id, order_id=order_id),
                 safe=True,
             )
-        except Never:
+        except Rejected:
             return None
 
     async def _all(self, params: Mapping[str, str]) -> list[Seen]:
-        """Every page of a query that can have only a few; TryLater unless it is sure to be all."""
+        """Read every page of a query that has few; raise Unavailable unless it is complete."""
         found: dict[str, Seen] = {}
         for page_no in range(1, _MOST_PAGES + 1):
             page = await self._page(params, page_no)
@@ -94,9 +94,9 @@ class Orders:
             if not _goes_on(page, page_no):
                 if page.total is not None and len(found) < page.total:
                     message = f"Of {page.total} orders, {len(found)} were shown."
-                    raise TryLater(PLATFORM, "incomplete", message)
+                    raise Unavailable(PLATFORM, "incomplete", message)
                 return list(found.values())
-        raise TryLater(PLATFORM, "too_many", "The answer has more orders than were asked for.")
+        raise Unavailable(PLATFORM, "too_many", "The answer has more orders than were asked for.")
 
     async def _page(self, params: Mapping[str, str], page_no: int) -> Page:
         paged = {**params, "page_no": str(page_no), "page_size": str(ORDERS_A_PAGE)}

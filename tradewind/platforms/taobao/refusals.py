@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from tradewind.platforms.failures import (
-    FindOut,
-    Never,
     NotAuthorised,
+    OutcomeUnknown,
     PlatformFailure,
     Reason,
-    TryLater,
+    Rejected,
+    Unavailable,
 )
 
 PLATFORM = "taobao"
@@ -102,18 +102,18 @@ def failure(refused: Refused, *, safe: bool) -> PlatformFailure:
     if code in _OPERATOR:
         return NotAuthorised(PLATFORM, code, message, retry_after=60)
     if code in _LATER:
-        return TryLater(PLATFORM, code, message, retry_after=_LATER[code])
+        return Unavailable(PLATFORM, code, message, retry_after=_LATER[code])
     if is_known(code):
-        return Never(PLATFORM, code, message, reason=_NEVER[code])
+        return Rejected(PLATFORM, code, message, reason=_NEVER[code])
     reason = None if _is_trouble(refused) else _worded(code, message)
     if reason is None:
         return unknown(code, message, safe=safe)
-    return Never(PLATFORM, code, message, reason=reason)
+    return Rejected(PLATFORM, code, message, reason=reason)
 
 
 def unknown(code: str, message: str, *, safe: bool) -> PlatformFailure:
     """No answer that means anything."""
-    return TryLater(PLATFORM, code, message) if safe else FindOut(PLATFORM, code, message)
+    return Unavailable(PLATFORM, code, message) if safe else OutcomeUnknown(PLATFORM, code, message)
 
 
 def is_known(code: str) -> bool:
