@@ -98,6 +98,6 @@ async def test_the_chores_of_the_worker_can_all_be_done(db: Database, database_u
 
     assert await tick(db, chores) is True
 
-    names = [row["name"] for row in await db.fetch("SELECT name FROM chore")]
+    names = [row["name"] for row in await db.fetch("SELECT name FROM scheduled_task")]
     assert sorted(names) == sorted(chore.name for chore in chores)
     assert len(set(names)) == len(chores)

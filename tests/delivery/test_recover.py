@@ -267,7 +267,7 @@ def test_a_worker_that_dies_uses_up_no_attempt(post: Post, receiver: Receiver) -
     post.tried(hook)
     left = ids.new()
     post.api.fetch(
-        "UPDATE delivery_queue SET delivery_id = $2, claim = claim + 1,"
+        "UPDATE delivery_queue SET delivery_id = $2,"
         " due_at = tradewind_now(), lease_until = tradewind_now() + $3 WHERE subscription_id = $1",
         hook.uuid, left, LEASE,
     )  # fmt: skip

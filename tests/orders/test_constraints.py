@@ -157,31 +157,3 @@ async def test_what_there_is_one_of_cannot_be_there_twice(
         await connection.execute(statement, *an_order)
 
     assert refused.value.constraint_name == constraint
-
-
-async def test_requests_withdrawn_before_the_migration_get_their_time_and_actor(
-    connection: Any, store: Store
-) -> None:
-    order = store.order()
-    payment = ids.PAYMENT.read(store.request_payment(order["id"])["id"])
-    withdrawn = store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
-    moment = "SELECT decided_at, updated_at, decided_email FROM payment_request WHERE id = $1"
-    transaction = connection.transaction()
-    await transaction.start()
-    try:
-        await connection.execute(
-            "UPDATE payment_request SET decided_by = NULL, decided_email = NULL, decided_at = NULL"
-            " WHERE status = 'withdrawn'"
-        )
-        await connection.execute(
-            "ALTER TABLE payment_request DROP CONSTRAINT four_eyes,"
-            " ADD CONSTRAINT four_eyes CHECK (decided_by <> requested_by)"
-        )
-
-        await connection.execute((MIGRATIONS / "0010_withdrawn_payments.sql").read_text())
-
-        row = await connection.fetchrow(moment, payment)
-    finally:
-        await transaction.rollback()
-    assert row["decided_email"] == withdrawn["decided_by"]["email"]
-    assert row["decided_at"] == row["updated_at"]

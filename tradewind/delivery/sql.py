@@ -109,10 +109,8 @@ async def claim(
     `after` is from where on, by when they are due and their ids: where the last claim ended.
     Else each claim of a backlog would read again what the last ones took.
 
-    A claim touches no indexed column. `claim` is counted for workers of the version before, which
-    are fenced by it: both may run during an upgrade. What was claimed before and never told of was
-    sent, as far as anybody knows: it is logged as unknown under its own id, and the same attempt is
-    made again.
+    A claim touches no indexed column. A delivery whose lease expired may have been sent: that
+    attempt is logged as unknown under its own id, and the same attempt is made again.
     """
     rows = await db.fetch(
         f"""
@@ -134,7 +132,6 @@ async def claim(
         claimed AS (
             UPDATE delivery_queue AS q
                SET lease_until = tradewind_now() + $3::interval,
-                   claim = q.claim + 1,
                    lost = q.lost + (q.delivery_id IS NOT NULL)::integer,
                    delivery_id = tradewind_uuid7()
              WHERE q.id = ANY (ARRAY(SELECT id FROM picked))

@@ -221,7 +221,7 @@ async def swept_until(db: Database, platform: str) -> datetime:
     """Up to when changes were swept up; for the first time, an hour ago."""
     until: datetime = await db.fetchval(
         """
-        SELECT coalesce((SELECT swept_until FROM platform_sweep WHERE platform = $1),
+        SELECT coalesce((SELECT synced_until FROM platform_sync WHERE platform = $1),
                         tradewind_now() - interval '1 hour')
         """,
         platform,
@@ -232,10 +232,10 @@ async def swept_until(db: Database, platform: str) -> datetime:
 async def save_sweep(db: Database, platform: str, until: datetime) -> None:
     await db.execute(
         """
-        INSERT INTO platform_sweep AS s (platform, swept_until)
+        INSERT INTO platform_sync AS s (platform, synced_until)
         VALUES ($1, $2)
         ON CONFLICT (platform) DO UPDATE
-           SET swept_until = greatest(s.swept_until, excluded.swept_until)
+           SET synced_until = greatest(s.synced_until, excluded.synced_until)
         """,
         platform,
         until,

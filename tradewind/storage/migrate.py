@@ -20,7 +20,7 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One file: `0001_accounts.sql`. Once released it never changes; the checksum tells."""
+    """One file: `0001_schema.sql`. Once released it never changes; the checksum tells."""
 
     number: int
     name: str
@@ -62,7 +62,8 @@ def missing(code: Sequence[Migration], applied: dict[int, str]) -> Sequence[Migr
         if applied.get(migration.number, migration.checksum) != migration.checksum:
             raise MigrationsDiffer(
                 f"Migration {migration.number:04} ({migration.name}) was applied to this database "
-                "with another text; a released migration must never change."
+                "with another text. Run the version of Tradewind that made this database, or use "
+                "an empty one."
             )
     return [migration for migration in code if migration.number not in applied]
 
