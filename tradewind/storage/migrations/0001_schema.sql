@@ -548,7 +548,7 @@ CREATE TABLE cancellation (
 
 -- The delivery log: every attempt, append only, except that an attempt of unknown outcome is
 -- corrected when its worker reports late. Its id is the X-Service-Delivery of the POST; the id
--- contains the time, so an attempt is found by its id within its day.
+-- contains the time, so an attempt is found by its id within the hour.
 CREATE TABLE delivery_attempt (
     id               uuid NOT NULL,
     account_id       uuid NOT NULL,
