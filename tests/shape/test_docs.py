@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 DECISIONS = sorted((ROOT / "docs/decisions").glob("*.md"))
 STATUS = re.compile(
-    r"^Status: (accepted|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\))\b", re.MULTILINE
+    r"^Status: (accepted\b|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\))", re.MULTILINE
 )
 
 
