@@ -51,6 +51,8 @@ class Traits:
     most_orders_a_read: int
     most_orders_a_payment: int
     aliases: Sequence[str] = ()
+    # Origins that serve its product pictures; pages load pictures from these only.
+    picture_origins: Sequence[str] = ()
 
 
 class Connector(Protocol):

@@ -1,6 +1,6 @@
 """The registry: every marketplace we know, and those that are set up here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -113,6 +113,11 @@ class Platforms:
             return None
         parts = urlsplit(place.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    def picture_origins(self, platform: str) -> Sequence[str]:
+        """Return the origins of a marketplace's pictures, or of the simulator in its stead."""
+        simulated = self.simulated_origin(platform)
+        return (simulated,) if simulated else self._marketplaces[platform].traits.picture_origins
 
     def check_notice_secret(self, app_secret: str) -> None:
         """Refuse every notice that would be verified with this secret, if everybody knows it.

@@ -10,7 +10,7 @@ import msgspec
 
 from tradewind.dashboard.products.views import as_text, curl, unit_price
 from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.links import picture, picture_origins, web_link
+from tradewind.dashboard.shell.links import picture, web_link
 from tradewind.dashboard.shell.page_limits import spend_request
 from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
@@ -95,7 +95,7 @@ async def show_products(
             found = msgspec.json.decode(answer.encoded(), type=SearchOut)
         except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as refusal:
             errors, status = errors_in_words(refusal), problems.status_of(type(refusal))
-    origins = picture_origins(platforms, platform)
+    origins = platforms.picture_origins(platform)
     return renderer.page(
         "products.html",
         request,
@@ -142,7 +142,7 @@ async def show_product(
     if query.sku and query.sku not in known:
         errors["sku"] = "There is no such variant any more; another was chosen."
     sku = query.sku if query.sku in known else _first(product.skus)
-    origins = picture_origins(platforms, product.platform)
+    origins = platforms.picture_origins(product.platform)
     shown = (picture(url, origins) for url in product.images or [product.image_url or ""])
     return renderer.page(
         "product.html",

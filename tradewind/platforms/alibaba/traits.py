@@ -14,9 +14,10 @@ TRAITS = Traits(
     most_orders_a_read=20,
     most_orders_a_payment=100,
     aliases=("1688",),
+    picture_origins=("https://cbu01.alicdn.com", "https://img.alicdn.com"),
 )
 
 
 def same_dialect(platform: str, name: str) -> Traits:
     """The traits of a marketplace that does all this under another name, as our simulator does."""
-    return replace(TRAITS, platform=platform, name=name, aliases=())
+    return replace(TRAITS, platform=platform, name=name, aliases=(), picture_origins=())

@@ -63,6 +63,7 @@ TRAITS = Traits(
     largest_page=50,
     most_orders_a_read=ORDERS_A_PAGE,
     most_orders_a_payment=10,
+    picture_origins=("https://img.alicdn.com", "https://gw.alicdn.com"),
 )
 
 
