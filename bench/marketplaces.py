@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 from bench import servers
 from tradewind.egress.client import Client
 from tradewind.observability import logs
-from tradewind.platforms.access import Access
+from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.alibaba import signing
-from tradewind.platforms.model import Address, Draft, Line
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.model import Address, Line, OrderRequest
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 
 _ORDERS = 20
@@ -55,9 +55,9 @@ async def _reads(simulator: str) -> tuple[float, float]:
     demo = SANDBOX.demo
     if demo is None or demo.access_token is None:
         raise RuntimeError("the sandbox has no demo credentials")
-    access = Access(demo.app_key, demo.app_secret, demo.access_token)
+    access = PlatformAccess(demo.app_key, demo.app_secret, demo.access_token)
 
-    async def get_access(_refused: str | None) -> Access:
+    async def get_access(_refused: str | None) -> PlatformAccess:
         return access
 
     async def unpaced(_seconds: float) -> None:
@@ -65,11 +65,11 @@ async def _reads(simulator: str) -> tuple[float, float]:
 
     client = Client()
     try:
-        connector = SANDBOX.connect(Link("sandbox", simulator, client, unpaced), get_access)
+        connector = SANDBOX.connect(PacedClient("sandbox", simulator, client, unpaced), get_access)
         product = await connector.detail(_PRODUCT, "en")
         line = Line(_PRODUCT, product.skus[0].id, product.offer.min_order_quantity or 1)
         ids = [
-            (await connector.create(Draft(f"BENCH{number}", [line], _ADDRESS))).order_ids[0]
+            (await connector.create(OrderRequest(f"BENCH{number}", [line], _ADDRESS))).order_ids[0]
             for number in range(_ORDERS)
         ]
         api = f"param2/1/com.alibaba.trade/alibaba.trade.get.buyerView/{access.app_key}"

@@ -16,9 +16,9 @@ from tradewind.observability import logs
 from tradewind.orders import sql_leases, sync
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Work
-from tradewind.platforms.configured_credentials import adopt
+from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
-from tradewind.runtime.wiring import given_credentials, platforms_of
+from tradewind.runtime.wiring import configured_credentials, platforms_of
 from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -103,7 +103,7 @@ async def _sync(
     await db.open()
     try:
         platforms = platforms_of(chosen, db, Keyring(chosen.secret_key), client)
-        await adopt(db, platforms, given_credentials(chosen))
+        await store_configured_credentials(db, platforms, configured_credentials(chosen))
         connector = await platforms.connector("sandbox")
         bare, synced = [], []
         for step in _STEPS[:_ROUNDS]:

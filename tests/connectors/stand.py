@@ -10,21 +10,21 @@ from typing import Any, TypeVar
 from simulator.sandbox_kit import Market
 
 from tradewind.egress.client import Client, Reply
-from tradewind.platforms.access import Access
+from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.failures import PlatformFailure, Rejected
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.model import (
     Address,
-    Draft,
     Line,
+    OrderRequest,
     Payment,
     PaymentState,
     Placed,
     PlatformOrder,
     Status,
 )
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.registry import MARKETPLACES
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ async def _no_pace(_: float) -> None:
     """The simulator bears any speed."""
 
 
-class HastyLink(Link):
+class HastyLink(PacedClient):
     """The real link, whose patience a test sets: a hanging marketplace must not hold it up."""
 
     patience = _PATIENCE_SECONDS
@@ -80,7 +80,7 @@ class HastyLink(Link):
 class Keys:
     """Hands out the demo credentials, and refreshes them when they are refused."""
 
-    def __init__(self, marketplace: Marketplace, link: Link) -> None:
+    def __init__(self, marketplace: Marketplace, link: PacedClient) -> None:
         assert marketplace.demo is not None
         assert marketplace.demo.access_token is not None
         assert marketplace.demo.refresh_token is not None
@@ -90,14 +90,14 @@ class Keys:
         self.refreshes = 0
         self._oauth, self._link = marketplace.oauth, link
 
-    async def access(self, refused: str | None) -> Access:
+    async def access(self, refused: str | None) -> PlatformAccess:
         if refused == self.access_token:
             self.refreshes += 1
             tokens = await self._oauth.refresh(
                 self._link, self.app_key, self.app_secret, self.refresh_token
             )
             self.access_token, self.refresh_token = tokens.access_token, tokens.refresh_token
-        return Access(self.app_key, self.app_secret, self.access_token)
+        return PlatformAccess(self.app_key, self.app_secret, self.access_token)
 
 
 @dataclass
@@ -124,9 +124,9 @@ class Stand:
             self._lines[spell, colour] = known
         return Line(known.product_id, known.sku_id, quantity)
 
-    async def draft(self, *lines: Line, reference: str = "") -> Draft:
+    async def draft(self, *lines: Line, reference: str = "") -> OrderRequest:
         """What these lines, or else one plain piece, would be ordered as."""
-        return Draft(reference or new_reference(), lines or (await self.line(),), ADDRESS)
+        return OrderRequest(reference or new_reference(), lines or (await self.line(),), ADDRESS)
 
     async def placed(self, *lines: Line) -> Placed:
         """New orders that can be paid and cancelled."""

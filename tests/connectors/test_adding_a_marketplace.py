@@ -17,8 +17,8 @@ from connectors.stand import ADDRESS, outcome
 import tradewind.platforms
 from tradewind.egress.client import Client
 from tradewind.platforms import registry
-from tradewind.platforms.access import Given
-from tradewind.platforms.configured_credentials import adopt
+from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import (
     NotAuthorised,
@@ -27,8 +27,8 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.model import Draft, Line, PaymentState, Query, Status
-from tradewind.platforms.registry import Place, Platforms
+from tradewind.platforms.model import Line, OrderRequest, PaymentState, Query, Status
+from tradewind.platforms.registry import PlatformEndpoint, Platforms
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.limits import plan_rate
@@ -186,10 +186,10 @@ async def platforms(
 ) -> AsyncIterator[Platforms]:
     """An installation that has only Harbour, with an application and a token."""
     client = Client()
-    places = {"harbour": Place(harbour.url, plan_rate(600_000), simulated=True)}
+    places = {"harbour": PlatformEndpoint(harbour.url, plan_rate(600_000), simulated=True)}
     made = Platforms(db, keyring, client, places, marketplaces=extended.MARKETPLACES)
-    given = Given("me", "secret", "token-1", "refresh-me")
-    await adopt(db, made, {"harbour": given})
+    given = AppCredentials("me", "secret", "token-1", "refresh-me")
+    await store_configured_credentials(db, made, {"harbour": given})
     yield made
     await client.close()
 
@@ -199,7 +199,7 @@ async def connector(platforms: Platforms) -> Connector:
     return await platforms.connector("harbour")
 
 
-DRAFT = Draft("ORD-1", [Line(str(2**60 + 1), None, 1)], ADDRESS)
+DRAFT = OrderRequest("ORD-1", [Line(str(2**60 + 1), None, 1)], ADDRESS)
 
 
 def test_the_guide_names_the_files_that_it_shows() -> None:
@@ -278,7 +278,9 @@ async def test_a_refused_token_is_renewed(connector: Connector, harbour: Harbour
 async def test_an_operator_is_needed_in_the_end(
     db: Database, platforms: Platforms, harbour: Harbour
 ) -> None:
-    await adopt(db, platforms, {"harbour": Given("me2", "secret", "token-1", "used-up")})
+    await store_configured_credentials(
+        db, platforms, {"harbour": AppCredentials("me2", "secret", "token-1", "used-up")}
+    )
 
     with pytest.raises(NotAuthorised):
         await (await platforms.connector("harbour")).search(Query("teapot"))

@@ -10,7 +10,7 @@ from queue import Queue
 import pytest
 from connectors.stand import BUILT_SECONDS, Stand
 
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.model import Notice
 
 _WAIT_SECONDS = 5.0
@@ -112,7 +112,7 @@ async def test_a_badly_signed_push_is_refused(stand: Stand, receiver: Receiver) 
 
     push = await receiver.next()
 
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         read(stand, push)
 
 
@@ -121,7 +121,7 @@ async def test_another_secret_signs_nothing(stand: Stand, receiver: Receiver) ->
     push = await receiver.next()
 
     for secret in ("another-secret", ""):
-        with pytest.raises(NoticeRefused):
+        with pytest.raises(NoticeRejected):
             read(stand, push, secret)
 
 
@@ -135,15 +135,15 @@ async def test_a_push_that_was_changed_on_its_way_is_refused(
     forged = Push(push.headers, push.body.replace(order.id.encode(), other.encode()))
 
     assert forged.body != push.body
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         read(stand, forged)
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"nonsense", b"\xff\xfe", b"message={}", b"[]"])
 async def test_nonsense_is_refused(stand: Stand, body: bytes) -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         read(stand, Push({"Authorization": "00"}, body))
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         read(stand, Push({}, body))
 
 

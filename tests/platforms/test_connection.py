@@ -12,20 +12,20 @@ from kit.server import SECRET_KEY
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.egress.client import Client
 from tradewind.platforms import sql
-from tradewind.platforms.access import Given, Tokens
-from tradewind.platforms.configured_credentials import adopt
+from tradewind.platforms.access import AppCredentials, OAuthTokens
+from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.connect import Credentials, connect, disconnect
 from tradewind.platforms.failures import NotAuthorised
 from tradewind.platforms.marketplace import Marketplace
-from tradewind.platforms.paced_client import Link
-from tradewind.platforms.reencrypt import reseal
-from tradewind.platforms.registry import MARKETPLACES, Place, Platforms
+from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.reencrypt import reencrypt
+from tradewind.platforms.registry import MARKETPLACES, PlatformEndpoint, Platforms
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal, unseal
 from tradewind.web.limits import plan_rate
 
-GIVEN = Given("key", "the-app-secret", "token-0", "refresh-0")
+GIVEN = AppCredentials("key", "the-app-secret", "token-0", "refresh-0")
 
 
 @dataclass
@@ -41,13 +41,13 @@ class Issuer:
         return f"https://market.example/{app_key}?{redirect_uri}&{state}"
 
     async def exchange(
-        self, link: Link, app_key: str, app_secret: str, code: str, redirect_uri: str
-    ) -> Tokens:
+        self, link: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
+    ) -> OAuthTokens:
         raise NotImplementedError(link, app_key, app_secret, code, redirect_uri)
 
     async def refresh(
-        self, link: Link, app_key: str, app_secret: str, refresh_token: str
-    ) -> Tokens:
+        self, link: PacedClient, app_key: str, app_secret: str, refresh_token: str
+    ) -> OAuthTokens:
         assert (app_key, app_secret) == ("key", "the-app-secret")
         self.asked.append(refresh_token)
         await asyncio.sleep(0.05)  # as long as a call takes
@@ -55,7 +55,7 @@ class Issuer:
             raise NotAuthorised(link.platform, "used", "This refresh token was used before.")
         self.issued += 1
         self.valid = f"refresh-{self.issued}"
-        return Tokens(f"token-{self.issued}", self.lifetime, self.valid, 86400, "owner")
+        return OAuthTokens(f"token-{self.issued}", self.lifetime, self.valid, 86400, "owner")
 
 
 @pytest.fixture
@@ -75,9 +75,9 @@ async def nodes(
     made = []
     for db in databases:
         await db.open()
-        places = {"sandbox": Place("http://127.0.0.1:9", plan_rate(600), simulated=True)}
+        places = {"sandbox": PlatformEndpoint("http://127.0.0.1:9", plan_rate(600), simulated=True)}
         made.append(Platforms(db, keyring, client, places, {"sandbox": market}))
-    await adopt(databases[0], made[0], {"sandbox": GIVEN})
+    await store_configured_credentials(databases[0], made[0], {"sandbox": GIVEN})
     yield made
     await client.close()
     for db in databases:
@@ -127,20 +127,22 @@ async def test_what_an_operator_said_stands_against_the_settings(
 ) -> None:
     mine = Credentials(app_key="mine", app_secret="secret", access_token="my-token")
     await connect(db, nodes[0], COMMAND_LINE, "sandbox", mine, "http://test")
-    await adopt(db, nodes[1], {"sandbox": GIVEN})
+    await store_configured_credentials(db, nodes[1], {"sandbox": GIVEN})
     found = await nodes[1].connections.find("sandbox")
     assert found is not None
     assert found.app_key == "mine"
     assert found.refresh_token is None, "nothing of another authorisation stays"
 
     await disconnect(db, nodes[0], COMMAND_LINE, "sandbox")
-    await adopt(db, nodes[1], {"sandbox": GIVEN})
+    await store_configured_credentials(db, nodes[1], {"sandbox": GIVEN})
 
     assert await nodes[1].connections.find("sandbox") is None
 
 
 async def test_settings_that_change_are_adopted_again(nodes: list[Platforms], db: Database) -> None:
-    await adopt(db, nodes[0], {"sandbox": Given("key", "another secret", None, "refresh-9")})
+    await store_configured_credentials(
+        db, nodes[0], {"sandbox": AppCredentials("key", "another secret", None, "refresh-9")}
+    )
 
     found = await nodes[1].connections.find("sandbox")
 
@@ -167,7 +169,7 @@ async def test_what_is_given_again_changes_nothing(
     nodes: list[Platforms], db: Database, issuer: Issuer
 ) -> None:
     await nodes[0].connections.access("sandbox", "token-0")
-    await adopt(db, nodes[0], {"sandbox": GIVEN})
+    await store_configured_credentials(db, nodes[0], {"sandbox": GIVEN})
 
     assert (await nodes[1].connections.access("sandbox")).access_token == "token-1"
     assert issuer.asked == ["refresh-0"]
@@ -243,8 +245,8 @@ async def test_sealed_credentials_move_to_a_new_master_secret(
     assert nodes
     rotated = Keyring([b"n" * 32, bytes.fromhex(SECRET_KEY)])
 
-    assert await reseal(db, rotated) == 3
-    assert await reseal(db, rotated) == 0
+    assert await reencrypt(db, rotated) == 3
+    assert await reencrypt(db, rotated) == 0
 
     alone = Keyring([b"n" * 32])
     row = (await sql.sealed_values(db))[0]

@@ -6,7 +6,7 @@ import pytest
 
 from tradewind.egress.client import Client
 from tradewind.platforms.failures import Unavailable
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 
 
 @pytest.mark.parametrize("safe", [True, False])
@@ -23,7 +23,7 @@ async def test_a_call_that_waited_for_too_long_for_its_turn_is_not_sent(*, safe:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     client = Client()
-    link = Link("sandbox", f"http://127.0.0.1:{port}", client, frozen)
+    link = PacedClient("sandbox", f"http://127.0.0.1:{port}", client, frozen)
 
     with pytest.raises(Unavailable) as failure:
         await link.post("create", "/", lambda: (b"", []), safe=safe, seconds=0.05)

@@ -16,7 +16,7 @@ from tradewind.cli.context import load_settings
 from tradewind.cli.output import write_json, write_table
 from tradewind.errors import TradewindError
 from tradewind.platforms.registry import DEMO_SECRETS
-from tradewind.runtime.wiring import api_connections, given_credentials, worker_connections
+from tradewind.runtime.wiring import api_connections, configured_credentials, worker_connections
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
 from tradewind.storage import migrate, sql
@@ -102,7 +102,7 @@ def _demo_secrets(chosen: Settings) -> list[Finding]:
             f"set TRADEWIND_PLATFORM_{platform.upper()}_APP_KEY and …_APP_SECRET, and "
             "TRADEWIND_SANDBOX_APPS of the simulator.",
         )
-        for platform, given in given_credentials(chosen).items()
+        for platform, given in configured_credentials(chosen).items()
         if given.app_secret in DEMO_SECRETS
     ]
 

@@ -9,7 +9,7 @@ from tradewind.auth import sql_sessions
 from tradewind.auth.api_keys import sql as keys
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
-from tradewind.platforms.reencrypt import reseal
+from tradewind.platforms.reencrypt import reencrypt
 from tradewind.webhooks.reseal import reseal as reseal_webhooks
 
 # What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
@@ -39,7 +39,7 @@ def rotate(
 
     async def work(context: Context) -> dict[str, Any]:
         current, in_force = context.keyring.current_id, context.keyring.ids
-        resealed = await reseal(context.db, context.keyring)
+        resealed = await reencrypt(context.db, context.keyring)
         resealed += await reseal_webhooks(context.db, context.keyring)
         counts = {
             "API keys": await keys.count_keys_by_master(context.db),

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from tradewind.errors import Unauthenticated
 from tradewind.orders.notices import take_notice
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatform
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -63,6 +63,6 @@ async def receive_notice(
     }
     try:
         await take_notice(db, platforms, platform, headers, body)
-    except NoticeRefused as refused:
+    except NoticeRejected as refused:
         raise NoticeForged from refused
     return NoticeOut(received=True)

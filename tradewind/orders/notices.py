@@ -3,7 +3,7 @@
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
 from tradewind.orders.sync import FOLLOW
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -14,7 +14,7 @@ async def take_notice(
 ) -> int:
     """Have the orders looked at that a notice names; how many of them are ours.
 
-    A notice that is forged, or that nobody can read, raises NoticeRefused and costs nothing.
+    A notice that is forged, or that nobody can read, raises NoticeRejected and costs nothing.
     """
     connector = await platforms.connector(name)
     platform = connector.traits.platform
@@ -24,7 +24,7 @@ async def take_notice(
     try:
         platforms.check_notice_secret(connection.app_secret)
         notice = connector.read_notice(headers, body, connection.app_key, connection.app_secret)
-    except NoticeRefused as refused:
+    except NoticeRejected as refused:
         log.warning("notice.refused", platform=platform, reason=str(refused))
         raise
     found = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0

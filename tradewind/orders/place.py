@@ -14,7 +14,7 @@ from tradewind.orders.model import Draft, Order, Who
 from tradewind.orders.preview_wire import PreviewOut
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.contract import Capability, Connector
-from tradewind.platforms.errors import refusal
+from tradewind.platforms.errors import api_error
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Preview
 from tradewind.platforms.registry import Platforms
@@ -47,7 +47,7 @@ async def preview(connector: Connector, draft: Draft) -> Preview:
     except Rejected as never:
         raise _refused(never) from never
     except PlatformFailure as failure:
-        raise refusal(failure) from failure
+        raise api_error(failure) from failure
     _check_sellers(connector, seen)
     return seen
 

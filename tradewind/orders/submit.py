@@ -19,7 +19,7 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.model import Draft, PlatformOrder
+from tradewind.platforms.model import OrderRequest, PlatformOrder
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -44,7 +44,9 @@ async def send(db: Database, connector: Connector, order: Order, lease: Lease) -
     """Ask the platform to create an order. That we would is written down already."""
     if not lease.is_good_for_a_call():
         return
-    draft = Draft(order.reference, order.lines, order.address, order.remark, order.expected_fen)
+    draft = OrderRequest(
+        order.reference, order.lines, order.address, order.remark, order.expected_fen
+    )
     try:
         if not order.previewed:
             await _check_price(connector, order)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class PlatformAccess:
     """An application at a marketplace, and the token that lets it act for our buyer there."""
 
     app_key: str
@@ -15,11 +15,11 @@ class Access:
 
 # Hands out a token that is valid now. With the token that was just refused as an argument, it
 # refreshes first, unless another process has done so meanwhile.
-GetAccess = Callable[[str | None], Awaitable[Access]]
+GetAccess = Callable[[str | None], Awaitable[PlatformAccess]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class OAuthTokens:
     """What a marketplace hands out for a code or a refresh token; lifetimes in seconds."""
 
     access_token: str = field(repr=False)
@@ -30,7 +30,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AppCredentials:
     """An application and, perhaps, tokens to begin with, as settings give them."""
 
     app_key: str

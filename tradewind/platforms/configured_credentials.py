@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import astuple
 
 from tradewind.platforms import sql
-from tradewind.platforms.access import Given, Tokens
+from tradewind.platforms.access import AppCredentials, OAuthTokens
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -13,7 +13,9 @@ from tradewind.storage.transaction import transaction
 _UNKNOWN_LIFETIME = 10 * 3600
 
 
-async def adopt(db: Database, platforms: Platforms, given: Mapping[str, Given]) -> None:
+async def store_configured_credentials(
+    db: Database, platforms: Platforms, given: Mapping[str, AppCredentials]
+) -> None:
     """Store what the settings give where nobody set anything, or where only they did and changed.
 
     What an operator connected or disconnected stands. Doing it again changes nothing: a refresh
@@ -35,9 +37,9 @@ async def adopt(db: Database, platforms: Platforms, given: Mapping[str, Given]) 
         platforms.connections.forget(platform)
 
 
-def _first(credentials: Given) -> Tokens:
+def _first(credentials: AppCredentials) -> OAuthTokens:
     """A refresh token alone counts as an access token that just ended: it is renewed first."""
-    return Tokens(
+    return OAuthTokens(
         access_token=credentials.access_token or "-",
         expires_in=_UNKNOWN_LIFETIME if credentials.access_token else 0,
         refresh_token=credentials.refresh_token or "",

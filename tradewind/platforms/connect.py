@@ -7,9 +7,9 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.errors import Conflict, FieldError, ValidationFailed
 from tradewind.platforms import sql
-from tradewind.platforms.access import Tokens
+from tradewind.platforms.access import OAuthTokens
 from tradewind.platforms.connection import Connection
-from tradewind.platforms.errors import PlatformNotConfigured, refusal
+from tradewind.platforms.errors import PlatformNotConfigured, api_error
 from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Rejected
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -32,7 +32,7 @@ class Credentials:
     refresh_token: str | None = field(default=None, repr=False)
 
 
-class NotReachable(Conflict):
+class PlatformUrlMissing(Conflict):
     """The marketplace has no address here: set its URL first, then connect it."""
 
     code = "platform_has_no_url"
@@ -54,8 +54,8 @@ async def connect(
     `oauth_state`). It is exchanged before anything is stored: a wrong one changes nothing.
     """
     platform = platforms.named(name)
-    if platform not in platforms.links:
-        raise NotReachable(platform)
+    if platform not in platforms.clients:
+        raise PlatformUrlMissing(platform)
     known = await platforms.connections.find(platform)
     app_key = given.app_key or (known.app_key if known else None)
     app_secret = given.app_secret or (known.app_secret if known else None)
@@ -100,10 +100,10 @@ async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -
 
 async def _tokens(
     platforms: Platforms, platform: str, app_key: str, app_secret: str, given: Credentials
-) -> Tokens | None:
+) -> OAuthTokens | None:
     if given.access_token is not None or given.refresh_token is not None:
         # A refresh token alone counts as an access token that just ended: it is renewed first.
-        return Tokens(
+        return OAuthTokens(
             access_token=given.access_token or "-",
             expires_in=_UNKNOWN_LIFETIME if given.access_token else 0,
             refresh_token=given.refresh_token or "",
@@ -114,14 +114,14 @@ async def _tokens(
         return None
     try:
         return await platforms.marketplace(platform).oauth.exchange(
-            platforms.links[platform], app_key, app_secret, given.code, given.redirect_uri or ""
+            platforms.clients[platform], app_key, app_secret, given.code, given.redirect_uri or ""
         )
     except (Rejected, NotAuthorised) as failure:
         raise ValidationFailed(
             "/code", f"{platform} does not take this code: {failure.message}", "refused"
         ) from None
     except PlatformFailure as failure:
-        raise refusal(failure) from None
+        raise api_error(failure) from None
 
 
 async def authorize_url(

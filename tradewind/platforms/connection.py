@@ -10,16 +10,16 @@ from typing import Any, Literal
 from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
 from tradewind.platforms import sql
-from tradewind.platforms.access import Access, Tokens
+from tradewind.platforms.access import OAuthTokens, PlatformAccess
 from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Rejected, Unavailable
 from tradewind.platforms.marketplace import Marketplace
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import seal, unseal
 from tradewind.storage.transaction import Tx
 
-State = Literal["connected", "expiring", "expired", "none"]
+ConnectionState = Literal["connected", "expiring", "expired", "none"]
 
 # A token that ends within this time counts as ended: a call may take that long.
 _MARGIN = timedelta(seconds=60)
@@ -40,7 +40,7 @@ _LONGEST_LIFETIME = 10 * 365 * 24 * 3600
 class Connection:
     """A connection with its secrets open."""
 
-    access: Access | None
+    access: PlatformAccess | None
     app_key: str
     app_secret: str
     refresh_token: str | None
@@ -53,7 +53,7 @@ class Connection:
     now: datetime
 
     @property
-    def state(self) -> State:
+    def state(self) -> ConnectionState:
         if self.access is None or self.access_expires_at is None:
             return "none"
         if self.refused_at is not None:
@@ -66,7 +66,7 @@ class Connection:
         return "connected"
 
     @property
-    def usable(self) -> Access | None:
+    def usable(self) -> PlatformAccess | None:
         """What to sign with, if it lasts long enough for a call."""
         fresh = self.access_expires_at is not None and self.access_expires_at > self.now + _MARGIN
         return self.access if fresh else None
@@ -80,16 +80,16 @@ class Connections:
         db: Database,
         keyring: Keyring,
         marketplaces: Mapping[str, Marketplace],
-        links: Mapping[str, Link],
+        clients: Mapping[str, PacedClient],
     ) -> None:
         self._db = db
         self._keyring = keyring
         self._marketplaces = marketplaces
-        self._links = links
-        self._remembered: dict[str, tuple[float, Access]] = {}
-        self._refreshing: dict[str, asyncio.Task[Access]] = {}
+        self._clients = clients
+        self._remembered: dict[str, tuple[float, PlatformAccess]] = {}
+        self._refreshing: dict[str, asyncio.Task[PlatformAccess]] = {}
 
-    async def access(self, platform: str, refused: str | None = None) -> Access:
+    async def access(self, platform: str, refused: str | None = None) -> PlatformAccess:
         """What to sign with now. `refused` is a token that the platform just turned down."""
         at, access = self._remembered.get(platform, (float("-inf"), None))
         if access and monotonic() - at < REMEMBER_SECONDS and access.access_token != refused:
@@ -111,13 +111,13 @@ class Connections:
         """Renew ahead of time what ends soon; a failure is noted, and tried again next time."""
         for platform in await sql.list_expiring(self._db, within=within):
             connection = await self.find(platform)
-            if connection is not None and platform in self._links:
+            if connection is not None and platform in self._clients:
                 try:
                     await self._refreshed(platform, connection)
                 except PlatformFailure as failure:
                     log.warning("platform.not_refreshed", platform=platform, error=str(failure))
 
-    async def keep(self, tx: Tx, platform: str, tokens: Tokens) -> None:
+    async def keep(self, tx: Tx, platform: str, tokens: OAuthTokens) -> None:
         """Store the tokens of a new authorisation, sealed."""
         await sql.replace_tokens(tx, platform, owner=tokens.owner, **self._sealed(platform, tokens))
 
@@ -144,7 +144,7 @@ class Connections:
         """Believe the database again, not our own copy."""
         self._remembered.pop(platform, None)
 
-    async def _refreshed(self, platform: str, seen: Connection) -> Access:
+    async def _refreshed(self, platform: str, seen: Connection) -> PlatformAccess:
         """The successor of what was seen.
 
         It is fetched by a task of the process's own: a caller who gives up must not take a refresh
@@ -157,12 +157,12 @@ class Connections:
             task.add_done_callback(lambda done: self._end(platform, done))
         return await asyncio.shield(task)
 
-    def _end(self, platform: str, done: "asyncio.Task[Access]") -> None:
+    def _end(self, platform: str, done: "asyncio.Task[PlatformAccess]") -> None:
         self._refreshing.pop(platform, None)
         if not done.cancelled():
             done.exception()  # whoever waited has heard of it; if nobody did, nobody cares
 
-    async def _take_turns(self, platform: str, seen: Connection) -> Access:
+    async def _take_turns(self, platform: str, seen: Connection) -> PlatformAccess:
         """Refresh if it is our turn, else wait for whoever has it, here or in another process."""
         deadline = monotonic() + _PATIENCE_SECONDS
         while True:
@@ -184,11 +184,11 @@ class Connections:
                 return found.usable
             seen = found
 
-    async def _refresh(self, platform: str, seen: Connection) -> Access:
-        market, link = self._marketplaces[platform], self._links[platform]
+    async def _refresh(self, platform: str, seen: Connection) -> PlatformAccess:
+        market, client = self._marketplaces[platform], self._clients[platform]
         try:
             tokens = await market.oauth.refresh(
-                link, seen.app_key, seen.app_secret, seen.refresh_token or ""
+                client, seen.app_key, seen.app_secret, seen.refresh_token or ""
             )
         except PlatformFailure as failure:
             await sql.note_failed_refresh(
@@ -201,9 +201,9 @@ class Connections:
             raise
         await self._keep_refreshed(platform, seen.version, tokens)
         log.info("platform.refreshed", platform=platform, expires_in=tokens.expires_in)
-        return Access(seen.app_key, seen.app_secret, tokens.access_token)
+        return PlatformAccess(seen.app_key, seen.app_secret, tokens.access_token)
 
-    async def _keep_refreshed(self, platform: str, version: int, tokens: Tokens) -> None:
+    async def _keep_refreshed(self, platform: str, version: int, tokens: OAuthTokens) -> None:
         for attempt in range(1, _KEEP_TRIES + 1):
             try:
                 kept = await sql.save_refreshed(
@@ -218,7 +218,7 @@ class Connections:
                     log.warning("platform.refresh_outdated", platform=platform)
                 return
 
-    def _sealed(self, platform: str, tokens: Tokens) -> dict[str, Any]:
+    def _sealed(self, platform: str, tokens: OAuthTokens) -> dict[str, Any]:
         refresh, lasts = tokens.refresh_token, tokens.refresh_expires_in
         return {
             "access_token": self._seal(tokens.access_token, platform, "access_token"),
@@ -237,7 +237,7 @@ class Connections:
         secret = opened("app_secret") or ""
         token = opened("access_token")
         return Connection(
-            access=Access(row["app_key"], secret, token) if token else None,
+            access=PlatformAccess(row["app_key"], secret, token) if token else None,
             app_key=row["app_key"],
             app_secret=secret,
             refresh_token=opened("refresh_token"),

@@ -9,10 +9,9 @@ from typing import Protocol
 from tradewind.platforms.model import (
     Address,
     CancelState,
-    Draft,
-    Found,
     Line,
     Notice,
+    OrderRequest,
     Payment,
     Placed,
     PlatformOrder,
@@ -21,6 +20,7 @@ from tradewind.platforms.model import (
     Query,
     Refund,
     RefundRequest,
+    SearchPage,
 )
 
 
@@ -60,7 +60,7 @@ class Connector(Protocol):
 
     traits: Traits
 
-    async def search(self, query: Query) -> Found: ...
+    async def search(self, query: Query) -> SearchPage: ...
 
     async def detail(self, product_id: str, lang: str) -> Product:
         """The product; Never with NOT_FOUND when there is none."""
@@ -68,7 +68,7 @@ class Connector(Protocol):
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview: ...
 
-    async def create(self, draft: Draft) -> Placed:
+    async def create(self, draft: OrderRequest) -> Placed:
         """Place an order, once. After OutcomeUnknown, look for it before placing it again."""
         ...
 
@@ -118,5 +118,5 @@ class Connector(Protocol):
         ...
 
 
-class NoticeRefused(ValueError):
+class NoticeRejected(ValueError):
     """A push that is forged, or that nobody can read."""

@@ -89,7 +89,7 @@ class PlatformAuthExpired(ServiceUnavailable):
 _BUSY = frozenset({"paced", "gw.QosAppFrequencyLimit", "ApiCallLimit", "AppCallLimit"})
 
 
-def refusal(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | PlatformAuthExpired:
+def api_error(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | PlatformAuthExpired:
     """What a caller is told when a marketplace failed and there is nothing else to answer with."""
     if isinstance(failure, NotAuthorised):
         return PlatformAuthExpired(failure)

@@ -72,3 +72,7 @@ class Rejected(PlatformFailure):
 
 class OutcomeUnknown(PlatformFailure):
     """Whether it was done is not known. Look it up by our reference before anything is repeated."""
+
+
+class UnreadableResponse(ValueError):
+    """A marketplace's response lacks a required field or does not have the documented form."""

@@ -13,7 +13,7 @@ _ESCAPE = re.compile(
 _SUSPICIOUS = (rb"\u0000", rb"\ud", rb"\uD")
 
 
-def readable(body: bytes) -> bytes:
+def sanitize(body: bytes) -> bytes:
     """The same JSON, with U+FFFD for U+0000 and for halves of letters.
 
     Sellers and buyers write what is in it: one such letter in a title or a tracking number would

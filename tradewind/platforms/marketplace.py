@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tradewind.platforms.access import GetAccess, Given, Tokens
+from tradewind.platforms.access import AppCredentials, GetAccess, OAuthTokens
 from tradewind.platforms.contract import Connector, Traits
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 
 
-class OAuth(Protocol):
+class OAuthClient(Protocol):
     """How our operator lets us act for the buyer's account at a marketplace."""
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
@@ -17,14 +17,14 @@ class OAuth(Protocol):
         ...
 
     async def exchange(
-        self, link: Link, app_key: str, app_secret: str, code: str, redirect_uri: str
-    ) -> Tokens:
+        self, client: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
+    ) -> OAuthTokens:
         """Tokens for the code that the operator came back with."""
         ...
 
     async def refresh(
-        self, link: Link, app_key: str, app_secret: str, refresh_token: str
-    ) -> Tokens:
+        self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
+    ) -> OAuthTokens:
         """New tokens for a refresh token."""
         ...
 
@@ -36,7 +36,7 @@ class Marketplace:
     traits: Traits
     # Where it is when no setting says otherwise; None: it is off until one does.
     default_url: str | None
-    connect: Callable[[Link, GetAccess], Connector]
-    oauth: OAuth
+    connect: Callable[[PacedClient, GetAccess], Connector]
+    oauth: OAuthClient
     # The simulator's credentials for this dialect: no secret, as nothing they open is real.
-    demo: Given | None = None
+    demo: AppCredentials | None = None

@@ -91,7 +91,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchPage:
     """A page of a search."""
 
     offers: Sequence[Offer]
@@ -155,7 +155,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class OrderRequest:
     """An order to be placed. `reference` is ours, unique, and what it is found again by."""
 
     reference: str

@@ -18,7 +18,7 @@ _SERVER_ERROR = 500
 Pace = Callable[[float], Awaitable[None]]
 
 
-class Link:
+class PacedClient:
     """Sends a connector's requests.
 
     `pace` waits for the platform's budget, which all processes share, at most as many seconds

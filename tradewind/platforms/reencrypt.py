@@ -9,7 +9,7 @@ from tradewind.storage.sealing import key_id_of, seal, unseal
 _COLUMNS = ("app_secret", "access_token", "refresh_token")
 
 
-async def reseal(db: Database, keyring: Keyring) -> int:
+async def reencrypt(db: Database, keyring: Keyring) -> int:
     """Move every connection to the current master secret; how many values were moved.
 
     A connection that changes meanwhile is left to who changed it: they sealed it anew.

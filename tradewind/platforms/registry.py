@@ -10,7 +10,7 @@ from uuid import UUID
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
 from tradewind.platforms.connection import REMEMBER_SECONDS, Connection, Connections
-from tradewind.platforms.contract import Capability, Connector, NoticeRefused, Traits
+from tradewind.platforms.contract import Capability, Connector, NoticeRejected, Traits
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
     PlatformNotConfigured,
@@ -18,7 +18,7 @@ from tradewind.platforms.errors import (
 )
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.oauth_state import OAuthStates
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 from tradewind.platforms.taobao.marketplace import TAOBAO
@@ -42,8 +42,8 @@ DEMO_SECRETS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a marketplace is, how often it may be called, and whether it is a simulation."""
+class PlatformEndpoint:
+    """The URL of a marketplace, how often it may be called, and whether it is simulated."""
 
     url: str
     rate: Rate
@@ -51,8 +51,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A marketplace as callers see it: what it can, and whether it can be used here."""
+class PlatformListing:
+    """A marketplace as callers see it: its capabilities, and whether it is connected."""
 
     traits: Traits
     simulated: bool
@@ -67,13 +67,13 @@ class Platforms:
         db: Database,
         keyring: Keyring,
         client: Client,
-        places: Mapping[str, Place],
+        endpoints: Mapping[str, PlatformEndpoint],
         marketplaces: Mapping[str, Marketplace] = MARKETPLACES,
         *,
         takes_demo_secrets: bool = True,
     ) -> None:
         self._marketplaces = marketplaces
-        self._places = places
+        self._endpoints = endpoints
         self._refused_secrets: frozenset[str] = frozenset() if takes_demo_secrets else DEMO_SECRETS
         self._names = {
             name: platform
@@ -81,22 +81,22 @@ class Platforms:
             for name in (platform, *market.traits.aliases)
         }
         self._db = db
-        links = {
-            (platform, purpose): Link(
-                platform, place.url, client, paced(db, platform, place.rate, purpose)
+        paced_clients = {
+            (platform, purpose): PacedClient(
+                platform, endpoint.url, client, paced(db, platform, endpoint.rate, purpose)
             )
-            for platform, place in places.items()
+            for platform, endpoint in endpoints.items()
             for purpose in Purpose
         }
-        self.links = {platform: links[platform, Purpose.CHANGE] for platform in places}
-        self.connections = Connections(db, keyring, marketplaces, self.links)
+        self.clients = {name: paced_clients[name, Purpose.CHANGE] for name in endpoints}
+        self.connections = Connections(db, keyring, marketplaces, self.clients)
         self.oauth_states = OAuthStates(db, keyring)
         self._configured: dict[str, float] = {}
         self._connectors: dict[tuple[str, Purpose], Connector] = {
             (platform, purpose): marketplaces[platform].connect(
-                link, partial(self.connections.access, platform)
+                paced_client, partial(self.connections.access, platform)
             )
-            for (platform, purpose), link in links.items()
+            for (platform, purpose), paced_client in paced_clients.items()
         }
 
     def named(self, name: str) -> str:
@@ -108,10 +108,10 @@ class Platforms:
 
     def simulated_origin(self, platform: str) -> str | None:
         """Where the simulator is that stands in for this marketplace; None: it is real."""
-        place = self._places.get(platform)
-        if place is None or not place.simulated:
+        endpoint = self._endpoints.get(platform)
+        if endpoint is None or not endpoint.simulated:
             return None
-        parts = urlsplit(place.url)
+        parts = urlsplit(endpoint.url)
         return f"{parts.scheme}://{parts.netloc}"
 
     def picture_origins(self, platform: str) -> Sequence[str]:
@@ -125,7 +125,7 @@ class Platforms:
         That is a published demo secret, in production.
         """
         if app_secret in self._refused_secrets:
-            raise NoticeRefused("the application has the published demo secret")
+            raise NoticeRejected("the application has the published demo secret")
 
     def marketplace(self, platform: str) -> Marketplace:
         return self._marketplaces[platform]
@@ -153,15 +153,15 @@ class Platforms:
 
     async def may_refresh(self, platform: str, account_id: UUID) -> bool:
         """Whether an account may have another order refreshed now; if so, it is counted."""
-        place = self._places.get(platform)
-        return place is None or await may_refresh(self._db, platform, place.rate, account_id)
+        endpoint = self._endpoints.get(platform)
+        return endpoint is None or await may_refresh(self._db, platform, endpoint.rate, account_id)
 
-    async def listed(self) -> list[Listing]:
+    async def listed(self) -> list[PlatformListing]:
         return [
-            Listing(
+            PlatformListing(
                 market.traits,
-                platform in self._places and self._places[platform].simulated,
-                await self.connections.find(platform) if platform in self._places else None,
+                platform in self._endpoints and self._endpoints[platform].simulated,
+                await self.connections.find(platform) if platform in self._endpoints else None,
             )
             for platform, market in self._marketplaces.items()
         ]

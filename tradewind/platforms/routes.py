@@ -3,7 +3,7 @@
 from tradewind.accounts.model import Operator
 from tradewind.audit.model import Actor
 from tradewind.platforms import connect as connecting
-from tradewind.platforms.connect import Credentials, NotReachable
+from tradewind.platforms.connect import Credentials, PlatformUrlMissing
 from tradewind.platforms.errors import (
     PlatformAuthExpired,
     PlatformBusy,
@@ -56,7 +56,7 @@ async def get_platform_connection(
     "/{platform}",
     errors=(
         UnsupportedPlatform,
-        NotReachable,
+        PlatformUrlMissing,
         PlatformFailed,
         PlatformBusy,
         PlatformAuthExpired,

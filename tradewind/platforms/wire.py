@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from tradewind import clock
-from tradewind.platforms.connection import Connection, State
+from tradewind.platforms.connection import Connection, ConnectionState
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.registry import Listing
+from tradewind.platforms.registry import PlatformListing
 from tradewind.web.inputs import Input, Output
 
 PlatformName = Annotated[
@@ -30,7 +30,7 @@ class PlatformOut(Output):
     capabilities: Annotated[list[Capability], Meta(examples=[["search", "detail"]])]
     configured: Annotated[bool, Meta(description="Whether it has credentials.", examples=[True])]
     connection: Annotated[
-        State,
+        ConnectionState,
         Meta(
             description="`expiring`: the authorisation ends within a week. `none`: there is none.",
             examples=["connected"],
@@ -44,7 +44,7 @@ class PlatformOut(Output):
     ]
 
     @staticmethod
-    def of(listing: Listing) -> "PlatformOut":
+    def of(listing: PlatformListing) -> "PlatformOut":
         traits = listing.traits
         return PlatformOut(
             platform=traits.platform,
@@ -80,7 +80,7 @@ class ConnectionOut(Output):
 
     platform: PlatformName
     app_key: Annotated[str, Meta(examples=["1000001"])]
-    connection: Annotated[State, Meta(examples=["connected"])]
+    connection: Annotated[ConnectionState, Meta(examples=["connected"])]
     owner: Annotated[str | None, Meta(description="Whose account there.", examples=["demo-buyer"])]
     access_expires_at: _Time | None
     refresh_expires_at: _Time | None

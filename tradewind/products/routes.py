@@ -10,7 +10,7 @@ from tradewind.platforms.errors import (
     PlatformFailed,
     PlatformNotConfigured,
     UnsupportedPlatform,
-    refusal,
+    api_error,
 )
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
 from tradewind.platforms.pacing import Purpose
@@ -52,7 +52,7 @@ async def search_products(
     try:
         found, age = await searches.answer(connector, query)
     except PlatformFailure as failure:
-        raise refusal(failure) from failure
+        raise api_error(failure) from failure
     return Response(found, headers=[(b"age", str(age).encode())])
 
 
@@ -67,7 +67,7 @@ async def get_product(
     except Rejected as failure:
         if failure.reason is Reason.NOT_FOUND:
             raise ResourceNotFound(ids.PRODUCT) from None
-        raise refusal(failure) from failure
+        raise api_error(failure) from failure
     except PlatformFailure as failure:
-        raise refusal(failure) from failure
+        raise api_error(failure) from failure
     return ProductOut.of_product(connector.traits.platform, product)

@@ -8,7 +8,7 @@ from msgspec import Meta
 from tradewind import money
 from tradewind.errors import FieldError
 from tradewind.money import Cny, CnyIn
-from tradewind.platforms.model import Found, Offer, Product, Query, Sort
+from tradewind.platforms.model import Offer, Product, Query, SearchPage, Sort
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Output, read_amount
 from tradewind.web.validation import NOT_BLANK
@@ -106,7 +106,7 @@ class SearchOut(Output):
     paginate: PaginateOut
 
     @staticmethod
-    def of(platform: str, found: Found) -> "SearchOut":
+    def of(platform: str, found: SearchPage) -> "SearchOut":
         return SearchOut(
             items=[OfferOut.of(platform, offer) for offer in found.offers],
             paginate=PaginateOut(total=found.total, current=found.page, size=found.size),

@@ -39,7 +39,7 @@ from tradewind.orders.payments import routes as payment_routes
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.refresh import Refreshes
 from tradewind.platforms import routes as platform_routes
-from tradewind.platforms.configured_credentials import adopt
+from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.registry import Platforms
 from tradewind.products import routes as product_routes
 from tradewind.products.search import Searches
@@ -47,7 +47,7 @@ from tradewind.runtime import child_processes
 from tradewind.runtime.wiring import (
     GATE_CONNECTIONS,
     LOGIN_CONNECTIONS,
-    given_credentials,
+    configured_credentials,
     pay_modes_of,
     platforms_of,
     policy_of,
@@ -169,7 +169,7 @@ def build(chosen: Settings) -> Application:
         for signum in (signal.SIGTERM, signal.SIGINT):
             child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
         with suppress(ServiceUnavailable):  # the worker does it as well, as soon as it can
-            await adopt(db, platforms, given_credentials(chosen))
+            await store_configured_credentials(db, platforms, configured_credentials(chosen))
             await partitions.make_ahead(db)
 
     async def close() -> None:

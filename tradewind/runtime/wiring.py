@@ -9,8 +9,8 @@ from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
 from tradewind.orders.model import PayMode
 from tradewind.orders.payments.modes import PayModes
-from tradewind.platforms.access import Given
-from tradewind.platforms.registry import MARKETPLACES, Place, Platforms
+from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.registry import MARKETPLACES, PlatformEndpoint, Platforms
 from tradewind.settings.settings import PlatformSettings, Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -37,10 +37,12 @@ def worker_connections(chosen: Settings) -> int:
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:
-    return Platforms(db, keyring, client, places(chosen), takes_demo_secrets=not chosen.production)
+    return Platforms(
+        db, keyring, client, platform_endpoints(chosen), takes_demo_secrets=not chosen.production
+    )
 
 
-def places(chosen: Settings) -> Mapping[str, Place]:
+def platform_endpoints(chosen: Settings) -> Mapping[str, PlatformEndpoint]:
     """Where each marketplace is. One without an address is off."""
     strangers = sorted(set(chosen.platforms) - set(MARKETPLACES))
     if strangers:
@@ -56,7 +58,7 @@ def places(chosen: Settings) -> Mapping[str, Place]:
         if url:
             simulated = _origin(url) == _origin(chosen.sandbox_url)
             rate = own.rate or (_SIMULATED_RATE if simulated else _REAL_RATE)
-            found[platform] = Place(url, plan_rate(rate), simulated)
+            found[platform] = PlatformEndpoint(url, plan_rate(rate), simulated)
     return found
 
 
@@ -74,14 +76,14 @@ def policy_of(chosen: Settings) -> Policy:
     )
 
 
-def given_credentials(chosen: Settings) -> Mapping[str, Given]:
+def configured_credentials(chosen: Settings) -> Mapping[str, AppCredentials]:
     """What the settings say about applications; for what is simulated, the demo credentials."""
     found = {}
-    for platform, place in places(chosen).items():
+    for platform, place in platform_endpoints(chosen).items():
         own = chosen.platforms.get(platform, PlatformSettings())
         demo = MARKETPLACES[platform].demo
         if own.app_key and own.app_secret:
-            found[platform] = Given(own.app_key, own.app_secret, None, own.refresh_token)
+            found[platform] = AppCredentials(own.app_key, own.app_secret, None, own.refresh_token)
         elif place.simulated and demo is not None:
             found[platform] = demo
     return found

@@ -32,14 +32,14 @@ from tradewind.orders.advance import SUBMIT
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.scheduled_sync import sweep
 from tradewind.orders.sync import FOLLOW, follow_due
-from tradewind.platforms.configured_credentials import adopt
+from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.failures import PlatformFailure
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products import sql as products
-from tradewind.runtime.wiring import given_credentials, platforms_of, policy_of
+from tradewind.runtime.wiring import configured_credentials, platforms_of, policy_of
 from tradewind.settings.settings import Settings
 from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
@@ -60,12 +60,14 @@ _POLL_SECONDS = 1.0
 def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
     """What is renewed ahead of time."""
     minute = timedelta(minutes=1)
-    given = given_credentials(chosen)
+    configured = configured_credentials(chosen)
     return [
         Chore("failing_webhooks", minute, lambda: switch_off_failing(db)),
         Chore("sweep", minute, lambda: _sweep(db, platforms)),
         Chore("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
-        Chore("credentials", minute, lambda: adopt(db, platforms, given)),
+        Chore(
+            "credentials", minute, lambda: store_configured_credentials(db, platforms, configured)
+        ),
         Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
     ]
 
@@ -95,7 +97,7 @@ async def _work(
     chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
     loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
     with ExitStack() as stack:
-        submitters = {platform: Submitter(db) for platform in platforms.links}
+        submitters = {platform: Submitter(db) for platform in platforms.clients}
         for platform, submitter in submitters.items():
             for name, step, purpose in (
                 (FOLLOW, partial(follow_due, db), Purpose.SYNC),
@@ -136,7 +138,7 @@ async def _at(
 
 async def _sweep(db: Database, platforms: Platforms) -> None:
     """Look at every marketplace for what changed; one that is away is looked at next time."""
-    for platform in platforms.links:
+    for platform in platforms.clients:
         try:
             await sweep(db, await platforms.connector(platform, Purpose.SYNC))
         except PlatformNotConfigured:

@@ -6,7 +6,7 @@ import pytest
 from platforms.alibaba.scripted import HastyLink, Market, connect, linked, serving
 
 from tradewind.platforms.contract import Connector
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 
 
 @pytest.fixture
@@ -18,11 +18,11 @@ async def market() -> AsyncIterator[Market]:
 @pytest.fixture
 async def link(market: Market, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HastyLink]:
     """A link that repeats at once."""
-    monkeypatch.setattr("tradewind.platforms.link._FIRST_PAUSE", 0.005)
+    monkeypatch.setattr("tradewind.platforms.paced_client._FIRST_PAUSE", 0.005)
     async with linked(market.url) as made:
         yield made
 
 
 @pytest.fixture
-def connector(market: Market, link: Link) -> Connector:
+def connector(market: Market, link: PacedClient) -> Connector:
     return connect(market, link)

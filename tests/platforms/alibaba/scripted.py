@@ -11,13 +11,13 @@ import pytest
 from platforms.alibaba.payloads import raw
 
 from tradewind.egress.client import Client, Reply
-from tradewind.platforms.access import Access
+from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.alibaba import signing, values
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.traits import TRAITS
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import Rejected
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 
 KEY, SECRET = "1000000a1b2", "test123"
 NOW = 1_528_942_782.5
@@ -86,10 +86,10 @@ class Market:
     def apis(self) -> list[str]:
         return [call.api.rpartition(".")[2] for call in self.calls]
 
-    async def access(self, refused: str | None) -> Access:
+    async def access(self, refused: str | None) -> PlatformAccess:
         """As the connections do: the token that was refused is followed by a fresh one."""
         self.refused.append(refused)
-        return Access(KEY, SECRET, "token-2" if refused else "token-1")
+        return PlatformAccess(KEY, SECRET, "token-2" if refused else "token-1")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -114,7 +114,7 @@ class Market:
             writer.close()
 
 
-class HastyLink(Link):
+class HastyLink(PacedClient):
     """A link that waits as long as a test wants to, where ours would wait ten seconds."""
 
     patience = 5.0
@@ -157,7 +157,7 @@ async def linked(url: str) -> AsyncIterator[HastyLink]:
         await client.close()
 
 
-def connect(market: Market, link: Link) -> Connector:
+def connect(market: Market, link: PacedClient) -> Connector:
     return AlibabaConnector(TRAITS, link, market.access, now=lambda: NOW)
 
 

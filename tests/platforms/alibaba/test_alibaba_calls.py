@@ -33,8 +33,8 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.model import Draft, Query, RefundKind, RefundRequest
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.model import OrderRequest, Query, RefundKind, RefundRequest
+from tradewind.platforms.paced_client import PacedClient
 
 AT = datetime(2018, 6, 14, tzinfo=UTC)
 REFUND = RefundRequest(ORDER, RefundKind.REFUND_ONLY, 2000, 800, "why", None)
@@ -45,7 +45,7 @@ OPERATIONS: list[tuple[Api, Operation, str]] = [
     (gateway.SEARCH, lambda c: c.search(Query("a")), "search"),
     (gateway.DETAIL, lambda c: c.detail("1", "en"), "detail"),
     (gateway.PREVIEW, lambda c: c.preview([SHIRT], ADDRESS), "preview_one"),
-    (gateway.CREATE, lambda c: c.create(Draft("ORD1", [SHIRT], ADDRESS)), "create_one"),
+    (gateway.CREATE, lambda c: c.create(OrderRequest("ORD1", [SHIRT], ADDRESS)), "create_one"),
     (gateway.READ, lambda c: c.read_one(ORDER), "order_paid"),
     (gateway.READ, lambda c: c.find_payment(ORDER, "pay_1"), "order_paid"),
     (gateway.LIST, lambda c: c.read_many([ORDER]), "list_two"),
@@ -142,7 +142,7 @@ async def test_a_read_is_repeated_until_it_works(
 
 @pytest.mark.parametrize(("api", "operation", "good"), OPERATIONS, ids=IDS)
 async def test_a_request_that_never_left_is_later_for_all(
-    api: Api, operation: Operation, good: str, market: Market, link: Link
+    api: Api, operation: Operation, good: str, market: Market, link: PacedClient
 ) -> None:
     async with linked("http://127.0.0.1:1") as nowhere:
         failure = await failure_of(operation, connect(market, nowhere))

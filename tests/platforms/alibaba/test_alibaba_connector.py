@@ -17,18 +17,18 @@ from platforms.alibaba.pushes import told
 from platforms.alibaba.scripted import KEY, Market, Step, answer, never, say
 
 from tradewind.platforms.alibaba.traits import TRAITS, same_dialect
-from tradewind.platforms.contract import Capability, Connector, NoticeRefused
+from tradewind.platforms.contract import Capability, Connector, NoticeRejected
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Unavailable
 from tradewind.platforms.model import (
     CancelState,
-    Draft,
     Line,
+    OrderRequest,
     Placed,
     Query,
     Status,
 )
 
-DRAFT = Draft("ORD0001", [SHIRT, SOCKS], ADDRESS)
+DRAFT = OrderRequest("ORD0001", [SHIRT, SOCKS], ADDRESS)
 
 
 def jsonable(name: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ async def test_no_such_product(nothing: Any, market: Market, connector: Connecto
 
 
 async def test_what_can_be_no_product_costs_no_call(market: Market, connector: Connector) -> None:
-    bad = Draft("ORD0001", [SHIRT, Line("socks", None, 1)], ADDRESS)
+    bad = OrderRequest("ORD0001", [SHIRT, Line("socks", None, 1)], ADDRESS)
 
     assert (await never(connector.detail("socks", "en"))).reason is Reason.NOT_FOUND
     assert (await never(connector.create(bad))).reason is Reason.NOT_FOUND
@@ -113,7 +113,7 @@ async def test_one_product_cannot_be_of_several_sellers(
     refused = {"success": False, "code": "500_003", "message": "m", "failedOfferList": []}
     market.script(answer({"success": False, "code": "500_003", "result": refused}))
 
-    refusal = await never(connector.create(Draft("ORD0001", lines, ADDRESS)))
+    refusal = await never(connector.create(OrderRequest("ORD0001", lines, ADDRESS)))
 
     assert refusal.reason is reason
 
@@ -257,7 +257,7 @@ async def test_a_push_is_verified_with_the_applications_secret(connector: Connec
     body = told("ORDER_BATCH_PAY", {"batchPay": [{"orderId": ORDER}]})
 
     assert connector.read_notice({}, body, "key", "test123").order_ids == (ORDER,)
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         connector.read_notice({}, body, "key", "another secret")
 
 

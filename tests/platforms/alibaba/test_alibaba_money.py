@@ -7,8 +7,8 @@ import pytest
 from platforms.alibaba.payloads import ITEM_A, ITEM_B, ORDER, payload, shown_order
 
 from tradewind.platforms.alibaba import wire_money, wire_orders
-from tradewind.platforms.alibaba.values import Unreadable
 from tradewind.platforms.alibaba.wire_money import RefundReason
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Payment,
     PaymentState,
@@ -78,7 +78,7 @@ def test_what_an_order_says_of_its_payment(seen: PaymentState, expected: Payment
 def test_a_payment_link_must_be_an_address() -> None:
     expected = f"https://trade.1688.com/order/cashier.htm?orderId={ORDER};1997017368132345942"
     assert wire_money.pay_url(payload("pay_link")) == expected
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         wire_money.pay_url({"payUrl": "javascript:alert(1)"})
 
 

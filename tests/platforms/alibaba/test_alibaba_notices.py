@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from platforms.alibaba.pushes import SECRET, push, told
 
 from tradewind.platforms.alibaba import notices
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.model import Notice
 
 
@@ -50,7 +50,7 @@ def test_the_documented_value_opens() -> None:
         {"message": message, "_aop_signature": "E2E5EEA2D3962CC8AD342475FEBAFA64B53F51DE"}
     ).encode()
 
-    with pytest.raises(NoticeRefused, match="nobody can read it"):
+    with pytest.raises(NoticeRejected, match="nobody can read it"):
         notices.read(SECRET, body)  # the signature is right, only a msgId is missing
 
 
@@ -69,24 +69,24 @@ def test_the_documented_value_opens() -> None:
     ],
 )
 def test_a_push_that_is_not_ours_is_refused(body: bytes) -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         notices.read(SECRET, body)
 
 
 def test_without_a_secret_nothing_is_believed() -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         notices.read("", push('{"msgId":1,"type":"T"}', secret=""))
 
 
 @pytest.mark.parametrize("message", ["", "[]", "{}", '{"msgId":1}', '{"type":"T"}', "[" * 20_000])
 def test_a_signed_push_that_nobody_can_read_is_refused(message: str) -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         notices.read(SECRET, push(message))
 
 
 @given(st.binary(max_size=200))
 def test_no_body_makes_it_crash(body: bytes) -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         notices.read(SECRET, body)
 
 

@@ -5,12 +5,17 @@ from typing import Any
 import pytest
 from platforms.alibaba.scripted import BROKEN, DROP, GARBAGE, NOW, Market, Step, answer
 
-from tradewind.platforms.access import Tokens
+from tradewind.platforms.access import OAuthTokens
 from tradewind.platforms.alibaba import oauth
-from tradewind.platforms.alibaba.oauth import OAuth
-from tradewind.platforms.alibaba.values import Unreadable
-from tradewind.platforms.failures import NotAuthorised, OutcomeUnknown, Rejected, Unavailable
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.alibaba.oauth import AlibabaOAuth
+from tradewind.platforms.failures import (
+    NotAuthorised,
+    OutcomeUnknown,
+    Rejected,
+    Unavailable,
+    UnreadableResponse,
+)
+from tradewind.platforms.paced_client import PacedClient
 
 GRANTED = {
     "aliId": "8888888888",
@@ -23,14 +28,14 @@ GRANTED = {
 }
 DENIED = {"error": "invalid_grant", "error_description": "used"}
 HALF_A_YEAR = 183 * 86_400
-OURS = OAuth(now=lambda: NOW)
+OURS = AlibabaOAuth(now=lambda: NOW)
 
 
-async def exchange(link: Link) -> Tokens:
+async def exchange(link: PacedClient) -> OAuthTokens:
     return await OURS.exchange(link, "key", "secret", "a code", "https://example.test/")
 
 
-async def refresh(link: Link) -> Tokens:
+async def refresh(link: PacedClient) -> OAuthTokens:
     return await OURS.refresh(link, "key", "secret", "old-refresh")
 
 
@@ -43,12 +48,14 @@ def test_where_an_operator_agrees() -> None:
     )
 
 
-async def test_a_code_becomes_tokens(market: Market, link: Link) -> None:
+async def test_a_code_becomes_tokens(market: Market, link: PacedClient) -> None:
     market.script(answer(GRANTED))
 
     tokens = await exchange(link)
 
-    assert tokens == Tokens("new-access", 36000, "new-refresh", HALF_A_YEAR - 1, "alitestforisv01")
+    assert tokens == OAuthTokens(
+        "new-access", 36000, "new-refresh", HALF_A_YEAR - 1, "alitestforisv01"
+    )
     call = market.calls[0]
     assert call.path == "/openapi/http/1/system.oauth2/getToken/key"
     assert call.form == {
@@ -61,10 +68,10 @@ async def test_a_code_becomes_tokens(market: Market, link: Link) -> None:
     }
 
 
-async def test_a_refresh_keeps_what_does_not_come_back(market: Market, link: Link) -> None:
+async def test_a_refresh_keeps_what_does_not_come_back(market: Market, link: PacedClient) -> None:
     market.script(answer({"access_token": "new-access", "expires_in": 36000}))
 
-    assert await refresh(link) == Tokens("new-access", 36000, "old-refresh", None, None)
+    assert await refresh(link) == OAuthTokens("new-access", 36000, "old-refresh", None, None)
     assert market.calls[0].form == {
         "grant_type": "refresh_token",
         "refresh_token": "old-refresh",
@@ -93,11 +100,11 @@ def test_the_end_of_a_refresh_token(timeout: Any, expected: int | None) -> None:
     "missing", [{"access_token": None}, {"expires_in": None}, {"expires_in": "soon"}]
 )
 def test_tokens_without_the_essence_are_unreadable(missing: dict[str, Any]) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         oauth.tokens({**GRANTED, **missing}, kept=None, now=NOW)
 
 
-async def test_a_wrong_code_is_refused_for_good(market: Market, link: Link) -> None:
+async def test_a_wrong_code_is_refused_for_good(market: Market, link: PacedClient) -> None:
     market.script(answer(DENIED, 400))
 
     with pytest.raises(Rejected) as refused:
@@ -106,7 +113,7 @@ async def test_a_wrong_code_is_refused_for_good(market: Market, link: Link) -> N
     assert (refused.value.code, refused.value.message) == ("invalid_grant", "used")
 
 
-async def test_a_dead_refresh_token_needs_an_operator(market: Market, link: Link) -> None:
+async def test_a_dead_refresh_token_needs_an_operator(market: Market, link: PacedClient) -> None:
     market.script(answer(DENIED, 400))
 
     with pytest.raises(NotAuthorised):
@@ -115,7 +122,7 @@ async def test_a_dead_refresh_token_needs_an_operator(market: Market, link: Link
 
 @pytest.mark.parametrize("fault", [BROKEN, DROP, GARBAGE, answer({})])
 async def test_a_code_is_sent_once_whatever_happens(
-    fault: Step, market: Market, link: Link
+    fault: Step, market: Market, link: PacedClient
 ) -> None:
     market.script(fault)
 
@@ -125,13 +132,13 @@ async def test_a_code_is_sent_once_whatever_happens(
 
 
 @pytest.mark.parametrize("fault", [BROKEN, DROP])
-async def test_a_refresh_is_repeated(fault: Step, market: Market, link: Link) -> None:
+async def test_a_refresh_is_repeated(fault: Step, market: Market, link: PacedClient) -> None:
     market.script(fault, answer(GRANTED))
 
     assert (await refresh(link)).access_token == "new-access"
 
 
-async def test_an_unreadable_refresh_is_for_later(market: Market, link: Link) -> None:
+async def test_an_unreadable_refresh_is_for_later(market: Market, link: PacedClient) -> None:
     market.script(GARBAGE)
 
     with pytest.raises(Unavailable):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from platforms.alibaba.payloads import BLUE, ITEM_A, ITEM_B, ORDER, RED, shown_order
 
 from tradewind.platforms.alibaba import wire_orders
-from tradewind.platforms.alibaba.values import Unreadable
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -280,7 +280,7 @@ def test_an_order_without_its_essence_is_unreadable(field: str, wrong: Any) -> N
     shown = shown_order("order_unpaid")
     shown["baseInfo"][field] = wrong
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         wire_orders.order(shown)
 
 
@@ -288,7 +288,7 @@ def test_an_order_without_an_id_is_unreadable() -> None:
     shown = shown_order("order_unpaid")
     del shown["baseInfo"]["id"], shown["baseInfo"]["idOfStr"]
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         wire_orders.order(shown)
 
 
@@ -311,6 +311,6 @@ def test_whatever_a_field_holds_it_is_read_or_unreadable_and_never_a_crash(data:
 
     try:
         order = wire_orders.order(shown)
-    except Unreadable:
+    except UnreadableResponse:
         return
     assert order.goods_fen + order.freight_fen - order.discount_fen == order.total_fen

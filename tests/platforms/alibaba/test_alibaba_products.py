@@ -6,8 +6,8 @@ import pytest
 from platforms.alibaba.payloads import BLUE, RED, payload
 
 from tradewind.platforms.alibaba import wire_products
-from tradewind.platforms.alibaba.values import Unreadable
-from tradewind.platforms.model import Found, Offer, PriceRange, Product, Query, Sku, Sort
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_search_is_asked_for(query: Query, expected: dict[str, object]) -> Non
 def test_a_page_of_offers_without_those_that_have_no_id() -> None:
     found = wire_products.found(payload("search"), Query("T恤"))
 
-    assert found == Found(
+    assert found == SearchPage(
         offers=[
             Offer(
                 id="610947572360",
@@ -81,7 +81,7 @@ def test_a_page_of_offers_without_those_that_have_no_id() -> None:
 
 
 def test_a_search_without_a_total_is_unreadable() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         wire_products.found({"result": {"success": True, "result": {}}}, Query("a"))
 
 

@@ -16,16 +16,17 @@ from platforms.alibaba.payloads import (
 )
 
 from tradewind.platforms.alibaba import wire_trade
-from tradewind.platforms.alibaba.errors import Refusal
-from tradewind.platforms.alibaba.values import Unreadable
-from tradewind.platforms.failures import Reason
-from tradewind.platforms.model import Draft, Line, Placed, SellerPreview, UnavailableLine
+from tradewind.platforms.alibaba.errors import AlibabaError
+from tradewind.platforms.failures import Reason, UnreadableResponse
+from tradewind.platforms.model import Line, OrderRequest, Placed, SellerPreview, UnavailableLine
 
 NO_STOCK = f"商品[610947572361_{BLUE}]库存不足"
 
 
 def test_a_draft_is_asked_for_with_our_reference() -> None:
-    draft = Draft("ORD0001", [SHIRT, Line("610947572362", None, 1)], ADDRESS, "请用纸箱", 4550)
+    draft = OrderRequest(
+        "ORD0001", [SHIRT, Line("610947572362", None, 1)], ADDRESS, "请用纸箱", 4550
+    )
 
     params = wire_trade.create_params(draft, "general")
 
@@ -110,7 +111,7 @@ def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
     "answer", [{}, {"orderPreviewResuslt": []}, {"orderPreviewResuslt": [{"sumCarriage": 1}]}]
 )
 def test_a_preview_without_a_sum_is_unreadable(answer: dict[str, object]) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         wire_trade.costs(answer, [SHIRT])
 
 
@@ -160,4 +161,4 @@ def test_offers_that_failed_made_no_order() -> None:
 
     assert wire_trade.placed(answer) is None
     message = f"商品[610947572360_{RED}]库存不足，请核对库存后下单"  # noqa: RUF001 - Chinese
-    assert wire_trade.failed_offers(answer) == {"610947572360": Refusal("500_004", message)}
+    assert wire_trade.failed_offers(answer) == {"610947572360": AlibabaError("500_004", message)}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tradewind.platforms.alibaba import values
+from tradewind.platforms.failures import UnreadableResponse
 
 FEN = st.integers(min_value=0, max_value=10**12)
 
@@ -50,16 +51,16 @@ def test_ids_are_never_rounded(number: int) -> None:
 
 @pytest.mark.parametrize("finer", ["6.155", "0.001", Decimal("1.2345")])
 def test_an_amount_finer_than_a_fen_is_not_rounded_but_refused(finer: Any) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.yuan(finer, "x")
     assert values.yuan_or_none(finer) is None
 
 
 @pytest.mark.parametrize("wrong", ["six", True, [], {}, "1e999999999", "NaN", "Infinity", 10**40])
 def test_what_is_no_amount_is_unreadable(wrong: Any) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.yuan(wrong, "x")
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.fen(wrong, "x")
 
 
@@ -78,7 +79,7 @@ def test_what_is_missing_is_none(missing: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_json_object_is_unreadable(body: bytes) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.decode(body)
 
 
@@ -140,12 +141,12 @@ def test_true_may_be_a_string(said: Any, expected: bool | None) -> None:
     ids=["exponent", "objects", "lists", "digits"],
 )
 def test_hostile_json_is_unreadable(body: bytes) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.decode(body)
 
 
 @pytest.mark.parametrize("number", ["1e99999999999999999999", "1e999999", "sNaN", "-Infinity"])
 def test_a_hostile_number_is_unreadable(number: str) -> None:
     for read in (values.whole, values.yuan):
-        with pytest.raises(values.Unreadable):
+        with pytest.raises(UnreadableResponse):
             read(number, "x")

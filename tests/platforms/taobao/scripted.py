@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tradewind.egress.client import Client, Reply
-from tradewind.platforms.access import Access
-from tradewind.platforms.paced_client import Link
-from tradewind.platforms.taobao.connector import Taobao
+from tradewind.platforms.access import PlatformAccess
+from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.taobao.connector import TaobaoConnector
 from tradewind.platforms.taobao.signing import request_sign
 
 DATA = Path(__file__).parents[2] / "data/taobao"
@@ -122,7 +122,7 @@ class Marketplace:
         return scripted if isinstance(scripted, Answer) else scripted(call.params)
 
 
-class Impatient(Link):
+class Impatient(PacedClient):
     """A link whose calls may take half a second."""
 
     async def post(
@@ -149,9 +149,9 @@ class Stand:
     """
 
     market: Marketplace
-    taobao: Taobao
-    patient: Taobao
-    link: Link
+    taobao: TaobaoConnector
+    patient: TaobaoConnector
+    link: PacedClient
     refused: list[str] = field(default_factory=list)
 
 
@@ -162,15 +162,15 @@ async def standing() -> AsyncIterator[Stand]:
         link = Impatient("taobao", market.url, client, no_pace)
         refused: list[str] = []
 
-        async def get_access(token: str | None) -> Access:
+        async def get_access(token: str | None) -> PlatformAccess:
             if token is not None:
                 refused.append(token)
-            return Access(KEY, SECRET, f"token-{len(refused)}")
+            return PlatformAccess(KEY, SECRET, f"token-{len(refused)}")
 
-        def over(way: Link) -> Taobao:
-            return Taobao(way, get_access, now=lambda: NOW)
+        def over(way: PacedClient) -> TaobaoConnector:
+            return TaobaoConnector(way, get_access, now=lambda: NOW)
 
-        patient = over(Link("taobao", market.url, client, no_pace))
+        patient = over(PacedClient("taobao", market.url, client, no_pace))
         yield Stand(market, over(link), patient, link, refused)
         await client.close()
     assert market.wrongly_signed == []

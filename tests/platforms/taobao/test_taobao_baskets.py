@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from platforms.taobao.scripted import data_of
 
-from tradewind.platforms.failures import Reason
+from tradewind.platforms.failures import Reason, UnreadableResponse
 from tradewind.platforms.model import (
     Address,
-    Draft,
     Line,
+    OrderRequest,
     Payment,
     PaymentState,
     Placed,
@@ -19,8 +19,7 @@ from tradewind.platforms.model import (
     UnavailableLine,
 )
 from tradewind.platforms.taobao import baskets, products
-from tradewind.platforms.taobao.products import ListedSku, Listing
-from tradewind.platforms.taobao.values import Unreadable
+from tradewind.platforms.taobao.products import ItemListing, ListedSku
 
 BAG = "641592387397"
 RED = Line(BAG, "5159117406243", 2)
@@ -54,17 +53,19 @@ def test_goods_are_named_by_the_ids_that_orders_use() -> None:
 @pytest.mark.parametrize(
     ("line", "listing", "named"),
     [
-        (Line("7", None, 1), Listing("70", {"8": ListedSku("80", 5)}, None), ("70", "80")),
-        (Line("7", None, 1), Listing("70", {}, None), ("70", None)),
+        (Line("7", None, 1), ItemListing("70", {"8": ListedSku("80", 5)}, None), ("70", "80")),
+        (Line("7", None, 1), ItemListing("70", {}, None), ("70", None)),
         (
             Line("7", None, 1),
-            Listing("70", {"8": ListedSku("80", 5), "9": ListedSku("90", 5)}, None),
+            ItemListing("70", {"8": ListedSku("80", 5), "9": ListedSku("90", 5)}, None),
             ("70", None),
         ),
-        (Line("7", "1", 1), Listing("70", {"8": ListedSku("80", 5)}, None), ("70", "1")),
+        (Line("7", "1", 1), ItemListing("70", {"8": ListedSku("80", 5)}, None), ("70", "1")),
     ],
 )
-def test_which_sku_is_meant(line: Line, listing: Listing, named: tuple[str, str | None]) -> None:
+def test_which_sku_is_meant(
+    line: Line, listing: ItemListing, named: tuple[str, str | None]
+) -> None:
     (item,) = json.loads(baskets.render_params([line], ADDRESS, {"7": listing})["render_item_List"])
 
     assert (item["item_id"], item.get("sku_id")) == named
@@ -92,7 +93,7 @@ def test_a_preview_speaks_of_our_lines() -> None:
 
 
 def test_a_line_without_a_sku_is_answered_without_one() -> None:
-    only = {"7": Listing("70", {"8": ListedSku("80", 5)}, None)}
+    only = {"7": ItemListing("70", {"8": ListedSku("80", 5)}, None)}
     row = {"item_id": 70, "sku_id": "80", "quantity": "3", "origin_price": 5}
     data = {
         "render_item_list": [{"nick": "甲", "order_fee": 15, "item_price_infos": [row]}],
@@ -125,12 +126,12 @@ def test_goods_and_freight_less_discount_are_the_total(
 
 @pytest.mark.parametrize("data", [None, {}, {"render_item_list": [{"order_fee": None}]}])
 def test_what_is_no_preview(data: Any) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         baskets.preview(data, [RED], LISTINGS)
 
 
 def test_an_order_is_guarded_and_all_or_nothing() -> None:
-    draft = Draft("ORD1", [RED, BLUE], ADDRESS, remark="轻放")
+    draft = OrderRequest("ORD1", [RED, BLUE], ADDRESS, remark="轻放")
 
     params = baskets.create_params(draft, LISTINGS, 8180)
 
@@ -176,7 +177,7 @@ def test_a_cost_that_is_not_told_of_every_order_is_not_told() -> None:
     "data", [None, {}, {"order_list": []}, {"order_list": [{"purchase_id": 1}, {}]}]
 )
 def test_an_order_without_an_id_is_not_placed(data: Any) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         baskets.placed(data)
 
 
@@ -203,5 +204,5 @@ def test_a_payment_that_failed_for_a_reason_that_we_do_not_know_may_be_one(code:
 
 
 def test_a_payment_that_is_neither_accepted_nor_refused() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         baskets.payment(data_of("pay_neither"), ORDER)

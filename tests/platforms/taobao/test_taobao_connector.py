@@ -10,8 +10,8 @@ from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected
 from tradewind.platforms.model import (
     Address,
-    Draft,
     Line,
+    OrderRequest,
     Placed,
     Query,
     RefundKind,
@@ -112,7 +112,7 @@ async def test_a_product_that_is_not_there(stand: Stand, said: Answer) -> None:
 
 @pytest.mark.parametrize("wrong", ["", "x", "0", "0641592387397", "1" * 20, "-1", "\u0661"])
 async def test_what_can_be_no_product_costs_no_call(stand: Stand, wrong: str) -> None:
-    draft = Draft("ORD1", [*LINES, Line(wrong, None, 1)], ADDRESS, expected_total_fen=1)
+    draft = OrderRequest("ORD1", [*LINES, Line(wrong, None, 1)], ADDRESS, expected_total_fen=1)
 
     for asked in (stand.taobao.detail(wrong, "en"), stand.taobao.create(draft)):
         with pytest.raises(Rejected) as raised:
@@ -151,7 +151,9 @@ async def test_an_order_is_placed_at_most_for_what_is_expected(stand: Stand) -> 
     stand.market.on(PRODUCT, "product")
     stand.market.on(CREATE, "create_split")
 
-    placed = await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=8180))
+    placed = await stand.taobao.create(
+        OrderRequest("ORD1", LINES, ADDRESS, expected_total_fen=8180)
+    )
 
     assert placed == Placed((ORDER, "2200778678370001235"), 9680)
     (params,) = stand.market.asked(CREATE)
@@ -167,7 +169,7 @@ async def test_without_an_expectation_the_price_of_now_is_the_limit(stand: Stand
     )
     stand.market.on(CREATE, "create_split")
 
-    await stand.taobao.create(Draft("ORD1", LINES, ADDRESS))
+    await stand.taobao.create(OrderRequest("ORD1", LINES, ADDRESS))
 
     assert stand.market.asked(CREATE)[0]["purchase_amount"] == "77"
 
@@ -177,7 +179,7 @@ async def test_without_an_expectation_nothing_is_placed_that_cannot_be_had(stand
     stand.market.on(RENDER, "render")
 
     with pytest.raises(Rejected) as raised:
-        await stand.taobao.create(Draft("ORD1", LINES, ADDRESS))
+        await stand.taobao.create(OrderRequest("ORD1", LINES, ADDRESS))
 
     assert raised.value.reason is Reason.OUT_OF_STOCK
     assert stand.market.asked(CREATE) == []
@@ -188,7 +190,7 @@ async def test_a_price_above_the_limit_is_refused(stand: Stand) -> None:
     stand.market.on(CREATE, "create_refused_inside")
 
     with pytest.raises(Rejected) as raised:
-        await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=8180))
+        await stand.taobao.create(OrderRequest("ORD1", LINES, ADDRESS, expected_total_fen=8180))
     assert raised.value.reason is Reason.PRICE_CHANGED
 
 
@@ -196,7 +198,7 @@ async def test_a_product_that_is_gone_is_not_placed(stand: Stand) -> None:
     stand.market.on(PRODUCT, refusal("ITEM_NOT_FOUND"))
 
     with pytest.raises(Rejected) as raised:
-        await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=1))
+        await stand.taobao.create(OrderRequest("ORD1", LINES, ADDRESS, expected_total_fen=1))
 
     assert raised.value.reason is Reason.NOT_FOR_SALE
     assert stand.market.asked(CREATE) == []
@@ -207,7 +209,7 @@ async def test_a_success_without_orders_must_be_found_out(stand: Stand) -> None:
     stand.market.on(CREATE, answer({"success": True, "order_list": []}))
 
     with pytest.raises(OutcomeUnknown):
-        await stand.taobao.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=1))
+        await stand.taobao.create(OrderRequest("ORD1", LINES, ADDRESS, expected_total_fen=1))
 
 
 async def test_what_the_marketplace_does_not_offer(stand: Stand) -> None:

@@ -18,7 +18,7 @@ from platforms.taobao.scripted import (
 )
 
 from tradewind.egress.client import Client
-from tradewind.platforms.access import Access
+from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.failures import (
     NotAuthorised,
     OutcomeUnknown,
@@ -26,9 +26,9 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.model import Address, Draft, Line, Query
-from tradewind.platforms.paced_client import Link
-from tradewind.platforms.taobao.connector import Taobao
+from tradewind.platforms.model import Address, Line, OrderRequest, Query
+from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.taobao.connector import TaobaoConnector
 
 ORDER = "2200778678370001234"
 LINES = [Line("641592387397", "5159117406243", 2)]
@@ -42,7 +42,7 @@ class Operation:
 
     path: str
     good: str
-    call: Callable[[Taobao], Awaitable[object]]
+    call: Callable[[TaobaoConnector], Awaitable[object]]
 
 
 QUERY = "/purchase/orders/query"
@@ -61,7 +61,7 @@ UNSAFE = {
     "create": Operation(
         "/purchase/order/create",
         "create_split",
-        lambda t: t.create(Draft("ORD1", LINES, ADDRESS, expected_total_fen=8180)),
+        lambda t: t.create(OrderRequest("ORD1", LINES, ADDRESS, expected_total_fen=8180)),
     ),
     "pay": Operation(
         "/purchase/order/batch/pay", "pay_accepted", lambda t: t.pay(ORDER, 10500, "op")
@@ -150,15 +150,15 @@ async def test_what_was_turned_away_was_not_done(stand: Stand, name: str) -> Non
 
 @pytest.mark.parametrize("name", UNSAFE)
 async def test_what_never_left_was_not_done(name: str) -> None:
-    async def get_access(_: str | None) -> Access:
-        return Access("k", "s", "t")
+    async def get_access(_: str | None) -> PlatformAccess:
+        return PlatformAccess("k", "s", "t")
 
     async def no_pace(_: float) -> None:
         pass
 
     client = Client()
-    nowhere = Link("taobao", "http://127.0.0.1:9/rest", client, no_pace)
-    taobao = Taobao(nowhere, get_access)
+    nowhere = PacedClient("taobao", "http://127.0.0.1:9/rest", client, no_pace)
+    taobao = TaobaoConnector(nowhere, get_access)
 
     with pytest.raises(Unavailable):
         await UNSAFE[name].call(taobao)

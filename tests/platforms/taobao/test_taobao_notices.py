@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.model import Notice
 from tradewind.platforms.taobao.notices import read
 from tradewind.platforms.taobao.signing import push_header
@@ -85,7 +85,7 @@ def forgeries() -> list[tuple[str, dict[str, str], bytes]]:
     [pytest.param(headers, body, id=name) for name, headers, body in forgeries()],
 )
 def test_a_forgery_is_refused(headers: dict[str, str], body: bytes) -> None:
-    with pytest.raises(NoticeRefused, match="signature"):
+    with pytest.raises(NoticeRejected, match="signature"):
         read(KEY, SECRET, headers, body)
 
 
@@ -102,11 +102,11 @@ def test_a_forgery_is_refused(headers: dict[str, str], body: bytes) -> None:
     ],
 )
 def test_what_nobody_can_act_on_is_refused(message: Any) -> None:
-    with pytest.raises(NoticeRefused):
+    with pytest.raises(NoticeRejected):
         notice(message)
 
 
 def test_bytes_that_are_no_json_are_refused_even_well_signed() -> None:
     for body in (b"", b"\xff", b"message=1"):
-        with pytest.raises(NoticeRefused, match="JSON"):
+        with pytest.raises(NoticeRejected, match="JSON"):
             read(KEY, SECRET, {"Authorization": push_header(SECRET, KEY, body)}, body)

@@ -15,7 +15,7 @@ from platforms.taobao.scripted import (
     Stand,
 )
 
-from tradewind.platforms.access import Tokens
+from tradewind.platforms.access import OAuthTokens
 from tradewind.platforms.failures import (
     NotAuthorised,
     OutcomeUnknown,
@@ -23,18 +23,18 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.taobao.oauth import OAuth
+from tradewind.platforms.taobao.oauth import TaobaoOAuth
 
-TOKENS = Tokens("a-token", 2592000, "r-token", 5184000, "buyer@example.com")
+TOKENS = OAuthTokens("a-token", 2592000, "r-token", 5184000, "buyer@example.com")
 CREATE, REFRESH = "/auth/token/create", "/auth/token/refresh"
 
 
 @pytest.fixture
-def oauth() -> OAuth:
-    return OAuth(lambda: NOW)
+def oauth() -> TaobaoOAuth:
+    return TaobaoOAuth(lambda: NOW)
 
 
-async def test_where_the_buyer_agrees(oauth: OAuth) -> None:
+async def test_where_the_buyer_agrees(oauth: TaobaoOAuth) -> None:
     url = urlsplit(oauth.authorize_url(KEY, "https://us.example/back?x=1", "s&t"))
 
     assert f"{url.scheme}://{url.netloc}{url.path}" == "https://api.taobao.global/oauth/authorize"
@@ -47,7 +47,7 @@ async def test_where_the_buyer_agrees(oauth: OAuth) -> None:
     }
 
 
-async def test_a_code_becomes_tokens(stand: Stand, oauth: OAuth) -> None:
+async def test_a_code_becomes_tokens(stand: Stand, oauth: TaobaoOAuth) -> None:
     stand.market.on(CREATE, "tokens")
 
     assert await oauth.exchange(stand.link, KEY, SECRET, "c-1", "") == TOKENS
@@ -56,7 +56,7 @@ async def test_a_code_becomes_tokens(stand: Stand, oauth: OAuth) -> None:
     assert "access_token" not in params
 
 
-async def test_a_refresh_token_becomes_new_ones(stand: Stand, oauth: OAuth) -> None:
+async def test_a_refresh_token_becomes_new_ones(stand: Stand, oauth: TaobaoOAuth) -> None:
     stand.market.on(REFRESH, SERVER_ERROR, "tokens")
 
     assert await oauth.refresh(stand.link, KEY, SECRET, "r-0") == TOKENS
@@ -80,7 +80,7 @@ def said(code: str) -> Answer:
 )
 async def test_what_can_go_wrong(
     stand: Stand,
-    oauth: OAuth,
+    oauth: TaobaoOAuth,
     answer: Scripted,
     of_exchange: type[PlatformFailure],
     of_refresh: type[PlatformFailure],

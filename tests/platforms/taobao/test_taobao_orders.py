@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from platforms.taobao.scripted import data_of
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -19,7 +20,6 @@ from tradewind.platforms.model import (
     Status,
 )
 from tradewind.platforms.taobao import orders
-from tradewind.platforms.taobao.values import Unreadable
 
 ID = "2200778678370001234"
 FIRST, SECOND = "2912066688476065752", "2912066688476065753"
@@ -141,7 +141,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
-def seen(name: str) -> orders.Seen:
+def seen(name: str) -> orders.ListedOrder:
     (one,) = orders.page(data_of(name)).orders
     return one
 
@@ -289,7 +289,7 @@ def test_who_closed_it(said: str | None, reason: CloseReason) -> None:
     ],
 )
 def test_what_lacks_its_essentials_is_not_an_order(data: Any) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         orders.page(data)
 
 
@@ -340,5 +340,5 @@ def test_a_closed_line_was_shipped_if_it_has_a_parcel(number: str | None, *, shi
 
 
 def test_a_refund_without_an_amount_is_none() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         orders.refund({"refund_order_aggregate": {"refund_order": {"refund_status": 10}}}, "9", ID)

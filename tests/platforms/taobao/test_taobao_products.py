@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from platforms.taobao.scripted import data_of
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Offer, Product, Query, Sku, Sort
 from tradewind.platforms.taobao import products
-from tradewind.platforms.taobao.products import Hits, ListedSku, Listing
-from tradewind.platforms.taobao.values import Unreadable
+from tradewind.platforms.taobao.products import Hits, ItemListing, ListedSku
 
 PAGE = "https://items.example/?id="
 
@@ -51,7 +51,7 @@ def test_no_hits(data: Any) -> None:
 
 @pytest.mark.parametrize("data", [[], "x", {"data": "x"}, {"data": {}}])
 def test_what_is_no_page_of_hits(data: Any) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableResponse):
         products.hits(data, PAGE)
 
 
@@ -83,7 +83,7 @@ def test_a_whole_product() -> None:
 
 
 def test_how_a_product_is_ordered() -> None:
-    assert products.listing(data_of("product"), "641592387397") == Listing(
+    assert products.listing(data_of("product"), "641592387397") == ItemListing(
         ordered_as="4096709792297020",
         skus={
             "5159117406243": ListedSku("32248575036476", 3990),
@@ -96,7 +96,7 @@ def test_how_a_product_is_ordered() -> None:
 def test_ids_serve_both_ways_where_there_are_no_others() -> None:
     data = {"item_id": 7, "sku_list": [{"sku_id": "8", "price": "100"}]}
 
-    assert products.listing(data, "7") == Listing("7", {"8": ListedSku("8", 100)}, None)
+    assert products.listing(data, "7") == ItemListing("7", {"8": ListedSku("8", 100)}, None)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.taobao import values
 
 
@@ -128,7 +129,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("body", HOSTILE, ids=["exponent", "objects", "lists"])
 def test_hostile_json_is_unreadable(body: bytes) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.decode(body)
 
 
@@ -139,5 +140,5 @@ def test_hostile_json_inside_a_string_is_nothing(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"a":1}{"a":1}', b"\xff\xfe", b'{"a":'])
 def test_what_is_not_json_is_unreadable(body: bytes) -> None:
-    with pytest.raises(values.Unreadable):
+    with pytest.raises(UnreadableResponse):
         values.decode(body)

@@ -49,7 +49,7 @@ async def show_platforms(
         caller,
         platforms=[(PlatformOut.of(one), one.connection) for one in listed],
         modes={one.traits.platform: modes.of(one.traits.platform) for one in listed},
-        reachable=platforms.links,
+        reachable=platforms.clients,
     )
 
 
@@ -164,7 +164,7 @@ async def _page(
         platform=PlatformOut.of(listing),
         mode=modes.of(name),
         connection=connection and ConnectionOut.of(name, connection, url),
-        is_reachable=name in platforms.links,
+        is_reachable=name in platforms.clients,
         app_key=app_key or (connection.app_key if connection else ""),
         errors=errors,
     )

@@ -16,7 +16,7 @@ from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import Sort
-from tradewind.platforms.registry import Listing, Platforms
+from tradewind.platforms.registry import PlatformListing, Platforms
 from tradewind.products.routes import get_product, search_products
 from tradewind.products.search import Searches
 from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn, SearchOut
@@ -224,5 +224,5 @@ def _first(skus: Sequence[Any]) -> str | None:
     return next(in_stock, skus[0].id if skus else None)
 
 
-def _can_search(one: Listing) -> bool:
+def _can_search(one: PlatformListing) -> bool:
     return one.connection is not None and Capability.SEARCH in one.traits.capabilities

@@ -18,7 +18,7 @@ from tradewind.orders.rollup import GOT_MONEY
 from tradewind.orders.sync import FOLLOW
 from tradewind.orders.wire import RefundOut
 from tradewind.platforms.contract import Capability, Connector
-from tradewind.platforms.errors import CapabilityNotSupported, refusal
+from tradewind.platforms.errors import CapabilityNotSupported, api_error
 from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Rejected
 from tradewind.platforms.model import PlatformOrder, RefundRequest, RefundState
 from tradewind.platforms.registry import Platforms
@@ -80,7 +80,7 @@ async def ask_refund(
     latest = await _latest(db, by, order_id, refund)
     if latest is None and course.refusal is not None:
         failure = course.refusal
-        raise RefundRefused(failure) if isinstance(failure, Rejected) else refusal(failure)
+        raise RefundRefused(failure) if isinstance(failure, Rejected) else api_error(failure)
     answer = Response(RefundOut.of(latest or refund), 201, where)
     return await idempotency.replace(db, once, answer)
 

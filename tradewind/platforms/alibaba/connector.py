@@ -16,11 +16,10 @@ from tradewind.platforms.alibaba import (
     wire_products,
     wire_trade,
 )
-from tradewind.platforms.alibaba.gateway import Api, Gateway
-from tradewind.platforms.alibaba.preview import Previews
+from tradewind.platforms.alibaba.gateway import AlibabaGateway, Api
+from tradewind.platforms.alibaba.preview import BasketPreview
 from tradewind.platforms.alibaba.values import (
     Json,
-    Unreadable,
     as_number,
     encode,
     entries,
@@ -30,14 +29,19 @@ from tradewind.platforms.alibaba.values import (
     whole,
 )
 from tradewind.platforms.contract import Traits
-from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Reason, Rejected
+from tradewind.platforms.failures import (
+    OutcomeUnknown,
+    PlatformFailure,
+    Reason,
+    Rejected,
+    UnreadableResponse,
+)
 from tradewind.platforms.model import (
     Address,
     CancelState,
-    Draft,
-    Found,
     Line,
     Notice,
+    OrderRequest,
     Payment,
     Placed,
     PlatformOrder,
@@ -46,9 +50,10 @@ from tradewind.platforms.model import (
     Query,
     Refund,
     RefundRequest,
+    SearchPage,
     Status,
 )
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -67,7 +72,7 @@ class AlibabaConnector:
     def __init__(
         self,
         traits: Traits,
-        link: Link,
+        client: PacedClient,
         get_access: GetAccess,
         *,
         website: str = "1688",
@@ -76,12 +81,12 @@ class AlibabaConnector:
         now: Callable[[], float] = time,
     ) -> None:
         self.traits = traits
-        self._gateway = Gateway(link, get_access, now)
+        self._gateway = AlibabaGateway(client, get_access, now)
         self._website = website
         self._flow = flow
         self._pay_channel = pay_channel
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchPage:
         answer = await self._gateway.ask(gateway.SEARCH, wire_products.search_params(query))
         return self._read(gateway.SEARCH, wire_products.found, answer, query)
 
@@ -96,9 +101,9 @@ class AlibabaConnector:
         return product
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
-        return await Previews(self._gateway, self._flow, address).of(lines)
+        return await BasketPreview(self._gateway, self._flow, address).of(lines)
 
-    async def create(self, draft: Draft) -> Placed:
+    async def create(self, draft: OrderRequest) -> Placed:
         """Place the order. An answer without an order raises OutcomeUnknown."""
         for line in draft.lines:
             if wire_trade.offer_id(line.product_id) is None:
@@ -120,16 +125,18 @@ class AlibabaConnector:
         return placed
 
     def _not_placed(
-        self, draft: Draft, answer: Json, failed: Mapping[str, errors.Refusal]
+        self, draft: OrderRequest, answer: Json, failed: Mapping[str, errors.AlibabaError]
     ) -> PlatformFailure:
         products = {line.product_id for line in draft.lines}
         refusal = errors.of_operation(answer)
         if refusal is None and not products <= failed.keys():
-            return self._gateway.unreadable(gateway.CREATE, Unreadable("No order is named."))
+            return self._gateway.unreadable(
+                gateway.CREATE, UnreadableResponse("No order is named.")
+            )
         told = [one for one in (*failed.values(), refusal) if one is not None and one.code]
         failures = [
             errors.operation_failure(self._gateway.platform, one, safe=False)
-            for one in told or [errors.Refusal("", "It gave no reason.")]
+            for one in told or [errors.AlibabaError("", "It gave no reason.")]
         ]
         # Whatever is said besides, one word that leaves it open leaves all of it open.
         failure = next((one for one in failures if isinstance(one, OutcomeUnknown)), failures[0])
@@ -189,7 +196,7 @@ class AlibabaConnector:
             raise self._doubtful(f"Order {shown.id} is listed, but: {never.message}") from None
 
     def _doubtful(self, why: str) -> PlatformFailure:
-        return self._gateway.unreadable(gateway.LIST, Unreadable(why))
+        return self._gateway.unreadable(gateway.LIST, UnreadableResponse(why))
 
     async def _listed(
         self, params: Mapping[str, str], page: int
@@ -200,7 +207,7 @@ class AlibabaConnector:
         for one in shown:
             try:
                 orders.append(await self._with_parcels(wire_orders.order(one)))
-            except Unreadable as why:
+            except UnreadableResponse as why:
                 log.warning(
                     "platform.order_unreadable",
                     platform=self._gateway.platform,
@@ -305,12 +312,14 @@ class AlibabaConnector:
         """What an answer says; one that nobody can read is no crash, but one more failure."""
         try:
             return read(*args, **kwargs)
-        except Unreadable as why:
+        except UnreadableResponse as why:
             raise self._gateway.unreadable(api, why) from None
 
     def _must_succeed(self, api: Api, answer: dict[str, Any]) -> None:
         if not errors.succeeded(answer):
-            raise self._gateway.unreadable(api, Unreadable("The answer does not say success."))
+            raise self._gateway.unreadable(
+                api, UnreadableResponse("The answer does not say success.")
+            )
 
     def _no_product(self, product_id: str) -> Rejected:
         why = f"There is no product {product_id}."
@@ -320,7 +329,7 @@ class AlibabaConnector:
 def _page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
     """The orders of a page, and whether more follow."""
     if not isinstance(answer.get("result"), list):
-        raise Unreadable("The answer has no list of orders.")
+        raise UnreadableResponse("The answer has no list of orders.")
     shown = entries(answer["result"])
     total = whole(answer.get("totalRecord"), "totalRecord")
     return shown, len(shown) == _PAGE if total is None else page * _PAGE < total
@@ -330,5 +339,5 @@ def _whole_page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
     """As `_page_of`, for who must miss none."""
     shown, more = _page_of(answer, page)
     if len(shown) != len(answer["result"]):
-        raise Unreadable("An entry of the list is no order.")
+        raise UnreadableResponse("An entry of the list is no order.")
     return shown, more

@@ -74,27 +74,27 @@ _CODES = ("errorCode", "error_code", "code", "resultCode")
 _MESSAGES = ("errorMsg", "errorMessage", "erroMsg", "error_message", "message")
 
 
-class TokenRefused(NotAuthorised):
+class TokenRejected(NotAuthorised):
     """The access token does not count any more; one refresh may help."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class AlibabaError:
     """The platform's own code and message."""
 
     code: str
     message: str
 
 
-def at_gateway(answer: Json) -> Refusal | None:
+def at_gateway(answer: Json) -> AlibabaError | None:
     """What the gateway said before any operation was reached, if it said no."""
     code = text(answer.get("error_code"))
     if code is None:
         return None
-    return Refusal(code, text_or(answer.get("error_message"), code))
+    return AlibabaError(code, text_or(answer.get("error_message"), code))
 
 
-def of_operation(answer: Json) -> Refusal | None:
+def of_operation(answer: Json) -> AlibabaError | None:
     """What the operation said no with: at the top or under `result`, in any of its spellings."""
     for layer in (answer, entry(answer.get("result"))):
         said = flag(layer.get("success"))
@@ -110,19 +110,19 @@ def succeeded(answer: Json) -> bool:
     return any(flag(layer.get("success")) is True for layer in layers)
 
 
-def spelled(layer: Json) -> Refusal:
+def spelled(layer: Json) -> AlibabaError:
     """Code and message of an object, whatever it calls them."""
     codes = [text_or(layer.get(name), "") for name in _CODES]
     messages = [text_or(layer.get(name), "") for name in _MESSAGES]
     code = next(filter(None, codes), "")
-    return Refusal(code, next(filter(None, messages), code or "It gave no reason."))
+    return AlibabaError(code, next(filter(None, messages), code or "It gave no reason."))
 
 
-def gateway_failure(platform: str, refusal: Refusal, *, safe: bool) -> PlatformFailure:
+def gateway_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
     """The gateway's refusals that we know were made before anything was done."""
     code, message = refusal.code, refusal.message
     if code == TOKEN:
-        return TokenRefused(platform, code, message, retry_after=_OPERATOR_SECONDS)
+        return TokenRejected(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in UNAUTHORISED:
         return NotAuthorised(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in LATER or code in REASONS:
@@ -130,7 +130,7 @@ def gateway_failure(platform: str, refusal: Refusal, *, safe: bool) -> PlatformF
     return _not_known(platform, refusal, safe=safe)
 
 
-def operation_failure(platform: str, refusal: Refusal, *, safe: bool) -> PlatformFailure:
+def operation_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
     """What a refusal of an operation means for whoever asked.
 
     Only one that we know is for good: `DUPLICATE_ORDER` says no, and there is an order.
@@ -146,7 +146,7 @@ def operation_failure(platform: str, refusal: Refusal, *, safe: bool) -> Platfor
     return _not_known(platform, refusal, safe=safe)
 
 
-def reason_of(refusal: Refusal) -> Reason | None:
+def reason_of(refusal: AlibabaError) -> Reason | None:
     """Our word for it; None for a code that we do not know. Some put the code in the message."""
     reason = REASONS.get(refusal.code) or REASONS.get(refusal.message)
     bad_parameter = refusal.code.partition("_")[0] == _BAD_PARAMETER
@@ -157,14 +157,14 @@ def reason_of(refusal: Refusal) -> Reason | None:
 
 def unreadable(platform: str, why: str, *, safe: bool) -> PlatformFailure:
     """An answer came, and nobody can read it."""
-    return _not_known(platform, Refusal("unreadable_answer", why), safe=safe)
+    return _not_known(platform, AlibabaError("unreadable_answer", why), safe=safe)
 
 
 def _is_about_address(message: str) -> bool:
     return "address" in message.lower() or "地址" in message
 
 
-def _not_known(platform: str, refusal: Refusal, *, safe: bool) -> PlatformFailure:
+def _not_known(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
     if safe:
         return Unavailable(platform, refusal.code, refusal.message, retry_after=_WAIT_SECONDS)
     return OutcomeUnknown(platform, refusal.code, refusal.message)

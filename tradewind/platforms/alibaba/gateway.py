@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from tradewind.platforms.access import Access, GetAccess
+from tradewind.platforms.access import GetAccess, PlatformAccess
 from tradewind.platforms.alibaba import errors, signing, values
-from tradewind.platforms.alibaba.errors import TokenRefused
-from tradewind.platforms.failures import PlatformFailure
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.alibaba.errors import TokenRejected
+from tradewind.platforms.failures import PlatformFailure, UnreadableResponse
+from tradewind.platforms.paced_client import PacedClient
 
 _PRODUCTS = "com.alibaba.fenxiao.crossborder"
 _TRADE = "com.alibaba.trade"
@@ -42,13 +42,15 @@ REFUNDS = Api(
 )
 
 
-class Gateway:
+class AlibabaGateway:
     """Calls operations. `now` is the time in seconds, for the stamp on each request."""
 
-    def __init__(self, link: Link, get_access: GetAccess, now: Callable[[], float]) -> None:
-        self.platform = link.platform
+    def __init__(
+        self, client: PacedClient, get_access: GetAccess, now: Callable[[], float]
+    ) -> None:
+        self.platform = client.platform
         # What pushes are verified with: the secret of the last call, None before the first.
-        self._link = link
+        self._client = client
         self._get_access = get_access
         self._now = now
 
@@ -69,14 +71,16 @@ class Gateway:
         access = await self._get_access(None)
         try:
             return await self._send(api, params, access)
-        except TokenRefused:
+        except TokenRejected:
             access = await self._get_access(access.access_token)
             return await self._send(api, params, access)
 
     def unreadable(self, api: Api, why: Exception) -> PlatformFailure:
         return errors.unreadable(self.platform, str(why), safe=api.safe)
 
-    async def _send(self, api: Api, params: Mapping[str, str], access: Access) -> dict[str, Any]:
+    async def _send(
+        self, api: Api, params: Mapping[str, str], access: PlatformAccess
+    ) -> dict[str, Any]:
         path = f"param2/1/{api.namespace}/{api.name}/{access.app_key}"
 
         def prepare() -> tuple[bytes, Sequence[str]]:
@@ -88,10 +92,10 @@ class Gateway:
             form[signing.SIGNATURE] = signing.of_request(access.app_secret, path, form)
             return urlencode(form).encode(), FORM
 
-        reply = await self._link.post(api.operation, f"/openapi/{path}", prepare, safe=api.safe)
+        reply = await self._client.post(api.operation, f"/openapi/{path}", prepare, safe=api.safe)
         try:
             answer = values.decode(reply.body)
-        except values.Unreadable as why:
+        except UnreadableResponse as why:
             raise self.unreadable(api, why) from None
         refusal = errors.at_gateway(answer)
         if refusal is not None:

@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tradewind.platforms.alibaba import signing, values
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Notice
 
 _MOST_FIELDS = 20
@@ -20,7 +21,7 @@ def read(secret: str, body: bytes) -> Notice:
     form = _form(body)
     given = form.get(signing.SIGNATURE, "")
     if not secret or not signing.same(given.upper(), signing.of_push(secret, form)):
-        raise NoticeRefused("The push is not signed with our application's secret.")
+        raise NoticeRejected("The push is not signed with our application's secret.")
     try:
         message = values.decode(form.get("message", "").encode())
         found = dict.fromkeys(_order_ids(message.get("data")))
@@ -29,8 +30,8 @@ def read(secret: str, body: bytes) -> Notice:
             kind=values.need(message.get("type"), "type"),
             order_ids=tuple(found)[:_MOST_ORDERS],
         )
-    except (values.Unreadable, RecursionError):
-        raise NoticeRefused("The push is signed, but nobody can read it.") from None
+    except (UnreadableResponse, RecursionError):
+        raise NoticeRejected("The push is signed, but nobody can read it.") from None
 
 
 def _form(body: bytes) -> dict[str, str]:
@@ -40,10 +41,10 @@ def _form(body: bytes) -> dict[str, str]:
             body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
         )
     except ValueError:
-        raise NoticeRefused("The push is not a form.") from None
+        raise NoticeRejected("The push is not a form.") from None
     form = dict(fields)
     if len(form) != len(fields):
-        raise NoticeRefused("The push has a field twice.")
+        raise NoticeRejected("The push has a field twice.")
     return form
 
 

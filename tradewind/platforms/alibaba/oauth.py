@@ -6,17 +6,17 @@ from time import time
 from typing import Any
 from urllib.parse import urlencode
 
-from tradewind.platforms.access import Tokens
+from tradewind.platforms.access import OAuthTokens
 from tradewind.platforms.alibaba import errors, values
 from tradewind.platforms.alibaba.gateway import FORM
-from tradewind.platforms.failures import NotAuthorised, Rejected
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.failures import NotAuthorised, Rejected, UnreadableResponse
+from tradewind.platforms.paced_client import PacedClient
 
 AUTHORIZE = "https://auth.1688.com/oauth/authorize"
 _SHORTEST = 1
 
 
-class OAuth:
+class AlibabaOAuth:
     """Asks for tokens over a link to the gateway; these requests carry no signature."""
 
     def __init__(self, authorize: str = AUTHORIZE, now: Callable[[], float] = time) -> None:
@@ -34,8 +34,8 @@ class OAuth:
         return f"{self._authorize}?{urlencode(asked)}"
 
     async def exchange(
-        self, link: Link, app_key: str, app_secret: str, code: str, redirect_uri: str
-    ) -> Tokens:
+        self, client: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
+    ) -> OAuthTokens:
         """Exchange a code, which works once, for tokens. A wrong code raises Rejected."""
         asked = {
             "grant_type": "authorization_code",
@@ -43,29 +43,35 @@ class OAuth:
             "redirect_uri": redirect_uri,
             "code": code,
         }
-        answer = await self._ask(link, app_key, app_secret, asked, safe=False)
+        answer = await self._ask(client, app_key, app_secret, asked, safe=False)
         refusal = _denied(answer)
         if refusal is not None:
-            raise Rejected(link.platform, refusal.code, refusal.message)
-        return self._tokens(link, answer, kept=None, safe=False)
+            raise Rejected(client.platform, refusal.code, refusal.message)
+        return self._tokens(client, answer, kept=None, safe=False)
 
     async def refresh(
-        self, link: Link, app_key: str, app_secret: str, refresh_token: str
-    ) -> Tokens:
+        self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
+    ) -> OAuthTokens:
         """Newer tokens; NotAuthorised when the refresh token does not count any more.
 
         It is repeated after a lost answer: there is nothing else that could be tried. Where
         the answer has no refresh token, the old one goes on.
         """
         asked = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-        answer = await self._ask(link, app_key, app_secret, asked, safe=True)
+        answer = await self._ask(client, app_key, app_secret, asked, safe=True)
         refusal = _denied(answer)
         if refusal is not None:
-            raise NotAuthorised(link.platform, refusal.code, refusal.message)
-        return self._tokens(link, answer, kept=refresh_token, safe=True)
+            raise NotAuthorised(client.platform, refusal.code, refusal.message)
+        return self._tokens(client, answer, kept=refresh_token, safe=True)
 
     async def _ask(
-        self, link: Link, app_key: str, app_secret: str, asked: Mapping[str, str], *, safe: bool
+        self,
+        client: PacedClient,
+        app_key: str,
+        app_secret: str,
+        asked: Mapping[str, str],
+        *,
+        safe: bool,
     ) -> dict[str, Any]:
         form = {**asked, "client_id": app_key, "client_secret": app_secret}
 
@@ -73,32 +79,34 @@ class OAuth:
             return urlencode(form).encode(), FORM
 
         path = f"/openapi/http/1/system.oauth2/getToken/{app_key}"
-        reply = await link.post("token", path, prepare, safe=safe)
+        reply = await client.post("token", path, prepare, safe=safe)
         try:
             answer = values.decode(reply.body)
-        except values.Unreadable as why:
-            raise errors.unreadable(link.platform, str(why), safe=safe) from None
+        except UnreadableResponse as why:
+            raise errors.unreadable(client.platform, str(why), safe=safe) from None
         refusal = errors.at_gateway(answer)
         if refusal is not None:
-            raise errors.gateway_failure(link.platform, refusal, safe=safe)
+            raise errors.gateway_failure(client.platform, refusal, safe=safe)
         return answer
 
-    def _tokens(self, link: Link, answer: values.Json, *, kept: str | None, safe: bool) -> Tokens:
+    def _tokens(
+        self, client: PacedClient, answer: values.Json, *, kept: str | None, safe: bool
+    ) -> OAuthTokens:
         try:
             return tokens(answer, kept=kept, now=self._now())
-        except values.Unreadable as why:
-            raise errors.unreadable(link.platform, str(why), safe=safe) from None
+        except UnreadableResponse as why:
+            raise errors.unreadable(client.platform, str(why), safe=safe) from None
 
 
-def tokens(answer: values.Json, *, kept: str | None, now: float) -> Tokens:
+def tokens(answer: values.Json, *, kept: str | None, now: float) -> OAuthTokens:
     """What `getToken` hands out. A lifetime comes as text, the refresh token's as a date."""
     expires_in = values.whole(answer.get("expires_in"), "expires_in")
     if expires_in is None:
-        raise values.Unreadable("The answer has no expires_in.")
+        raise UnreadableResponse("The answer has no expires_in.")
     ends = values.moment(answer.get("refresh_token_timeout"))
     left = None if ends is None else int((ends - datetime.fromtimestamp(now, UTC)).total_seconds())
     owner = answer.get("resource_owner") or answer.get("memberId") or answer.get("aliId")
-    return Tokens(
+    return OAuthTokens(
         access_token=values.need(answer.get("access_token"), "access_token"),
         expires_in=max(expires_in, _SHORTEST),
         refresh_token=values.text_or(answer.get("refresh_token"), kept or ""),
@@ -107,9 +115,9 @@ def tokens(answer: values.Json, *, kept: str | None, now: float) -> Tokens:
     )
 
 
-def _denied(answer: values.Json) -> errors.Refusal | None:
+def _denied(answer: values.Json) -> errors.AlibabaError | None:
     """`{error, error_description}`: this very code, token or application is refused."""
     code = values.text(answer.get("error"))
     if code is None:
         return None
-    return errors.Refusal(code, values.text_or(answer.get("error_description"), code))
+    return errors.AlibabaError(code, values.text_or(answer.get("error_description"), code))

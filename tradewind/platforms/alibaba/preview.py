@@ -5,10 +5,9 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from tradewind.platforms.alibaba import errors, gateway, wire_products, wire_trade
-from tradewind.platforms.alibaba.gateway import Gateway
-from tradewind.platforms.alibaba.values import Unreadable
+from tradewind.platforms.alibaba.gateway import AlibabaGateway
 from tradewind.platforms.alibaba.wire_trade import Costs
-from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
+from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, UnreadableResponse
 from tradewind.platforms.model import Address, Line, Preview, SellerPreview, UnavailableLine
 
 S = TypeVar("S")
@@ -32,10 +31,10 @@ _AT_ONCE = 4
 _LANG = "en"
 
 
-class Previews:
+class BasketPreview:
     """Asks for one address and one flow of trade."""
 
-    def __init__(self, ask: Gateway, flow: str, address: Address) -> None:
+    def __init__(self, ask: AlibabaGateway, flow: str, address: Address) -> None:
         self._gateway = ask
         self._flow = flow
         self._address = address
@@ -69,7 +68,7 @@ class Previews:
         answer = await self._gateway.ask(gateway.PREVIEW, params)
         try:
             return wire_trade.costs(answer, lines, seller_id)
-        except Unreadable as why:
+        except UnreadableResponse as why:
             raise self._gateway.unreadable(gateway.PREVIEW, why) from None
 
     async def _culprits(self, refusal: Rejected, lines: Group) -> list[UnavailableLine]:
@@ -151,7 +150,7 @@ class Previews:
         answer = await self._gateway.ask(gateway.DETAIL, params)
         try:
             product = wire_products.product(answer)
-        except Unreadable as why:
+        except UnreadableResponse as why:
             raise self._gateway.unreadable(gateway.DETAIL, why) from None
         return product.offer.seller_id if product else None
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from tradewind.platforms.json_sanitize import readable
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.json_sanitize import sanitize
 
 Json = Mapping[str, Any]
 
@@ -20,18 +21,14 @@ _EPOCH_DIGITS = 13
 _OFFSET_LENGTH = 5
 
 
-class Unreadable(ValueError):
-    """An answer that does not have the shape that the platform documents."""
-
-
 def decode(body: bytes) -> dict[str, Any]:
     """A JSON object, whose fractions are decimals: no amount and no id goes through a float."""
     try:
-        found = json.loads(readable(body), parse_float=Decimal, parse_constant=_no_number)
+        found = json.loads(sanitize(body), parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, ArithmeticError, RecursionError):
-        raise Unreadable("The answer is not JSON.") from None
+        raise UnreadableResponse("The answer is not JSON.") from None
     if not isinstance(found, dict):
-        raise Unreadable("The answer is not a JSON object.")
+        raise UnreadableResponse("The answer is not a JSON object.")
     return found
 
 
@@ -69,7 +66,7 @@ def text_or(value: Any, default: str) -> str:
 def need(value: Any, name: str) -> str:
     found = text(value)
     if found is None:
-        raise Unreadable(f"The answer has no {name}.")
+        raise UnreadableResponse(f"The answer has no {name}.")
     return found
 
 
@@ -91,7 +88,7 @@ def whole(value: Any, name: str) -> int | None:
     if number is None:
         return None
     if number != number.to_integral_value():
-        raise Unreadable(f"{name} is not a whole number: {value}")
+        raise UnreadableResponse(f"{name} is not a whole number: {value}")
     return int(number)
 
 
@@ -99,7 +96,7 @@ def whole_or_none(value: Any) -> int | None:
     """As `whole`, for what is nice to know: what cannot be read is missing."""
     try:
         return whole(value, "")
-    except Unreadable:
+    except UnreadableResponse:
         return None
 
 
@@ -116,7 +113,7 @@ def yuan(value: Any, name: str) -> int | None:
     exact = number * 100
     nearest = exact.to_integral_value()
     if abs(exact - nearest) > _NEAR:
-        raise Unreadable(f"{name} has more than two decimals: {value}")
+        raise UnreadableResponse(f"{name} has more than two decimals: {value}")
     return int(nearest)
 
 
@@ -124,7 +121,7 @@ def yuan_or_none(value: Any) -> int | None:
     """As `yuan`, for a price that is only shown."""
     try:
         return yuan(value, "")
-    except Unreadable:
+    except UnreadableResponse:
         return None
 
 
@@ -137,13 +134,13 @@ def _decimal(value: Any, name: str) -> Decimal | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        raise Unreadable(f"{name} is not a number: {value}")
+        raise UnreadableResponse(f"{name} is not a number: {value}")
     try:
         number = Decimal(value)
     except ArithmeticError:
-        raise Unreadable(f"{name} is not a number: {value}") from None
+        raise UnreadableResponse(f"{name} is not a number: {value}") from None
     if number.is_nan() or not -_LARGEST_FEN <= number <= _LARGEST_FEN:
-        raise Unreadable(f"{name} is out of bounds: {value}")
+        raise UnreadableResponse(f"{name} is out of bounds: {value}")
     return number
 
 

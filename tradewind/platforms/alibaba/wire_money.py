@@ -6,7 +6,6 @@ from typing import Any
 
 from tradewind.platforms.alibaba.values import (
     Json,
-    Unreadable,
     as_number,
     encode,
     entries,
@@ -18,6 +17,7 @@ from tradewind.platforms.alibaba.values import (
     text_or,
 )
 from tradewind.platforms.alibaba.wire_orders import plain
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Item,
     Payment,
@@ -91,7 +91,7 @@ def found_payment(order: PlatformOrder) -> Payment:
 def pay_url(answer: Json) -> str:
     url = need(answer.get("payUrl"), "payUrl")
     if not url.startswith(("https://", "http://")):
-        raise Unreadable("payUrl is no address.")
+        raise UnreadableResponse("payUrl is no address.")
     return url
 
 
@@ -188,7 +188,7 @@ def refunds(answer: Json, order_id: str, query: str) -> list[Refund]:
     result = answer.get("result")
     listed = entry(result).get("opOrderRefundModels", [] if result == {} else None)
     if not isinstance(listed, list):
-        raise Unreadable("The answer has no list of refunds.")
+        raise UnreadableResponse("The answer has no list of refunds.")
     return [_refund(one, order_id, _QUERIES[query]) for one in entries(listed)]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from tradewind.platforms.alibaba.values import (
     Json,
-    Unreadable,
     entries,
     entry,
     fen,
@@ -18,6 +17,7 @@ from tradewind.platforms.alibaba.values import (
     whole_or_none,
     yuan,
 )
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -114,7 +114,7 @@ def order_id(base: Json) -> str:
 
 def _amount(found: int | None, name: str) -> int:
     if found is None or found < 0:
-        raise Unreadable(f"The order has no {name}.")
+        raise UnreadableResponse(f"The order has no {name}.")
     return found
 
 

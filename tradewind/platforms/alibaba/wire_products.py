@@ -6,7 +6,6 @@ from typing import Any
 
 from tradewind.platforms.alibaba.values import (
     Json,
-    Unreadable,
     encode,
     entries,
     entry,
@@ -18,7 +17,8 @@ from tradewind.platforms.alibaba.values import (
     whole_or_none,
     yuan_or_none,
 )
-from tradewind.platforms.model import Found, Offer, PriceRange, Product, Query, Sku, Sort
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
 
 _SORTS: Mapping[Sort, Mapping[str, str]] = {
     Sort.PRICE_ASC: {"price": "asc"},
@@ -48,14 +48,14 @@ def detail_params(offer_id: int, lang: str) -> dict[str, str]:
     return {"offerDetailParam": encode({"offerId": offer_id, "country": lang})}
 
 
-def found(answer: Json, query: Query) -> Found:
+def found(answer: Json, query: Query) -> SearchPage:
     """A page of offers. An offer that nobody can read is left out, not the whole page."""
     page = entry(entry(answer.get("result")).get("result"))
     total = whole(page.get("totalRecords"), "totalRecords")
     if total is None:
-        raise Unreadable("The answer has no totalRecords.")
+        raise UnreadableResponse("The answer has no totalRecords.")
     offers = [_hit(hit) for hit in entries(page.get("data")) if text(hit.get("offerId"))]
-    return Found(offers=offers, total=total, page=query.page, size=query.size)
+    return SearchPage(offers=offers, total=total, page=query.page, size=query.size)
 
 
 def _hit(hit: Json) -> Offer:

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tradewind.platforms.alibaba import errors
-from tradewind.platforms.alibaba.errors import Refusal
+from tradewind.platforms.alibaba.errors import AlibabaError
 from tradewind.platforms.alibaba.values import (
     Json,
-    Unreadable,
     encode,
     entries,
     entry,
@@ -17,11 +16,11 @@ from tradewind.platforms.alibaba.values import (
     text,
     yuan_or_none,
 )
-from tradewind.platforms.failures import Reason
+from tradewind.platforms.failures import Reason, UnreadableResponse
 from tradewind.platforms.model import (
     Address,
-    Draft,
     Line,
+    OrderRequest,
     Placed,
     SellerPreview,
     UnavailableLine,
@@ -46,7 +45,7 @@ def basket_params(lines: Sequence[Line], address: Address, flow: str) -> dict[st
     }
 
 
-def create_params(draft: Draft, flow: str) -> dict[str, str]:
+def create_params(draft: OrderRequest, flow: str) -> dict[str, str]:
     """1688 has no guard on the price, so `expected_total_fen` is for whoever previews first."""
     params = basket_params(draft.lines, draft.address, flow)
     params["outOrderId"] = draft.reference
@@ -93,7 +92,7 @@ def costs(answer: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
     """A preview. 1688 does not say whose part it is, so `seller_id` is what the caller knows."""
     listed = entries(answer.get("orderPreviewResuslt"))
     if not listed:
-        raise Unreadable("The preview is empty.")
+        raise UnreadableResponse("The preview is empty.")
     good: list[SellerPreview] = []
     bad: list[UnavailableLine] = []
     for part in listed:
@@ -109,7 +108,7 @@ def costs(answer: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
 def _part(part: Json, lines: Sequence[Line], seller_id: str) -> SellerPreview:
     total = fen(part.get("sumPayment"), "sumPayment")
     if total is None:
-        raise Unreadable("The preview has no sumPayment.")
+        raise UnreadableResponse("The preview has no sumPayment.")
     freight = fen(part.get("sumCarriage"), "sumCarriage") or 0
     discount = abs(fen(part.get("discountFee"), "discountFee") or 0)
     return SellerPreview(
@@ -184,11 +183,11 @@ def _fen_or_none(value: object) -> int | None:
     """An order that was made is not lost for an amount that cannot be read."""
     try:
         return fen(value, "")
-    except Unreadable:
+    except UnreadableResponse:
         return None
 
 
-def failed_offers(answer: Json) -> Mapping[str, Refusal]:
+def failed_offers(answer: Json) -> Mapping[str, AlibabaError]:
     """Offers that did not come into the order, and why."""
     failed = entries(entry(answer.get("result")).get("failedOfferList"))
     return {text(one.get("offerId")) or "": errors.spelled(one) for one in failed}

@@ -1,8 +1,8 @@
 """The sandbox in the registry: the connector of 1688, for a marketplace where nothing is real."""
 
-from tradewind.platforms.access import Given
+from tradewind.platforms.access import AppCredentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
-from tradewind.platforms.alibaba.oauth import OAuth
+from tradewind.platforms.alibaba.oauth import AlibabaOAuth
 from tradewind.platforms.alibaba.traits import same_dialect
 from tradewind.platforms.marketplace import Marketplace
 
@@ -11,9 +11,9 @@ TRAITS = same_dialect("sandbox", "Sandbox")
 SANDBOX = Marketplace(
     traits=TRAITS,
     default_url=None,
-    connect=lambda link, access: AlibabaConnector(TRAITS, link, access),
-    oauth=OAuth(),
-    demo=Given(
+    connect=lambda client, access: AlibabaConnector(TRAITS, client, access),
+    oauth=AlibabaOAuth(),
+    demo=AppCredentials(
         "1000001",
         "sandbox-demo-secret",
         "sandbox-demo-access-token",

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from tradewind.platforms.taobao.refusals import Refused
-from tradewind.platforms.taobao.values import Json, Unreadable, decode, record, text, truth
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.taobao.refusals import TaobaoError
+from tradewind.platforms.taobao.values import Json, decode, record, text, truth
 
 _FINE = frozenset({None, "0", "200", "SUCCESS", "success"})
 
@@ -11,16 +12,16 @@ _FINE = frozenset({None, "0", "200", "SUCCESS", "success"})
 def opened(body: bytes) -> Json:
     answer = decode(body)
     if not isinstance(answer, dict):
-        raise Unreadable("not an object")
+        raise UnreadableResponse("not an object")
     return answer
 
 
-def refusal(answer: Json) -> Refused | None:
+def refusal(answer: Json) -> TaobaoError | None:
     """The gateway's own no, or that of the operation behind it; None when it is a yes."""
     code = text(answer.get("code"))
     if code not in _FINE:
         kind = text(answer.get("type"))
-        return Refused(code or "", text(answer.get("message")) or "No message.", kind)
+        return TaobaoError(code or "", text(answer.get("message")) or "No message.", kind)
     return _business(_inner(answer)) or _business(record(_inner(answer).get("data")))
 
 
@@ -33,11 +34,11 @@ def _inner(answer: Json) -> Json:
     return record(answer.get("result")) or answer
 
 
-def _business(said: Json) -> Refused | None:
+def _business(said: Json) -> TaobaoError | None:
     code = text(said.get("error_code")) or text(said.get("biz_error_code"))
     success = truth(said.get("success"))
     if success is True or (success is None and code in _FINE):
         return None
     names = ("error_msg", "error_message", "biz_error_msg", "inner_error_msg")
     message = next((told for name in names if (told := text(said.get(name)))), "No message.")
-    return Refused(code or "no_code", message)
+    return TaobaoError(code or "no_code", message)

@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Address,
-    Draft,
     Line,
+    OrderRequest,
     Payment,
     PaymentState,
     Placed,
@@ -16,11 +17,10 @@ from tradewind.platforms.model import (
     SellerPreview,
     UnavailableLine,
 )
-from tradewind.platforms.taobao.products import ListedSku, Listing
+from tradewind.platforms.taobao.products import ItemListing, ListedSku
 from tradewind.platforms.taobao.refusals import is_known, reason_of
 from tradewind.platforms.taobao.values import (
     Json,
-    Unreadable,
     amount,
     identity,
     record,
@@ -30,7 +30,7 @@ from tradewind.platforms.taobao.values import (
     whole,
 )
 
-Listings = Mapping[str, Listing]
+ItemListings = Mapping[str, ItemListing]
 
 
 def _json(value: object) -> str:
@@ -53,21 +53,23 @@ def _address(address: Address) -> str:
     )
 
 
-def _sku(line: Line, listing: Listing) -> ListedSku | None:
+def _sku(line: Line, listing: ItemListing) -> ListedSku | None:
     """The SKU that is meant: the named one, or the only one."""
     if line.sku_id is not None:
         return listing.skus.get(line.sku_id) or ListedSku(line.sku_id, None)
     return next(iter(listing.skus.values())) if len(listing.skus) == 1 else None
 
 
-def _ordered(line: Line, listings: Listings) -> tuple[str, str | None]:
+def _ordered(line: Line, listings: ItemListings) -> tuple[str, str | None]:
     """The ids that an order names a line by."""
     listing = listings[line.product_id]
     sku = _sku(line, listing)
     return listing.ordered_as, sku.ordered_as if sku else None
 
 
-def render_params(lines: Sequence[Line], address: Address, listings: Listings) -> dict[str, str]:
+def render_params(
+    lines: Sequence[Line], address: Address, listings: ItemListings
+) -> dict[str, str]:
     """Goods go to an address in China, which the marketplace calls a warehouse."""
     items = []
     for line in lines:
@@ -84,12 +86,12 @@ def render_params(lines: Sequence[Line], address: Address, listings: Listings) -
 
 
 def preview(
-    data: Any, lines: Sequence[Line], listings: Listings, gone: Sequence[UnavailableLine] = ()
+    data: Any, lines: Sequence[Line], listings: ItemListings, gone: Sequence[UnavailableLine] = ()
 ) -> Preview:
     """`gone` are lines that could not even be asked about."""
     raw = record(data)
     if not raw:
-        raise Unreadable("no preview")
+        raise UnreadableResponse("no preview")
     ours = {_ordered(line, listings): line for line in lines}
     sellers = tuple(_seller(part, ours) for part in records(raw.get("render_item_list")))
     total = amount(raw.get("total_real_pay_price"))
@@ -113,7 +115,7 @@ def _named(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> tuple[str,
 def _seller(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> SellerPreview:
     total = amount(raw.get("order_fee"))
     if total is None:
-        raise Unreadable("a seller's part without a price")
+        raise UnreadableResponse("a seller's part without a price")
     freight = amount(raw.get("mainland_shipping_fee")) or 0
     rows = records(raw.get("item_price_infos"))
     lines = tuple(Line(*_named(row, ours), whole(row.get("quantity")) or 1) for row in rows)
@@ -138,7 +140,7 @@ def _unavailable(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> Unav
     return UnavailableLine(*_named(raw, ours), reason_of(text(raw.get("error_code")) or "", said))
 
 
-def create_params(draft: Draft, listings: Listings, limit_fen: int) -> dict[str, str]:
+def create_params(draft: OrderRequest, listings: ItemListings, limit_fen: int) -> dict[str, str]:
     """`limit_fen` is the price guard: the marketplace refuses to create above it."""
     where = _address(draft.address)
     lines = [_order_line(at, line, listings) for at, line in enumerate(draft.lines, 1)]
@@ -154,7 +156,7 @@ def create_params(draft: Draft, listings: Listings, limit_fen: int) -> dict[str,
     }
 
 
-def _order_line(at: int, line: Line, listings: Listings) -> dict[str, Any]:
+def _order_line(at: int, line: Line, listings: ItemListings) -> dict[str, Any]:
     item_id, sku_id = _ordered(line, listings)
     sku = _sku(line, listings[line.product_id])
     named = {
@@ -173,7 +175,7 @@ def placed(data: Any) -> Placed:
     made = records(record(data).get("order_list"))
     ids = tuple(found for one in made if (found := identity(one.get("purchase_id"))))
     if not ids or len(ids) < len(made):
-        raise Unreadable("an order without an id")
+        raise UnreadableResponse("an order without an id")
     costs = [whole(one.get("estimate_amount")) for one in made]
     known = [cost for cost in costs if cost is not None]
     return Placed(ids, sum(known) if len(known) == len(costs) else None)
@@ -191,4 +193,4 @@ def payment(data: Any, order_id: str) -> Payment:
         return Payment(PaymentState.PROCESSING, "no_code", None)
     if order_id in map(identity, values(raw.get("will_pay_purchase_order_ids"))):
         return Payment(PaymentState.PROCESSING)
-    raise Unreadable("a payment that is neither accepted nor refused")
+    raise UnreadableResponse("a payment that is neither accepted nor refused")

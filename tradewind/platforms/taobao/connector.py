@@ -16,10 +16,9 @@ from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unav
 from tradewind.platforms.model import (
     Address,
     CancelState,
-    Draft,
-    Found,
     Line,
     Notice,
+    OrderRequest,
     Payment,
     PaymentState,
     Placed,
@@ -29,14 +28,15 @@ from tradewind.platforms.model import (
     Query,
     Refund,
     RefundRequest,
+    SearchPage,
     Status,
     UnavailableLine,
 )
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao import baskets, notices, pages, products
-from tradewind.platforms.taobao.gateway import Gateway, Now, together
-from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, Listing
-from tradewind.platforms.taobao.reading import ORDERS_A_PAGE, Orders
+from tradewind.platforms.taobao.gateway import Now, TaobaoGateway, together
+from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, ItemListing
+from tradewind.platforms.taobao.reading import ORDERS_A_PAGE, OrderReader
 from tradewind.platforms.taobao.refusals import PLATFORM, reason_of
 
 T = TypeVar("T")
@@ -67,24 +67,24 @@ TRAITS = Traits(
 )
 
 
-class Taobao:
+class TaobaoConnector:
     """Taobao Global. `app_key` and `app_secret` are what pushes are signed with."""
 
     traits: Traits = TRAITS
 
     def __init__(
         self,
-        link: Link,
+        client: PacedClient,
         get_access: GetAccess,
         *,
         now: Now = time,
         item_page: str = ITEM_PAGE,
     ) -> None:
-        self._gateway = Gateway(link, get_access, now)
-        self._orders = Orders(self._gateway)
+        self._gateway = TaobaoGateway(client, get_access, now)
+        self._orders = OrderReader(self._gateway)
         self._item_page = item_page
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query) -> SearchPage:
         """Read a page of any size.
 
         The marketplace states no total. On a page with products, `total` is a lower bound. On an
@@ -102,7 +102,7 @@ class Taobao:
         elif total is None:
             total = await self._count_before(query, where.first, where.page_size, len(parts[0]))
         offers = tuple(offer for offer in here if offer is not None)
-        return Found(offers, total, query.page, query.size)
+        return SearchPage(offers, total, query.page, query.size)
 
     async def _count_before(
         self, query: Query, page_no: int, page_size: int, on_this_page: int
@@ -154,9 +154,9 @@ class Taobao:
             found = await self._listing(product_id)
         except PlatformFailure:
             return None
-        return found.min_order_quantity if isinstance(found, Listing) else None
+        return found.min_order_quantity if isinstance(found, ItemListing) else None
 
-    async def _listing(self, product_id: str) -> Listing | Rejected:
+    async def _listing(self, product_id: str) -> ItemListing | Rejected:
         """How a product is ordered, or why it cannot be."""
         if not _is_id(product_id):
             return _no_product(product_id)
@@ -173,11 +173,11 @@ class Taobao:
 
     async def _listings(
         self, lines: Sequence[Line]
-    ) -> tuple[Mapping[str, Listing], Mapping[str, Rejected]]:
+    ) -> tuple[Mapping[str, ItemListing], Mapping[str, Rejected]]:
         ids = list(dict.fromkeys(line.product_id for line in lines))
         asked = await together(partial(self._listing, one) for one in ids)
         pairs = list(zip(ids, asked, strict=True))
-        listings = {one: found for one, found in pairs if isinstance(found, Listing)}
+        listings = {one: found for one, found in pairs if isinstance(found, ItemListing)}
         return listings, {one: found for one, found in pairs if isinstance(found, Rejected)}
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
@@ -189,7 +189,7 @@ class Taobao:
         self,
         lines: Sequence[Line],
         address: Address,
-        listings: Mapping[str, Listing],
+        listings: Mapping[str, ItemListing],
         refused: Mapping[str, Rejected],
     ) -> Preview:
         gone = [
@@ -208,7 +208,7 @@ class Taobao:
             safe=True,
         )
 
-    async def create(self, draft: Draft) -> Placed:
+    async def create(self, draft: OrderRequest) -> Placed:
         """Place it at most for what it is expected to cost, or, unsaid, for what it costs now.
 
         The marketplace makes one set of orders for each reference, however often it is asked.
@@ -237,7 +237,7 @@ class Taobao:
                 raise Rejected(PLATFORM, never.code, message, reason=never.reason) from None
             raise
 
-    async def _cost(self, draft: Draft, listings: Mapping[str, Listing]) -> int:
+    async def _cost(self, draft: OrderRequest, listings: Mapping[str, ItemListing]) -> int:
         now = await self._render(draft.lines, draft.address, listings, {})
         for one in now.unavailable:
             message = f"Product {one.product_id} cannot be had."

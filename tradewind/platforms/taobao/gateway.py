@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from tradewind.egress.client import Reply
-from tradewind.platforms.access import Access, GetAccess
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.access import GetAccess, PlatformAccess
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao import answers, refusals
 from tradewind.platforms.taobao.signing import request_sign
-from tradewind.platforms.taobao.values import Json, Unreadable
+from tradewind.platforms.taobao.values import Json
 
 T = TypeVar("T")
 # Seconds since 1970, as time.time tells them.
@@ -42,17 +43,17 @@ def understood(reply: Reply, read: Callable[[Json], T], *, safe: bool) -> T:
         refused = answers.refusal(answer)
         if refused is None:
             return read(answer)
-    except Unreadable as unreadable:
+    except UnreadableResponse as unreadable:
         message = f"The answer cannot be read: {unreadable}."
         raise refusals.unknown("unreadable", message, safe=safe) from None
     raise refusals.failure(refused, safe=safe)
 
 
-class Gateway:
+class TaobaoGateway:
     """Calls for the buyer whose token `get_access` hands out."""
 
-    def __init__(self, link: Link, get_access: GetAccess, now: Now) -> None:
-        self._link = link
+    def __init__(self, client: PacedClient, get_access: GetAccess, now: Now) -> None:
+        self._client = client
         self._get_access = get_access
         self._now = now
 
@@ -78,19 +79,25 @@ class Gateway:
         return understood(reply, lambda answer: read(answers.data(answer)), safe=safe)
 
     async def _send(
-        self, operation: str, path: str, params: Mapping[str, str], access: Access, *, safe: bool
+        self,
+        operation: str,
+        path: str,
+        params: Mapping[str, str],
+        access: PlatformAccess,
+        *,
+        safe: bool,
     ) -> Reply:
         def prepare() -> tuple[bytes, Sequence[str]]:
             key, secret, token = access.app_key, access.app_secret, access.access_token
             return form(path, params, key, secret, token, self._now()), HEADERS
 
-        return await self._link.post(operation, path, prepare, safe=safe)
+        return await self._client.post(operation, path, prepare, safe=safe)
 
 
 def _token_refused(reply: Reply) -> bool:
     try:
         refused = answers.refusal(answers.opened(reply.body))
-    except Unreadable:
+    except UnreadableResponse:
         return False
     return refused is not None and refused.code in refusals.TOKEN_REFUSED
 

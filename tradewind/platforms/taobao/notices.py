@@ -4,18 +4,11 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 
-from tradewind.platforms.contract import NoticeRefused
+from tradewind.platforms.contract import NoticeRejected
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Notice
 from tradewind.platforms.taobao.signing import push_header
-from tradewind.platforms.taobao.values import (
-    Json,
-    Unreadable,
-    decode,
-    identity,
-    record,
-    text,
-    values,
-)
+from tradewind.platforms.taobao.values import Json, decode, identity, record, text, values
 
 _KINDS = {"3": "order_status", "8": "price_change", "9": "refund"}
 # What the data of a message names its order by is not documented; these are the names in use.
@@ -28,17 +21,17 @@ def read(app_key: str, secret: str, headers: Mapping[str, str], body: bytes) -> 
     given = next((headers[name] for name in headers if name.lower() == "authorization"), "")
     expected = push_header(secret, app_key, body)
     if not hmac.compare_digest(given.strip().encode(), expected.encode()):
-        raise NoticeRefused("The signature is missing or wrong.")
+        raise NoticeRejected("The signature is missing or wrong.")
     try:
         message = record(decode(body))
-    except Unreadable:
-        raise NoticeRefused("The message is not JSON.") from None
+    except UnreadableResponse:
+        raise NoticeRejected("The message is not JSON.") from None
     kind = _KINDS.get(text(message.get("message_type")) or "")
     if kind is None:
-        raise NoticeRefused("The message is of no kind that we know.")
+        raise NoticeRejected("The message is of no kind that we know.")
     order_ids = _orders(record(message.get("data")))
     if not order_ids:
-        raise NoticeRefused("The message names no order.")
+        raise NoticeRejected("The message names no order.")
     # A message has no id of its own; the same bytes again are the same message.
     return Notice(hashlib.sha256(body).hexdigest()[:32], kind, order_ids)
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from time import time
 from urllib.parse import urlencode
 
-from tradewind.platforms.access import Tokens
-from tradewind.platforms.paced_client import Link
+from tradewind.platforms.access import OAuthTokens
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao.gateway import HEADERS, Now, form, understood
-from tradewind.platforms.taobao.values import Json, Unreadable, text, whole
+from tradewind.platforms.taobao.values import Json, text, whole
 
 AUTHORIZE = "https://api.taobao.global/oauth/authorize"
 _CREATE = "/auth/token/create"
@@ -15,7 +16,7 @@ _REFRESH = "/auth/token/refresh"
 _OWNERS = ("account", "short_code", "user_id", "seller_id", "account_id")
 
 
-class OAuth:
+class TaobaoOAuth:
     """How an application is let in, and stays so."""
 
     def __init__(self, now: Now = time, *, authorize: str = AUTHORIZE) -> None:
@@ -35,49 +36,49 @@ class OAuth:
 
     async def exchange(
         self,
-        link: Link,
+        client: PacedClient,
         app_key: str,
         app_secret: str,
         code: str,
         redirect_uri: str,  # noqa: ARG002 - only the page asks for it here
-    ) -> Tokens:
+    ) -> OAuthTokens:
         """A code works once: after OutcomeUnknown the buyer has to agree again."""
         asked = {"code": code}
-        return await self._tokens(link, _CREATE, (app_key, app_secret), asked, safe=False)
+        return await self._tokens(client, _CREATE, (app_key, app_secret), asked, safe=False)
 
     async def refresh(
-        self, link: Link, app_key: str, app_secret: str, refresh_token: str
-    ) -> Tokens:
+        self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
+    ) -> OAuthTokens:
         """NotAuthorised when the refresh token has ended, too.
 
         Tried again when no answer comes: if the lost one used the token up, all is lost either way.
         """
         asked = {"refresh_token": refresh_token}
-        return await self._tokens(link, _REFRESH, (app_key, app_secret), asked, safe=True)
+        return await self._tokens(client, _REFRESH, (app_key, app_secret), asked, safe=True)
 
     async def _tokens(
         self,
-        link: Link,
+        client: PacedClient,
         path: str,
         app: tuple[str, str],
         params: Mapping[str, str],
         *,
         safe: bool,
-    ) -> Tokens:
+    ) -> OAuthTokens:
         def prepare() -> tuple[bytes, Sequence[str]]:
             return form(path, params, *app, "", self._now()), HEADERS
 
         operation = path.removeprefix("/auth/").replace("/", "_")
-        reply = await link.post(operation, path, prepare, safe=safe)
+        reply = await client.post(operation, path, prepare, safe=safe)
         return understood(reply, _read, safe=safe)
 
 
-def _read(answer: Json) -> Tokens:
+def _read(answer: Json) -> OAuthTokens:
     access, refresh = text(answer.get("access_token")), text(answer.get("refresh_token"))
     lasts = whole(answer.get("expires_in"))
     if access is None or refresh is None or lasts is None:
-        raise Unreadable("a token is missing")
-    return Tokens(
+        raise UnreadableResponse("a token is missing")
+    return OAuthTokens(
         access_token=access,
         expires_in=lasts,
         refresh_token=refresh,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -18,7 +19,6 @@ from tradewind.platforms.model import (
 )
 from tradewind.platforms.taobao.values import (
     Json,
-    Unreadable,
     identity,
     moment,
     record,
@@ -63,7 +63,7 @@ _CLOSERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ListedOrder:
     """An order, but for its refunds: it names them, and how much each was must be asked.
 
     `refunds` are all that it names, `refunded` those that succeeded.
@@ -77,31 +77,31 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class OrderPage:
     """A page of orders; the marketplace may have made it smaller than we asked."""
 
-    orders: Sequence[Seen]
+    orders: Sequence[ListedOrder]
     total: int | None
     size: int | None
 
 
-def page(data: Any) -> Page:
+def page(data: Any) -> OrderPage:
     raw = record(data)
     if "purchase_orders" not in raw:
-        raise Unreadable("no list of orders")
+        raise UnreadableResponse("no list of orders")
     listed, total = raw["purchase_orders"], whole(raw.get("results_total"))
     shown = values(listed)
     if not shown and total != 0 and listed not in ([], "[]"):
-        raise Unreadable("a list of orders that is none")
+        raise UnreadableResponse("a list of orders that is none")
     if not all(isinstance(one, Mapping) for one in shown):
-        raise Unreadable("an order that is no object")
-    return Page(tuple(seen(one) for one in shown), total, whole(raw.get("page_size")))
+        raise UnreadableResponse("an order that is no object")
+    return OrderPage(tuple(seen(one) for one in shown), total, whole(raw.get("page_size")))
 
 
-def seen(raw: Json) -> Seen:
+def seen(raw: Json) -> ListedOrder:
     order_id, total = identity(raw.get("purchase_id")), whole(raw.get("purchase_amount"))
     if order_id is None or total is None:
-        raise Unreadable("an order without its id or amount")
+        raise UnreadableResponse("an order without its id or amount")
     subs = records(raw.get("sub_purchase_orders"))
     raw_status = text(raw.get("status")) or ""
     payment = _payment_state(raw, subs, raw_status)
@@ -134,7 +134,7 @@ def seen(raw: Json) -> Seen:
         if (refund := identity(sub.get("refund_id"))) and code != 0
     ]
     done = (refund for refund, code in named if code == _REFUND_DONE)
-    return Seen(
+    return ListedOrder(
         order=order,
         payment=_payment(order, subs),
         paid_fen=whole(raw.get("pay_amount")) or total,
@@ -143,7 +143,7 @@ def seen(raw: Json) -> Seen:
     )
 
 
-def with_refunds(one: Seen, amounts: Mapping[str, int]) -> PlatformOrder:
+def with_refunds(one: ListedOrder, amounts: Mapping[str, int]) -> PlatformOrder:
     """The order with what went back of its money; a refund of unknown amount does not count."""
     back = sum(amounts.get(refund, 0) for refund in one.refunded)
     if not back or one.order.payment is not PaymentState.PAID:
@@ -272,6 +272,6 @@ def refund(data: Any, refund_id: str, order_id: str) -> Refund:
     raw = record(aggregate.get("refund_order"))
     amount, raw_status = whole(raw.get("refund_fee")), text(raw.get("refund_status"))
     if amount is None or raw_status is None:
-        raise Unreadable("a refund without its amount or state")
+        raise UnreadableResponse("a refund without its amount or state")
     state = _REFUNDS.get(whole(raw_status) or 0, RefundState.REQUESTED)
     return Refund(refund_id, order_id, state, amount, raw_status)

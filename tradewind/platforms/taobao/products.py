@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Offer, Product, Query, Sku, Sort
 from tradewind.platforms.taobao.values import (
     Json,
-    Unreadable,
     fen_of_yuan,
     identity,
     record,
@@ -64,7 +64,7 @@ class Hits:
 def hits(data: Any, item_page: str) -> Hits:
     found = {} if data is None else data
     if not isinstance(found, Mapping) or not isinstance(found.get("data"), list | None):
-        raise Unreadable("no list of products")
+        raise UnreadableResponse("no list of products")
     offers = tuple(_hit(raw, item_page) for raw in values(found.get("data")))
     return Hits(offers, whole(found.get("results_total")))
 
@@ -100,7 +100,7 @@ class ListedSku:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ItemListing:
     """A product as it is ordered, which is by other ids than those that a search finds."""
 
     ordered_as: str
@@ -108,24 +108,24 @@ class Listing:
     min_order_quantity: int | None
 
 
-def listing(data: Any, product_id: str) -> Listing:
+def listing(data: Any, product_id: str) -> ItemListing:
     """Where the marketplace names no other ids, its first ones serve."""
     raw = record(data)
     if not raw:
-        raise Unreadable("no product")
+        raise UnreadableResponse("no product")
     skus = {
         found: ListedSku(identity(sku.get("mp_skuId")) or found, _price(sku))
         for sku in records(raw.get("sku_list"))
         if (found := identity(sku.get("sku_id")))
     }
     ordered_as = identity(raw.get("mp_id")) or product_id
-    return Listing(ordered_as, skus, whole(raw.get("begin_amount")))
+    return ItemListing(ordered_as, skus, whole(raw.get("begin_amount")))
 
 
 def product(data: Any, product_id: str, item_page: str) -> Product:
     raw = record(data)
     if not raw:
-        raise Unreadable("no product")
+        raise UnreadableResponse("no product")
     translated = record(raw.get("multi_language_info"))
     skus = _skus(raw, translated)
     prices = [sku.price_fen for sku in skus if sku.price_fen is not None]

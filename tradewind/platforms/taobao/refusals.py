@@ -85,7 +85,7 @@ _FAULT_OF_THEIRS = frozenset({"ISP", "SYSTEM"})
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class TaobaoError:
     """A no from the marketplace. `kind` is whose fault it is, where the gateway says so."""
 
     code: str
@@ -93,7 +93,7 @@ class Refused:
     kind: str | None = None
 
 
-def failure(refused: Refused, *, safe: bool) -> PlatformFailure:
+def failure(refused: TaobaoError, *, safe: bool) -> PlatformFailure:
     """`safe` is whether the call changes nothing, so that its outcome need not be found out.
 
     Only a no that we know, by its code or its words, is for good; any other may hide a yes.
@@ -133,7 +133,7 @@ def _worded(code: str, message: str) -> Reason | None:
     return None
 
 
-def _is_trouble(refused: Refused) -> bool:
+def _is_trouble(refused: TaobaoError) -> bool:
     if refused.kind in _FAULT_OF_THEIRS or refused.code in _TROUBLED_GATEWAY:
         return True
     if any(word in refused.message for word in _TROUBLE_TOLD):

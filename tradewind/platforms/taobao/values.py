@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from tradewind.platforms.json_sanitize import readable
+from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.json_sanitize import sanitize
 
 Json = Mapping[str, Any]
 
@@ -22,15 +23,11 @@ _CHINA = timezone(timedelta(hours=8))
 _LEAST_MILLISECONDS = 100_000_000_000
 
 
-class Unreadable(ValueError):
-    """An answer lacks something that we cannot do without."""
-
-
 def decode(body: bytes | str) -> Any:
     try:
-        return _decode(readable(body.encode() if isinstance(body, str) else body))
+        return _decode(sanitize(body.encode() if isinstance(body, str) else body))
     except (msgspec.MsgspecError, ValueError, ArithmeticError, RecursionError):
-        raise Unreadable("not JSON") from None
+        raise UnreadableResponse("not JSON") from None
 
 
 def text(raw: Any) -> str | None:
@@ -111,5 +108,5 @@ def _unpacked(raw: Any) -> Any:
         return raw
     try:
         return decode(raw)
-    except Unreadable:
+    except UnreadableResponse:
         return None
