@@ -25,6 +25,7 @@ from tradewind.platforms.failures import (
     OutcomeUnknown,
     Reason,
     Rejected,
+    Throttled,
     Unavailable,
 )
 from tradewind.platforms.model import Line, OrderRequest, PaymentState, Query, Status
@@ -218,6 +219,9 @@ async def test_it_is_listed(platforms: Platforms) -> None:
     assert listed["harbour"].traits.name == "Harbour"
     assert listed["harbour"].connection is not None
     assert platforms.named("the-harbour") == "harbour"
+    market = platforms.marketplace("harbour")
+    assert market.traits.picture_origins == ("https://pictures.harbour.example",)
+    assert market.url_setting == "TRADEWIND_PLATFORM_HARBOUR_URL"
 
 
 async def test_searching_through_it(connector: Connector) -> None:
@@ -264,6 +268,7 @@ async def test_a_search_is_answered_or_later(
     result = await outcome(connector.search(Query("teapot")))
 
     assert isinstance(result, Unavailable) == (mood != "drop")
+    assert isinstance(result, Throttled) == (mood == "busy")
 
 
 async def test_a_refused_token_is_renewed(connector: Connector, harbour: Harbour) -> None:
@@ -292,7 +297,7 @@ async def test_what_it_cannot_is_said(connector: Connector) -> None:
     calls = [
         connector.detail("1", "en"),
         connector.preview([], ADDRESS),
-        connector.cancel("1", ""),
+        connector.cancel("1"),
         connector.pay("1", 1, "op"),
         connector.pay_link(["1"]),
         connector.refunds("1"),

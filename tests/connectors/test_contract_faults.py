@@ -219,7 +219,7 @@ async def test_cancelling(stand: Stand, case: Case) -> None:
     before = stand.count("cancel.calls")
     case.strike(stand, "cancel")
 
-    result = await outcome(stand.connector.cancel(order.id, "no longer wanted"))
+    result = await outcome(stand.connector.cancel(order.id))
 
     async def has_come() -> bool:
         status = (await stand.later(order.id)).status
@@ -300,7 +300,7 @@ async def test_nobody_is_there(stand: Stand) -> None:
             lost.search(Query("backpack")),
             lost.create(draft),
             lost.pay("1234567890123456789", 1_500, new_operation()),
-            lost.cancel("1234567890123456789", "no longer wanted"),
+            lost.cancel("1234567890123456789"),
         ]
         results = [await outcome(call) for call in calls]
     finally:

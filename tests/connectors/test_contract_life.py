@@ -23,7 +23,7 @@ TWO_HOURS = 7_201.0
 async def test_cancelling_an_unpaid_order(stand: Stand) -> None:
     order = await stand.order()
 
-    said = await stand.connector.cancel(order.id, "no longer wanted")
+    said = await stand.connector.cancel(order.id)
     cancelled = await stand.later(order.id)
 
     assert said in (CancelState.DONE, CancelState.REQUESTED)
@@ -36,12 +36,12 @@ async def test_cancelling_at_once_is_done_or_too_fast(stand: Stand) -> None:
     """A marketplace that is not ready says later; later, it does it."""
     (order_id,) = (await stand.connector.create(await stand.draft())).order_ids
 
-    first = await outcome(stand.connector.cancel(order_id, "no longer wanted"))
+    first = await outcome(stand.connector.cancel(order_id))
     if isinstance(first, Unavailable):
         assert first.retry_after > 0
         assert (await stand.connector.read_one(order_id)).status in NOT_SEEN_YET
         stand.wait(first.retry_after)
-        first = await stand.connector.cancel(order_id, "no longer wanted")
+        first = await stand.connector.cancel(order_id)
 
     assert isinstance(first, CancelState)
     assert (await stand.later(order_id)).status is Status.CANCELLED
@@ -51,7 +51,7 @@ async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
     order = await stand.paid()
 
     with pytest.raises(Rejected) as refused:
-        await stand.connector.cancel(order.id, "no longer wanted")
+        await stand.connector.cancel(order.id)
 
     assert refused.value.reason is Reason.WRONG_STATE
     assert (await stand.later(order.id)).status is Status.PAID
@@ -59,7 +59,7 @@ async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
 
 async def test_cancelling_what_does_not_exist(stand: Stand) -> None:
     with pytest.raises(Rejected) as refused:
-        await stand.connector.cancel("1234567890123456789", "no longer wanted")
+        await stand.connector.cancel("1234567890123456789")
 
     assert refused.value.reason is Reason.NOT_FOUND
 

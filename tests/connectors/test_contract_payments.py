@@ -148,7 +148,7 @@ async def test_a_payment_that_was_never_sent_is_not_found(stand: Stand) -> None:
 
 async def test_a_cancelled_order_is_not_paid(stand: Stand) -> None:
     order, operation = await stand.order(), new_operation()
-    await stand.connector.cancel(order.id, "no longer wanted")
+    await stand.connector.cancel(order.id)
     stand.wait(SETTLED_SECONDS)
 
     result = await outcome(stand.connector.pay(order.id, order.total_fen, operation))

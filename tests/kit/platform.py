@@ -83,7 +83,7 @@ class Fake:
             raise self.found
         return self.found
 
-    async def cancel(self, order_id: str, _reason: str) -> CancelState:
+    async def cancel(self, order_id: str) -> CancelState:
         self.cancels.append(order_id)
         self._fail(order_id)
         return CancelState.REQUESTED

@@ -12,6 +12,7 @@ from tradewind.auth.passwords import Passwords
 from tradewind.dev import data_dir
 from tradewind.errors import CannotStart
 from tradewind.observability import logs
+from tradewind.platforms.registry import simulated_urls
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
 from tradewind.storage.keyring import Keyring
@@ -44,10 +45,10 @@ def load_settings() -> Settings:
         public_url=running.url,
         sandbox_url=running.sandbox_url,
         platforms={
-            "alibaba": settings.PlatformSettings(url=running.sandbox_url),
-            "taobao": settings.PlatformSettings(url=f"{running.sandbox_url}/rest"),
-            **chosen.platforms,
-        },
+            name: settings.PlatformSettings(url=url)
+            for name, url in simulated_urls(running.sandbox_url).items()
+        }
+        | dict(chosen.platforms),
         secret_key=tuple(map(bytes.fromhex, running.secret_key.split(","))),
     )
 

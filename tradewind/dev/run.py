@@ -12,6 +12,7 @@ from tradewind.dev import data_dir, demo_accounts, demo_orders
 from tradewind.dev.data_dir import Running, Secrets
 from tradewind.errors import CannotStart
 from tradewind.observability.logs import log
+from tradewind.platforms.registry import MARKETPLACES, simulated_urls
 from tradewind.runtime import child_processes
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
@@ -100,8 +101,10 @@ def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
     return {
         "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
         "TRADEWIND_SANDBOX_URL": sandbox_url,
-        "TRADEWIND_PLATFORM_ALIBABA_URL": sandbox_url,
-        "TRADEWIND_PLATFORM_TAOBAO_URL": f"{sandbox_url}/rest",
+        **{
+            MARKETPLACES[name].url_setting: platform_url
+            for name, platform_url in simulated_urls(sandbox_url).items()
+        },
     }
 
 

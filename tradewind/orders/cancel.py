@@ -126,7 +126,7 @@ async def _ask(db: Database, connector: Connector, order: Order, lease: Lease) -
     refusals: list[Rejected] = []
     for order_id in order.order_ids:
         try:
-            await connector.cancel(order_id, "buyerCancel")
+            await connector.cancel(order_id)
         except Rejected as never:
             refusals.append(never)
     if refusals:

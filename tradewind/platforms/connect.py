@@ -33,16 +33,13 @@ class Credentials:
 
 
 class PlatformUrlMissing(Conflict):
-    """The marketplace has no address here: set its URL first, then connect it."""
+    """The marketplace has no URL here: set it first, then connect the marketplace."""
 
     code = "platform_has_no_url"
-    title = "The marketplace has no address"
+    title = "The marketplace has no URL"
 
-    def __init__(self, platform: str) -> None:
-        super().__init__(
-            f"{platform} has no address here; set TRADEWIND_PLATFORM_{platform.upper()}_URL, or "
-            "TRADEWIND_SANDBOX_URL for the sandbox."
-        )
+    def __init__(self, platform: str, url_setting: str) -> None:
+        super().__init__(f"{platform} has no URL here; set {url_setting}.")
 
 
 async def connect(
@@ -55,7 +52,7 @@ async def connect(
     """
     platform = platforms.named(name)
     if platform not in platforms.clients:
-        raise PlatformUrlMissing(platform)
+        raise PlatformUrlMissing(platform, platforms.marketplace(platform).url_setting)
     known = await platforms.connections.find(platform)
     app_key = given.app_key or (known.app_key if known else None)
     app_secret = given.app_secret or (known.app_secret if known else None)

@@ -91,7 +91,9 @@ class Connector(Protocol):
         """
         ...
 
-    async def cancel(self, order_id: str, reason: str) -> CancelState: ...
+    async def cancel(self, order_id: str) -> CancelState:
+        """Cancel an unpaid order in the buyer's name."""
+        ...
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
         """Debit at once. The same `operation_id` never debits twice."""

@@ -1,7 +1,7 @@
 """What callers are told when a marketplace is unknown, not set up, or failed."""
 
 from tradewind.errors import Invalid, ServiceUnavailable, UpstreamFailed
-from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Unavailable
+from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Throttled, Unavailable
 
 
 class UnsupportedPlatform(Invalid):
@@ -85,16 +85,12 @@ class PlatformAuthExpired(ServiceUnavailable):
         )
 
 
-# The codes with which a marketplace, or our own pacing, says "not so fast".
-_BUSY = frozenset({"paced", "gw.QosAppFrequencyLimit", "ApiCallLimit", "AppCallLimit"})
-
-
 def api_error(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | PlatformAuthExpired:
-    """What a caller is told when a marketplace failed and there is nothing else to answer with."""
+    """Translate a marketplace's failure into the error that the API answers with."""
     if isinstance(failure, NotAuthorised):
         return PlatformAuthExpired(failure)
     retry_after = max(1, round(failure.retry_after)) if isinstance(failure, Unavailable) else 5
-    if failure.code in _BUSY:
+    if isinstance(failure, Throttled):
         return PlatformBusy(failure, retry_after)
     return PlatformFailed(failure, retry_after)
 

@@ -43,8 +43,12 @@ class Unavailable(PlatformFailure):
         self.retry_after = retry_after
 
 
-class BudgetUsedUp(Unavailable):
-    """Our own budget of calls to the marketplace has no room: the call was not made."""
+class Throttled(Unavailable):
+    """Too many calls: the marketplace asks us to slow down."""
+
+
+class BudgetUsedUp(Throttled):
+    """Our own budget of calls to the marketplace is used up: the call was not made."""
 
     def __init__(self, platform: str, *, retry_after: float) -> None:
         message = "Our budget of calls to the marketplace is used up."

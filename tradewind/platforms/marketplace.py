@@ -34,9 +34,20 @@ class Marketplace:
     """One line of the registry."""
 
     traits: Traits
-    # Where it is when no setting says otherwise; None: it is off until one does.
+    # Its URL unless a setting names another; None: it is off until a setting does.
     default_url: str | None
     connect: Callable[[PacedClient, GetAccess], Connector]
     oauth: OAuthClient
-    # The simulator's credentials for this dialect: no secret, as nothing they open is real.
+    # The simulator's credentials for this marketplace. They are public: nothing there is real.
     demo: AppCredentials | None = None
+    # The path at which the simulator speaks its dialect; None: the simulator does not.
+    simulator_path: str | None = None
+    # There is no real one: its URL is always the simulator's.
+    simulated_only: bool = False
+
+    @property
+    def url_setting(self) -> str:
+        """The environment variable that sets its URL."""
+        if self.simulated_only:
+            return "TRADEWIND_SANDBOX_URL"
+        return f"TRADEWIND_PLATFORM_{self.traits.platform.upper()}_URL"

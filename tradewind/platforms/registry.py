@@ -41,6 +41,15 @@ DEMO_SECRETS = frozenset(
 )
 
 
+def simulated_urls(simulator_url: str) -> Mapping[str, str]:
+    """Return the URLs that point the connectors of real marketplaces at the simulator."""
+    return {
+        platform: simulator_url + market.simulator_path
+        for platform, market in MARKETPLACES.items()
+        if market.simulator_path is not None and not market.simulated_only
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformEndpoint:
     """The URL of a marketplace, how often it may be called, and whether it is simulated."""

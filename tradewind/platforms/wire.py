@@ -7,14 +7,22 @@ from msgspec import Meta
 from tradewind import clock
 from tradewind.platforms.connection import Connection, ConnectionState
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.registry import PlatformListing
+from tradewind.platforms.marketplace import Marketplace
+from tradewind.platforms.registry import MARKETPLACES, PlatformListing
 from tradewind.web.inputs import Input, Output
+
+
+def _names(market: Marketplace) -> str:
+    """Write a marketplace's name and its aliases as documentation does."""
+    aliases = "".join(f" (or `{alias}`)" for alias in market.traits.aliases)
+    return f"`{market.traits.platform}`{aliases}"
+
 
 PlatformName = Annotated[
     str,
     Meta(
         max_length=50,
-        description="`sandbox`, `alibaba` (or `1688`), `taobao`.",
+        description=", ".join(map(_names, MARKETPLACES.values())) + ".",
         examples=["sandbox"],
     ),
 ]

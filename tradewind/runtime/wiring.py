@@ -52,9 +52,7 @@ def platform_endpoints(chosen: Settings) -> Mapping[str, PlatformEndpoint]:
     found = {}
     for platform, market in MARKETPLACES.items():
         own = chosen.platforms.get(platform, PlatformSettings())
-        url = own.url or market.default_url
-        if platform == "sandbox":
-            url = chosen.sandbox_url or None
+        url = chosen.sandbox_url if market.simulated_only else own.url or market.default_url
         if url:
             simulated = _origin(url) == _origin(chosen.sandbox_url)
             rate = own.rate or (_SIMULATED_RATE if simulated else _REAL_RATE)

@@ -31,6 +31,7 @@ from tradewind.platforms.failures import (
     OutcomeUnknown,
     PlatformFailure,
     Rejected,
+    Throttled,
     Unavailable,
 )
 from tradewind.platforms.model import OrderRequest, Query, RefundKind, RefundRequest
@@ -51,7 +52,7 @@ OPERATIONS: list[tuple[Api, Operation, str]] = [
     (gateway.LIST, lambda c: c.read_many([ORDER]), "list_two"),
     (gateway.LIST, lambda c: c.modified_between(AT, AT, 1), "list_two"),
     (gateway.LIST, lambda c: c.find_by_reference("ORD0001"), "list_two"),
-    (gateway.CANCEL, lambda c: c.cancel(ORDER, "why"), "pay_link"),
+    (gateway.CANCEL, lambda c: c.cancel(ORDER), "pay_link"),
     (gateway.PAY, lambda c: c.pay(ORDER, 4550, "pay_1"), "pay_done"),
     (gateway.PAY_LINK, lambda c: c.pay_link([ORDER]), "pay_link"),
     (gateway.REFUND_REASONS, lambda c: c.refund(REFUND), "refund_reasons"),
@@ -203,7 +204,7 @@ async def test_a_token_that_is_refused_twice_needs_an_operator(
 @pytest.mark.parametrize(
     ("code", "expected", "retry_after"),
     [
-        ("gw.QosAppFrequencyLimit", Unavailable, 10),
+        ("gw.QosAppFrequencyLimit", Throttled, 10),
         ("gw.SignatureInvalid", NotAuthorised, 60),
         ("gw.APIACLDecline", NotAuthorised, 60),
     ],

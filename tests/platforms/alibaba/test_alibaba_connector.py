@@ -219,29 +219,19 @@ async def test_a_window_of_changes_is_read_page_by_page(
     assert (form["page"], form["pageSize"]) == ("2", "20")
 
 
-@pytest.mark.parametrize(
-    ("reason", "sent", "remark"),
-    [
-        ("sellerGoodsLack", "sellerGoodsLack", None),
-        ("changed my mind", "buyerCancel", "changed my mind"),
-        ("", "buyerCancel", None),
-    ],
-)
-async def test_cancelling(
-    reason: str, sent: str, remark: str | None, market: Market, connector: Connector
-) -> None:
+async def test_cancelling(market: Market, connector: Connector) -> None:
     market.script(answer({"success": True}))
 
-    assert await connector.cancel(ORDER, reason) is CancelState.DONE
+    assert await connector.cancel(ORDER) is CancelState.DONE
     form = market.calls[0].form
-    assert (form["tradeID"], form["cancelReason"], form.get("remark")) == (ORDER, sent, remark)
+    assert (form["tradeID"], form["cancelReason"]) == (ORDER, "buyerCancel")
 
 
 async def test_cancelling_too_fast_may_be_tried_again(market: Market, connector: Connector) -> None:
     market.script(answer({"success": False, "errorCode": "CLOSE_ORDER_TOO_FAST"}))
 
     with pytest.raises(Unavailable) as later:
-        await connector.cancel(ORDER, "why")
+        await connector.cancel(ORDER)
 
     assert later.value.retry_after == 10
     assert len(market.calls) == 1
@@ -250,7 +240,7 @@ async def test_cancelling_too_fast_may_be_tried_again(market: Market, connector:
 async def test_a_paid_order_cannot_be_cancelled(market: Market, connector: Connector) -> None:
     market.script(answer({"success": "false", "errorCode": "ORDER_STATUS_ERROR"}))
 
-    assert (await never(connector.cancel(ORDER, "why"))).reason is Reason.WRONG_STATE
+    assert (await never(connector.cancel(ORDER))).reason is Reason.WRONG_STATE
 
 
 async def test_a_push_is_verified_with_the_applications_secret(connector: Connector) -> None:

@@ -9,6 +9,7 @@ from tradewind.platforms.failures import (
     OutcomeUnknown,
     Reason,
     Rejected,
+    Throttled,
     Unavailable,
 )
 
@@ -73,12 +74,15 @@ def test_a_code_may_hide_in_the_message() -> None:
     assert failure.reason is Reason.NOT_FOUND
 
 
-@pytest.mark.parametrize("code", ["CLOSE_ORDER_TOO_FAST", "gw.QosAppFrequencyLimit"])
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("CLOSE_ORDER_TOO_FAST", Unavailable), ("gw.QosAppFrequencyLimit", Throttled)],
+)
 @pytest.mark.parametrize("safe", [True, False])
-def test_some_refusals_pass_after_ten_seconds(code: str, safe: bool) -> None:
+def test_some_errors_pass_after_ten_seconds(code: str, kind: type[Unavailable], safe: bool) -> None:
     failure = errors.gateway_failure("alibaba", AlibabaError(code, "m"), safe=safe)
 
-    assert type(failure) is Unavailable
+    assert type(failure) is kind
     assert failure.retry_after == 10
 
 

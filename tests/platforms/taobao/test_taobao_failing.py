@@ -67,7 +67,7 @@ UNSAFE = {
         "/purchase/order/batch/pay", "pay_accepted", lambda t: t.pay(ORDER, 10500, "op")
     ),
     "cancel": Operation(
-        "/purchase/order/asyn/cancel", "cancel_accepted", lambda t: t.cancel(ORDER, "changed mind")
+        "/purchase/order/asyn/cancel", "cancel_accepted", lambda t: t.cancel(ORDER)
     ),
 }
 EVERY = {**SAFE, **UNSAFE}

@@ -13,7 +13,7 @@ QUERY, PAY = "/purchase/orders/query", "/purchase/order/batch/pay"
 async def test_a_cancel_is_only_ever_accepted(stand: Stand) -> None:
     stand.market.on("/purchase/order/asyn/cancel", "cancel_accepted")
 
-    assert await stand.taobao.cancel(ORDER, "") is CancelState.REQUESTED
+    assert await stand.taobao.cancel(ORDER) is CancelState.REQUESTED
     (params,) = stand.market.asked("/purchase/order/asyn/cancel")
     assert (params["purchase_id"], params["cancel_reason"]) == (ORDER, "cancelled by the buyer")
 

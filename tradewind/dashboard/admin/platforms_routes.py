@@ -165,6 +165,7 @@ async def _page(
         mode=modes.of(name),
         connection=connection and ConnectionOut.of(name, connection, url),
         is_reachable=name in platforms.clients,
+        url_setting=platforms.marketplace(name).url_setting,
         app_key=app_key or (connection.app_key if connection else ""),
         errors=errors,
     )

@@ -15,6 +15,7 @@ from tradewind.dashboard.shell.navigation import sidebar
 from tradewind.dashboard.shell.session import Sessions, csrf_token
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.dashboard.shell.table_markup import labelled, timed
+from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
@@ -110,6 +111,7 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         auto_reload=False,
     )
     made.globals |= {"static": static_url, "tone": labels.tone, "word": labels.word}
+    made.globals["marketplaces"] = frozenset(MARKETPLACES)
     made.filters |= {
         "word": labels.word,
         "tone": labels.tone,

@@ -60,7 +60,7 @@ P = ParamSpec("P")
 
 _PAGE = 20
 _MOST_PAGES = 5
-_CANCEL_REASONS = frozenset({"buyerCancel", "sellerGoodsLack", "other"})
+_CANCEL_REASON = "buyerCancel"
 _HAS_PARCELS = frozenset(
     {Status.PARTIALLY_SHIPPED, Status.SHIPPED, Status.RECEIVED, Status.COMPLETED}
 )
@@ -233,14 +233,12 @@ class AlibabaConnector:
         except Rejected:
             return order
 
-    async def cancel(self, order_id: str, reason: str) -> CancelState:
+    async def cancel(self, order_id: str) -> CancelState:
         params = {
             "webSite": self._website,
             "tradeID": order_id,
-            "cancelReason": reason if reason in _CANCEL_REASONS else "buyerCancel",
+            "cancelReason": _CANCEL_REASON,
         }
-        if reason not in _CANCEL_REASONS and reason:
-            params["remark"] = reason
         answer = await self._gateway.ask(gateway.CANCEL, params)
         self._must_succeed(gateway.CANCEL, answer)
         return CancelState.DONE

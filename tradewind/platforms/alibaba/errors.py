@@ -10,14 +10,13 @@ from tradewind.platforms.failures import (
     PlatformFailure,
     Reason,
     Rejected,
+    Throttled,
     Unavailable,
 )
 
-# Refusals that pass: seconds to wait.
-LATER: Mapping[str, float] = {
-    "gw.QosAppFrequencyLimit": 10.0,
-    "CLOSE_ORDER_TOO_FAST": 10.0,
-}
+# The same call may succeed after this many seconds.
+TOO_MANY_CALLS: Mapping[str, float] = {"gw.QosAppFrequencyLimit": 10.0}
+TOO_EARLY: Mapping[str, float] = {"CLOSE_ORDER_TOO_FAST": 10.0}
 
 # Refusals that an operator ends: a wrong secret, an API that was not subscribed to.
 UNAUTHORISED = frozenset({"gw.SignatureInvalid", "gw.APIACLDecline"})
@@ -125,7 +124,7 @@ def gateway_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> Plat
         return TokenRejected(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in UNAUTHORISED:
         return NotAuthorised(platform, code, message, retry_after=_OPERATOR_SECONDS)
-    if code in LATER or code in REASONS:
+    if code in TOO_MANY_CALLS or code in TOO_EARLY or code in REASONS:
         return operation_failure(platform, refusal, safe=safe)
     return _not_known(platform, refusal, safe=safe)
 
@@ -136,8 +135,10 @@ def operation_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> Pl
     Only one that we know is for good: `DUPLICATE_ORDER` says no, and there is an order.
     """
     code, message = refusal.code, refusal.message
-    if code in LATER:
-        return Unavailable(platform, code, message, retry_after=LATER[code])
+    if code in TOO_MANY_CALLS:
+        return Throttled(platform, code, message, retry_after=TOO_MANY_CALLS[code])
+    if code in TOO_EARLY:
+        return Unavailable(platform, code, message, retry_after=TOO_EARLY[code])
     reason = reason_of(refusal)
     if reason is None and code == _BAD_PARAMETER:
         reason = Reason.OTHER

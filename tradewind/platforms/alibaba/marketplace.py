@@ -17,4 +17,5 @@ ALIBABA = Marketplace(
         "alibaba-demo-access-token",
         "alibaba-demo-refresh-token",
     ),
+    simulator_path="",
 )

@@ -19,4 +19,6 @@ SANDBOX = Marketplace(
         "sandbox-demo-access-token",
         "sandbox-demo-refresh-token",
     ),
+    simulator_path="",
+    simulated_only=True,
 )

@@ -42,6 +42,7 @@ from tradewind.platforms.taobao.refusals import PLATFORM, reason_of
 T = TypeVar("T")
 
 _BUILDING_SECONDS = 2.0
+_CANCEL_REASON = "cancelled by the buyer"
 _ID = re.compile(r"[1-9][0-9]{0,18}")
 
 TRAITS = Traits(
@@ -269,12 +270,9 @@ class TaobaoConnector:
         """The refunds that the order names: the latest one of each of its lines."""
         return await self._orders.refunds(await self._orders.one(order_id))
 
-    async def cancel(self, order_id: str, reason: str) -> CancelState:
-        """Only ever accepted: whether it came to be, the order tells."""
-        params = {
-            "purchase_id": order_id,
-            "cancel_reason": reason or "cancelled by the buyer",
-        }
+    async def cancel(self, order_id: str) -> CancelState:
+        """Request the cancellation; only the order shows whether it was carried out."""
+        params = {"purchase_id": order_id, "cancel_reason": _CANCEL_REASON}
         path = "/purchase/order/asyn/cancel"
         await self._gateway.call("cancel", path, params, lambda _: None, safe=False)
         return CancelState.REQUESTED

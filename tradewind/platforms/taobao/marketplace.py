@@ -8,13 +8,14 @@ from tradewind.platforms.taobao.oauth import TaobaoOAuth
 from tradewind.platforms.taobao.products import ITEM_PAGE
 
 _URL = "https://api.taobao.global/rest"
+_SIMULATOR_PATH = "/rest"
 
 
 def _item_page(client: PacedClient) -> str:
     """Where a person sees a product: the marketplace's own pages, or the simulator's."""
     if client.base_url == _URL:
         return ITEM_PAGE
-    return f"{client.base_url.removesuffix('/rest')}/offer/"
+    return f"{client.base_url.removesuffix(_SIMULATOR_PATH)}/offer/"
 
 
 TAOBAO = Marketplace(
@@ -28,4 +29,5 @@ TAOBAO = Marketplace(
         "taobao-demo-access-token",
         "taobao-demo-refresh-token",
     ),
+    simulator_path=_SIMULATOR_PATH,
 )

@@ -8,6 +8,7 @@ from tradewind.platforms.failures import (
     PlatformFailure,
     Reason,
     Rejected,
+    Throttled,
     Unavailable,
 )
 
@@ -27,14 +28,9 @@ _OPERATOR = TOKEN_REFUSED | {
     "InvalidSignature",
 }
 
-# Nothing was done, and the same call may be accepted after so many seconds.
-_LATER = {
-    "ApiCallLimit": 5.0,
-    "AppCallLimit": 5.0,
-    "SellerCallLimit": 5.0,
-    "IllegalTimestamp": 30.0,
-    "InvalidTimestamp": 30.0,
-}
+# Nothing was done, and the same call may succeed after this many seconds.
+_TOO_MANY_CALLS = {"ApiCallLimit": 5.0, "AppCallLimit": 5.0, "SellerCallLimit": 5.0}
+_WRONG_TIME = {"IllegalTimestamp": 30.0, "InvalidTimestamp": 30.0}
 
 _NEVER = {
     "500_001": Reason.NOT_FOR_SALE,
@@ -101,8 +97,10 @@ def failure(refused: TaobaoError, *, safe: bool) -> PlatformFailure:
     code, message = refused.code, refused.message
     if code in _OPERATOR:
         return NotAuthorised(PLATFORM, code, message, retry_after=60)
-    if code in _LATER:
-        return Unavailable(PLATFORM, code, message, retry_after=_LATER[code])
+    if code in _TOO_MANY_CALLS:
+        return Throttled(PLATFORM, code, message, retry_after=_TOO_MANY_CALLS[code])
+    if code in _WRONG_TIME:
+        return Unavailable(PLATFORM, code, message, retry_after=_WRONG_TIME[code])
     if is_known(code):
         return Rejected(PLATFORM, code, message, reason=_NEVER[code])
     reason = None if _is_trouble(refused) else _worded(code, message)
