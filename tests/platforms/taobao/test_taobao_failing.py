@@ -24,6 +24,7 @@ from tradewind.platforms.failures import (
     OutcomeUnknown,
     PlatformFailure,
     Rejected,
+    Throttled,
     Unavailable,
 )
 from tradewind.platforms.model import Address, Line, OrderRequest, Query
@@ -143,7 +144,7 @@ async def test_what_was_turned_away_was_not_done(stand: Stand, name: str) -> Non
     operation = UNSAFE[name]
     script(stand.market, operation, refusing("ApiCallLimit"), refusing("MissingParameter"))
 
-    assert type(await fails(stand, operation)) is Unavailable
+    assert type(await fails(stand, operation)) is Throttled
     assert type(await fails(stand, operation)) is Rejected
     assert len(stand.market.asked(operation.path)) == 2
 

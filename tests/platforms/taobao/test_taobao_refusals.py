@@ -12,6 +12,7 @@ from tradewind.platforms.failures import (
     PlatformFailure,
     Reason,
     Rejected,
+    Throttled,
     Unavailable,
 )
 from tradewind.platforms.taobao.gateway import understood
@@ -22,8 +23,8 @@ GATEWAY = [
     ("InvalidAppKey", "ISV", NotAuthorised),
     ("InsufficientPermission", "ISV", NotAuthorised),
     ("IllegalRefreshToken", "ISP", NotAuthorised),
-    ("ApiCallLimit", "ISV", Unavailable),
-    ("AppCallLimit", "SYSTEM", Unavailable),
+    ("ApiCallLimit", "ISV", Throttled),
+    ("AppCallLimit", "SYSTEM", Throttled),
     ("IllegalTimestamp", "ISV", Unavailable),
     ("MissingParameter", "ISV", Rejected),
     ("InvalidApiPath", "ISV", Rejected),
