@@ -14,7 +14,7 @@ from bench import servers
 from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.platforms.access import PlatformAccess
-from tradewind.platforms.alibaba import signing
+from tradewind.platforms.alibaba import gateway
 from tradewind.platforms.model import Address, Line, OrderRequest
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.sandbox.marketplace import SANDBOX
@@ -81,7 +81,7 @@ async def _reads(simulator: str) -> tuple[float, float]:
                 "access_token": access.access_token,
                 "_aop_timestamp": str(int(time() * 1000)),
             }
-            form["_aop_signature"] = signing.of_request(access.app_secret, api, form)
+            form["_aop_signature"] = gateway.sign_request(access.app_secret, api, form)
             reply = await client.post(
                 f"{simulator}/openapi/{api}",
                 urlencode(form).encode(),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tradewind.platforms.alibaba import wire_money, wire_orders
+from tradewind.platforms.alibaba import orders, payments
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import PaymentState, RefundState, Status
 from tradewind.platforms.registry import MARKETPLACES
@@ -24,17 +24,17 @@ def row(first: str, heading: str) -> list[str]:
     return next(cells for cells in ROWS[at:] if cells[0] == f"`{first}`")
 
 
-@pytest.mark.parametrize(("raw", "status"), wire_orders.STATUSES.items())
+@pytest.mark.parametrize(("raw", "status"), orders.STATUSES.items())
 def test_a_status_of_1688(raw: str, status: Status) -> None:
     assert f"`{raw}`" in row(status, "ours")[1]
 
 
-@pytest.mark.parametrize(("raw", "state"), wire_orders.PAY_STATES.items())
+@pytest.mark.parametrize(("raw", "state"), orders.PAY_STATES.items())
 def test_a_payment_status_of_1688(raw: str, state: PaymentState) -> None:
     assert raw in re.findall(r"\d+", row(state, "payment, ours")[1])
 
 
-@pytest.mark.parametrize(("raw", "state"), wire_money.REFUND_STATES.items())
+@pytest.mark.parametrize(("raw", "state"), payments.REFUND_STATES.items())
 def test_a_refund_status_of_1688(raw: str, state: RefundState) -> None:
     assert f"`{raw}`" in row(state, "refund, ours")[1]
 

@@ -4,14 +4,14 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-from tradewind.platforms.alibaba import signing
+from tradewind.platforms.alibaba import gateway
 
 SECRET = "test123"
 
 
 def push(message: str, *, secret: str = SECRET, **more: str) -> bytes:
     form = {"message": message, **more}
-    return urlencode({**form, "_aop_signature": signing.of_push(secret, form)}).encode()
+    return urlencode({**form, "_aop_signature": gateway.sign_push(secret, form)}).encode()
 
 
 def told(kind: str, data: Any) -> bytes:

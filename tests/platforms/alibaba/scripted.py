@@ -12,9 +12,9 @@ from platforms.alibaba.payloads import raw
 
 from tradewind.egress.client import Client, Reply
 from tradewind.platforms.access import PlatformAccess
-from tradewind.platforms.alibaba import signing, values
+from tradewind.platforms.alibaba import gateway, values
 from tradewind.platforms.alibaba.connector import AlibabaConnector
-from tradewind.platforms.alibaba.traits import TRAITS
+from tradewind.platforms.alibaba.marketplace import TRAITS
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import Rejected
 from tradewind.platforms.paced_client import PacedClient
@@ -61,7 +61,7 @@ class Call:
 
     @property
     def signed(self) -> bool:
-        signature = signing.of_request(SECRET, self.path.removeprefix("/openapi/"), self.form)
+        signature = gateway.sign_request(SECRET, self.path.removeprefix("/openapi/"), self.form)
         return self.form.get("_aop_signature") == signature
 
 

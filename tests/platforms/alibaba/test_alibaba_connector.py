@@ -16,7 +16,7 @@ from platforms.alibaba.payloads import (
 from platforms.alibaba.pushes import told
 from platforms.alibaba.scripted import KEY, Market, Step, answer, never, say
 
-from tradewind.platforms.alibaba.traits import TRAITS, same_dialect
+from tradewind.platforms.alibaba.marketplace import TRAITS, same_dialect
 from tradewind.platforms.contract import Capability, Connector, NoticeRejected
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Unavailable
 from tradewind.platforms.model import (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from platforms.alibaba.payloads import BLUE, ITEM_A, ITEM_B, ORDER, RED, shown_order
 
-from tradewind.platforms.alibaba import wire_orders
+from tradewind.platforms.alibaba import orders
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
@@ -130,12 +130,12 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_every_situation_is_read_exactly(name: str) -> None:
-    assert wire_orders.order(shown_order(name)) == SITUATIONS[name]
+    assert orders.order(shown_order(name)) == SITUATIONS[name]
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_goods_and_freight_less_the_discount_are_the_total(name: str) -> None:
-    order = wire_orders.order(shown_order(name))
+    order = orders.order(shown_order(name))
 
     assert order.goods_fen + order.freight_fen - order.discount_fen == order.total_fen
 
@@ -144,7 +144,7 @@ def paying(*words: Any, status: str = "waitsellersend", **base: Any) -> Platform
     shown = shown_order("order_unpaid")
     shown["baseInfo"] |= {"status": status, **base}
     shown["tradeTerms"] = [{"payStatus": word} for word in words]
-    return wire_orders.order(shown)
+    return orders.order(shown)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_some_lines_on_their_way_make_it_partially_shipped(
     shown["baseInfo"]["status"] = status
     shown["productItems"][0]["logisticsStatus"] = logistics
 
-    assert wire_orders.order(shown).status is expected
+    assert orders.order(shown).status is expected
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_an_order_without_its_essence_is_unreadable(field: str, wrong: Any) -> N
     shown["baseInfo"][field] = wrong
 
     with pytest.raises(UnreadableResponse):
-        wire_orders.order(shown)
+        orders.order(shown)
 
 
 def test_an_order_without_an_id_is_unreadable() -> None:
@@ -289,7 +289,7 @@ def test_an_order_without_an_id_is_unreadable() -> None:
     del shown["baseInfo"]["id"], shown["baseInfo"]["idOfStr"]
 
     with pytest.raises(UnreadableResponse):
-        wire_orders.order(shown)
+        orders.order(shown)
 
 
 JSON = st.recursive(
@@ -310,7 +310,7 @@ def test_whatever_a_field_holds_it_is_read_or_unreadable_and_never_a_crash(data:
     place[data.draw(st.sampled_from(sorted(place)))] = data.draw(JSON)
 
     try:
-        order = wire_orders.order(shown)
+        order = orders.order(shown)
     except UnreadableResponse:
         return
     assert order.goods_fen + order.freight_fen - order.discount_fen == order.total_fen

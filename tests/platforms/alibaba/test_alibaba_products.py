@@ -5,7 +5,7 @@ import json
 import pytest
 from platforms.alibaba.payloads import BLUE, RED, payload
 
-from tradewind.platforms.alibaba import wire_products
+from tradewind.platforms.alibaba import products
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
 
@@ -37,11 +37,11 @@ from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchP
     ],
 )  # fmt: skip
 def test_a_search_is_asked_for(query: Query, expected: dict[str, object]) -> None:
-    assert json.loads(wire_products.search_params(query)["offerQueryParam"]) == expected
+    assert json.loads(products.search_params(query)["offerQueryParam"]) == expected
 
 
 def test_a_page_of_offers_without_those_that_have_no_id() -> None:
-    found = wire_products.found(payload("search"), Query("T恤"))
+    found = products.found(payload("search"), Query("T恤"))
 
     assert found == SearchPage(
         offers=[
@@ -82,11 +82,11 @@ def test_a_page_of_offers_without_those_that_have_no_id() -> None:
 
 def test_a_search_without_a_total_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse):
-        wire_products.found({"result": {"success": True, "result": {}}}, Query("a"))
+        products.found({"result": {"success": True, "result": {}}}, Query("a"))
 
 
 def test_a_product_lists_the_variants_that_can_be_ordered() -> None:
-    product = wire_products.product(payload("detail"))
+    product = products.product(payload("detail"))
 
     assert product == Product(
         offer=Offer(
@@ -129,7 +129,7 @@ def test_a_product_lists_the_variants_that_can_be_ordered() -> None:
 
 
 def test_a_product_that_is_priced_by_quantity_has_ranges() -> None:
-    product = wire_products.product(payload("detail_by_quantity"))
+    product = products.product(payload("detail_by_quantity"))
 
     assert product is not None
     assert product.skus == []
@@ -139,4 +139,4 @@ def test_a_product_that_is_priced_by_quantity_has_ranges() -> None:
 
 
 def test_no_product_is_none() -> None:
-    assert wire_products.product({"result": {"success": True, "result": None}}) is None
+    assert products.product({"result": {"success": True, "result": None}}) is None

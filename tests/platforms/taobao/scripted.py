@@ -14,7 +14,8 @@ from tradewind.egress.client import Client, Reply
 from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao.connector import TaobaoConnector
-from tradewind.platforms.taobao.signing import request_sign
+from tradewind.platforms.taobao.gateway import sign_request
+from tradewind.platforms.taobao.marketplace import TRAITS
 
 DATA = Path(__file__).parents[2] / "data/taobao"
 NOW = 1763164800.0
@@ -113,7 +114,7 @@ class Marketplace:
     def _answer(self, path: str, body: str) -> Answer:
         call = Call(path, dict(parse_qsl(body, strict_parsing=True)))
         self.calls.append(call)
-        if call.params.get("sign") != request_sign(SECRET, path, call.params):
+        if call.params.get("sign") != sign_request(SECRET, path, call.params):
             self.wrongly_signed.append(call)
         answers = self._script[path]
         scripted = answers.popleft() if len(answers) > 1 else answers[0]
@@ -168,7 +169,7 @@ async def standing() -> AsyncIterator[Stand]:
             return PlatformAccess(KEY, SECRET, f"token-{len(refused)}")
 
         def over(way: PacedClient) -> TaobaoConnector:
-            return TaobaoConnector(way, get_access, now=lambda: NOW)
+            return TaobaoConnector(TRAITS, way, get_access, now=lambda: NOW)
 
         patient = over(PacedClient("taobao", market.url, client, no_pace))
         yield Stand(market, over(link), patient, link, refused)

@@ -18,7 +18,7 @@ from tradewind.platforms.model import (
     SellerPreview,
     UnavailableLine,
 )
-from tradewind.platforms.taobao import baskets, products
+from tradewind.platforms.taobao import baskets, payments, products
 from tradewind.platforms.taobao.products import ItemListing, ListedSku
 
 BAG = "641592387397"
@@ -191,18 +191,18 @@ def test_an_order_without_an_id_is_not_placed(data: Any) -> None:
     ],
 )
 def test_what_came_of_a_payment(name: str, payment: Payment) -> None:
-    assert baskets.payment(data_of(name), ORDER) == payment
+    assert payments.payment(data_of(name), ORDER) == payment
 
 
 @pytest.mark.parametrize("code", ["SYSTEM_EXCEPTION", "SOMETHING_NEW", "BALANCE_CHECK_LATE"])
 def test_a_payment_that_failed_for_a_reason_that_we_do_not_know_may_be_one(code: str) -> None:
     failed = {"purchase_order_id": ORDER, "errorCode": code, "errorMessage": "m"}
 
-    payment = baskets.payment({"pay_failed_results": [failed]}, ORDER)
+    payment = payments.payment({"pay_failed_results": [failed]}, ORDER)
 
     assert payment == Payment(PaymentState.PROCESSING, code, "m")
 
 
 def test_a_payment_that_is_neither_accepted_nor_refused() -> None:
     with pytest.raises(UnreadableResponse):
-        baskets.payment(data_of("pay_neither"), ORDER)
+        payments.payment(data_of("pay_neither"), ORDER)

@@ -30,6 +30,7 @@ from tradewind.platforms.failures import (
 from tradewind.platforms.model import Address, Line, OrderRequest, Query
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao.connector import TaobaoConnector
+from tradewind.platforms.taobao.marketplace import TRAITS
 
 ORDER = "2200778678370001234"
 LINES = [Line("641592387397", "5159117406243", 2)]
@@ -159,7 +160,7 @@ async def test_what_never_left_was_not_done(name: str) -> None:
 
     client = Client()
     nowhere = PacedClient("taobao", "http://127.0.0.1:9/rest", client, no_pace)
-    taobao = TaobaoConnector(nowhere, get_access)
+    taobao = TaobaoConnector(TRAITS, nowhere, get_access)
 
     with pytest.raises(Unavailable):
         await UNSAFE[name].call(taobao)

@@ -19,7 +19,7 @@ from tradewind.platforms.model import (
     Shipment,
     Status,
 )
-from tradewind.platforms.taobao import orders
+from tradewind.platforms.taobao import orders, payments
 
 ID = "2200778678370001234"
 FIRST, SECOND = "2912066688476065752", "2912066688476065753"
@@ -142,7 +142,7 @@ EXPECTED = {
 
 
 def seen(name: str) -> orders.ListedOrder:
-    (one,) = orders.page(data_of(name)).orders
+    (one,) = orders.read_page(data_of(name)).orders
     return one
 
 
@@ -194,7 +194,7 @@ def test_refunds_are_named_once_each() -> None:
 def test_how_much_went_back(amounts: dict[str, int], back: int, payment: PaymentState) -> None:
     one = seen("order_refunded")
 
-    order = orders.with_refunds(one, amounts)
+    order = orders.add_refunds(one, amounts)
 
     assert order == replace(one.order, refunded_fen=back, payment=payment)
 
@@ -218,7 +218,7 @@ def test_closed_is_told_from_cancelled_by_whether_it_was_paid(
         "sub_purchase_orders": [{"pay_time": at} for at in line_pay_times],
     }
 
-    order = orders.seen(raw).order
+    order = orders.listed_order(raw).order
 
     assert (order.status, order.payment) == (status, payment)
 
@@ -227,7 +227,7 @@ def test_lines_that_differ_are_partly_paid() -> None:
     lines = [{"pay_time": 1763165000000}, {"pay_time": None}]
     raw = {"purchase_id": 1, "purchase_amount": 5, "status": "WAIT_BUYER_P"}
 
-    order = orders.seen({**raw, "sub_purchase_orders": lines}).order
+    order = orders.listed_order({**raw, "sub_purchase_orders": lines}).order
 
     assert (order.status, order.payment) == (Status.PENDING_PAYMENT, PaymentState.PARTIALLY_PAID)
 
@@ -253,7 +253,7 @@ def test_how_far_shipped_an_order_is(order: str, lines: tuple[str, ...], status:
     subs = [{"status": one} for one in lines]
     raw = {"purchase_id": 1, "purchase_amount": 5, "status": order, "sub_purchase_orders": subs}
 
-    assert orders.seen(raw).order.status is status
+    assert orders.listed_order(raw).order.status is status
 
 
 @pytest.mark.parametrize(
@@ -273,8 +273,8 @@ def test_who_closed_it(said: str | None, reason: CloseReason) -> None:
     subs = [{"close_reason": ""}, {"close_reason": said}]
     raw = {"purchase_id": 1, "purchase_amount": 5, "sub_purchase_orders": subs}
 
-    assert orders.seen({**raw, "status": "TRADE_CLOSED"}).order.close_reason is reason
-    assert orders.seen({**raw, "status": "WAIT_BUYER_P"}).order.close_reason is None
+    assert orders.listed_order({**raw, "status": "TRADE_CLOSED"}).order.close_reason is reason
+    assert orders.listed_order({**raw, "status": "WAIT_BUYER_P"}).order.close_reason is None
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_who_closed_it(said: str | None, reason: CloseReason) -> None:
 )
 def test_what_lacks_its_essentials_is_not_an_order(data: Any) -> None:
     with pytest.raises(UnreadableResponse):
-        orders.page(data)
+        orders.read_page(data)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_lacks_its_essentials_is_not_an_order(data: Any) -> None:
 def test_every_state_of_a_refund(code: Any, state: RefundState) -> None:
     data = {"refund_order": {"refund_fee": "300", "refund_status": code}}
 
-    assert orders.refund(data, "9", ID) == Refund("9", ID, state, 300, str(code))
+    assert payments.refund(data, "9", ID) == Refund("9", ID, state, 300, str(code))
 
 
 @pytest.mark.parametrize("code", [0, 10, 20, 30, 100, -10, -20])
@@ -317,14 +317,14 @@ def test_a_dispute_is_a_refund_that_is_not_over(code: int) -> None:
     subs = [{"refund_status": 0}, {"refund_status": str(code), "refund_id": 5}]
     raw = {"purchase_id": 1, "purchase_amount": 5, "sub_purchase_orders": subs}
 
-    assert orders.seen(raw).order.dispute is (code in {10, 20, 30})
+    assert orders.listed_order(raw).order.dispute is (code in {10, 20, 30})
 
 
 def test_a_line_that_never_had_a_refund_names_none() -> None:
     subs = [{"refund_status": "0", "refund_id": 5}, {"refund_id": "6", "refund_status": -10}]
     raw = {"purchase_id": 1, "purchase_amount": 5, "sub_purchase_orders": subs}
 
-    found = orders.seen(raw)
+    found = orders.listed_order(raw)
 
     assert (found.refunds, found.refunded) == (("6",), ())
 
@@ -334,11 +334,13 @@ def test_a_closed_line_was_shipped_if_it_has_a_parcel(number: str | None, *, shi
     sub = {"status": "TRADE_CLOSED", "logistic_orders": [{"logistic_number": number}]}
     raw = {"purchase_id": 1, "purchase_amount": 5, "sub_purchase_orders": [sub]}
 
-    (line,) = orders.seen(raw).order.items
+    (line,) = orders.listed_order(raw).order.items
 
     assert line.shipped is shipped
 
 
 def test_a_refund_without_an_amount_is_none() -> None:
     with pytest.raises(UnreadableResponse):
-        orders.refund({"refund_order_aggregate": {"refund_order": {"refund_status": 10}}}, "9", ID)
+        payments.refund(
+            {"refund_order_aggregate": {"refund_order": {"refund_status": 10}}}, "9", ID
+        )

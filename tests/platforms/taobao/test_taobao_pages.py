@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradewind.platforms.taobao import pages
+from tradewind.platforms.taobao import products
 
 sizes = st.integers(min_value=1, max_value=100)
 page_numbers = st.integers(min_value=1, max_value=60)
@@ -13,7 +13,7 @@ page_numbers = st.integers(min_value=1, max_value=60)
 beyond = st.integers(min_value=-120, max_value=120)
 
 
-def asked(everything: Sequence[int], where: pages.Cut) -> list[Sequence[int]]:
+def asked(everything: Sequence[int], where: products.Cut) -> list[Sequence[int]]:
     size = where.page_size
     return [everything[(no - 1) * size : no * size] for no in range(where.first, where.last + 1)]
 
@@ -21,35 +21,35 @@ def asked(everything: Sequence[int], where: pages.Cut) -> list[Sequence[int]]:
 @given(page=page_numbers, size=sizes, beyond=beyond)
 def test_a_page_holds_exactly_its_slice_of_everything(page: int, size: int, beyond: int) -> None:
     everything = range(max(0, page * size + beyond))
-    where = pages.cut(page, size)
+    where = products.cut(page, size)
     parts = asked(everything, where)
 
-    here = pages.joined(parts, where, size)
+    here = products.joined(parts, where, size)
 
     assert list(here) == list(everything[(page - 1) * size : page * size])
-    assert where.page_size <= pages.LARGEST
+    assert where.page_size <= products.LARGEST
 
 
 @given(page=page_numbers, size=sizes, beyond=beyond)
 def test_a_next_page_is_promised_when_there_is_one(page: int, size: int, beyond: int) -> None:
     total = max(0, page * size + beyond)
-    where = pages.cut(page, size)
+    where = products.cut(page, size)
     parts = asked(range(total), where)
-    here = pages.joined(parts, where, size)
+    here = products.joined(parts, where, size)
 
-    more = pages.may_follow(parts, where, size)
+    more = products.may_follow(parts, where, size)
 
     # Results that end with a page of the marketplace's own do not show that they end.
     unseen_end = total == page * size == where.last * where.page_size
     assert more == (total > page * size or unseen_end)
     if here and not unseen_end:
         known = min(total, page * size + 1)
-        assert pages.least_total(page, size, len(here), more=more) == known
+        assert products.least_total(page, size, len(here), more=more) == known
 
 
 @given(page=page_numbers, size=sizes)
 def test_no_more_pages_are_asked_for_than_it_takes(page: int, size: int) -> None:
-    where = pages.cut(page, size)
+    where = products.cut(page, size)
 
-    assert where.last - where.first + 1 <= -(-size // pages.LARGEST) + 1
+    assert where.last - where.first + 1 <= -(-size // products.LARGEST) + 1
     assert 0 <= where.skip < where.page_size

@@ -4,8 +4,7 @@ from urllib.parse import parse_qsl
 
 from platforms.taobao.scripted import NOW
 
-from tradewind.platforms.taobao.gateway import form
-from tradewind.platforms.taobao.signing import push_header, request_sign
+from tradewind.platforms.taobao.gateway import form, sign_push, sign_request
 
 PARAMS = {
     "access_token": "test",
@@ -19,13 +18,13 @@ PUSHED = "5423596ebf4f24f62acaf193e4c7396c857b18460f6d372adbe642faf97c8d7f"
 
 
 def test_the_published_value_comes_out() -> None:
-    assert request_sign("helloworld", "/order/get", PARAMS) == PUBLISHED
+    assert sign_request("helloworld", "/order/get", PARAMS) == PUBLISHED
 
 
 def test_neither_the_order_of_parameters_nor_a_sign_among_them_matters() -> None:
     turned = {"sign": "D13F", **dict(reversed(PARAMS.items()))}
 
-    assert request_sign("helloworld", "/order/get", turned) == PUBLISHED
+    assert sign_request("helloworld", "/order/get", turned) == PUBLISHED
 
 
 def test_the_published_value_of_a_token_call_comes_out() -> None:
@@ -36,14 +35,14 @@ def test_the_published_value_of_a_token_call_comes_out() -> None:
         "timestamp": "1517820392000",
     }
 
-    assert request_sign("helloworld", "/auth/token/create", params) == (
+    assert sign_request("helloworld", "/auth/token/create", params) == (
         "35607762342831B6A417A0DED84B79C05FEFBF116969C48AD6DC00279A9F4D81"
     )
 
 
 def test_a_push_is_signed_in_lower_case_over_key_and_bytes() -> None:
     # By hand: printf '500123{"message_type":3}' | openssl dgst -sha256 -hmac helloworld
-    assert push_header("helloworld", "500123", b'{"message_type":3}') == PUSHED
+    assert sign_push("helloworld", "500123", b'{"message_type":3}') == PUSHED
 
 
 def test_a_form_carries_everything_signed_and_nothing_empty() -> None:
@@ -59,4 +58,4 @@ def test_a_form_carries_everything_signed_and_nothing_empty() -> None:
         "timestamp": "1763164800000",
         "sign_method": "sha256",
     }
-    assert sign == request_sign("s", "/order/get", sent)
+    assert sign == sign_request("s", "/order/get", sent)

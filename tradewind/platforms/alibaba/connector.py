@@ -8,16 +8,16 @@ from typing import Any, ParamSpec, TypeVar
 from tradewind.observability.logs import log
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.alibaba import (
+    baskets,
     errors,
     gateway,
     notices,
-    wire_money,
-    wire_orders,
-    wire_products,
-    wire_trade,
+    orders,
+    payments,
+    products,
 )
+from tradewind.platforms.alibaba.baskets import BasketPreview
 from tradewind.platforms.alibaba.gateway import AlibabaGateway, Api
-from tradewind.platforms.alibaba.preview import BasketPreview
 from tradewind.platforms.alibaba.values import (
     Json,
     as_number,
@@ -87,15 +87,15 @@ class AlibabaConnector:
         self._pay_channel = pay_channel
 
     async def search(self, query: Query) -> SearchPage:
-        answer = await self._gateway.ask(gateway.SEARCH, wire_products.search_params(query))
-        return self._read(gateway.SEARCH, wire_products.found, answer, query)
+        answer = await self._gateway.ask(gateway.SEARCH, products.search_params(query))
+        return self._read(gateway.SEARCH, products.found, answer, query)
 
     async def detail(self, product_id: str, lang: str) -> Product:
-        number = wire_trade.offer_id(product_id)
+        number = baskets.offer_id(product_id)
         if number is None:
             raise self._no_product(product_id)
-        answer = await self._gateway.ask(gateway.DETAIL, wire_products.detail_params(number, lang))
-        product = self._read(gateway.DETAIL, wire_products.product, answer)
+        answer = await self._gateway.ask(gateway.DETAIL, products.detail_params(number, lang))
+        product = self._read(gateway.DETAIL, products.product, answer)
         if product is None:
             raise self._no_product(product_id)
         return product
@@ -106,12 +106,12 @@ class AlibabaConnector:
     async def create(self, draft: OrderRequest) -> Placed:
         """Place the order. An answer without an order raises OutcomeUnknown."""
         for line in draft.lines:
-            if wire_trade.offer_id(line.product_id) is None:
+            if baskets.offer_id(line.product_id) is None:
                 raise self._no_product(line.product_id)
-        params = wire_trade.create_params(draft, self._flow)
+        params = baskets.create_params(draft, self._flow)
         answer = await self._gateway.hear(gateway.CREATE, params)
-        placed = wire_trade.placed(answer)
-        failed = wire_trade.failed_offers(answer)
+        placed = baskets.placed(answer)
+        failed = baskets.failed_offers(answer)
         if placed is None:
             raise self._not_placed(draft, answer, failed)
         if failed:
@@ -127,9 +127,9 @@ class AlibabaConnector:
     def _not_placed(
         self, draft: OrderRequest, answer: Json, failed: Mapping[str, errors.AlibabaError]
     ) -> PlatformFailure:
-        products = {line.product_id for line in draft.lines}
+        product_ids = {line.product_id for line in draft.lines}
         refusal = errors.of_operation(answer)
-        if refusal is None and not products <= failed.keys():
+        if refusal is None and not product_ids <= failed.keys():
             return self._gateway.unreadable(
                 gateway.CREATE, UnreadableResponse("No order is named.")
             )
@@ -140,7 +140,7 @@ class AlibabaConnector:
         ]
         # Whatever is said besides, one word that leaves it open leaves all of it open.
         failure = next((one for one in failures if isinstance(one, OutcomeUnknown)), failures[0])
-        if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(products) == 1:
+        if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(product_ids) == 1:
             # One product has one seller, so what is meant is a variant that it does not have.
             return Rejected(
                 failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND
@@ -150,14 +150,14 @@ class AlibabaConnector:
     async def read_one(self, order_id: str) -> PlatformOrder:
         params = {"webSite": self._website, "orderId": order_id}
         answer = await self._gateway.ask(gateway.READ, params)
-        return self._read(gateway.READ, wire_orders.order, entry(answer.get("result")))
+        return self._read(gateway.READ, orders.order, entry(answer.get("result")))
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
         if not order_ids:
             return []
         params = {"orderIds": encode([as_number(one) for one in order_ids])}
-        orders, _ = await self._listed(params, page=1)
-        return [order for order in orders if order.id in order_ids]
+        listed, _ = await self._listed(params, page=1)
+        return [order for order in listed if order.id in order_ids]
 
     async def modified_between(
         self, since: datetime, until: datetime, page: int
@@ -174,10 +174,10 @@ class AlibabaConnector:
         for page in range(1, _MOST_PAGES + 1):
             answer = await self._asked({"outOrderId": reference}, page)
             shown, more = self._read(gateway.LIST, _whole_page_of, answer, page)
-            orders = [self._read(gateway.LIST, wire_orders.order, one) for one in shown]
-            if any(one.reference not in (reference, None) for one in orders):
+            listed = [self._read(gateway.LIST, orders.order, one) for one in shown]
+            if any(one.reference not in (reference, None) for one in listed):
                 raise self._doubtful("The orders shown are not only those of our reference.")
-            found.update((one.id, one) for one in orders)
+            found.update((one.id, one) for one in listed)
             if not more:
                 break
         else:
@@ -203,10 +203,10 @@ class AlibabaConnector:
     ) -> tuple[list[PlatformOrder], bool]:
         """A page of orders; one that cannot be read is logged, and does not hide the others."""
         shown, more = await self._page(params, page)
-        orders = []
+        listed = []
         for one in shown:
             try:
-                orders.append(await self._with_parcels(wire_orders.order(one)))
+                listed.append(await self._with_parcels(orders.order(one)))
             except UnreadableResponse as why:
                 log.warning(
                     "platform.order_unreadable",
@@ -214,7 +214,7 @@ class AlibabaConnector:
                     order_id=text(entry(one.get("baseInfo")).get("idOfStr")),
                     error=str(why),
                 )
-        return orders, more
+        return listed, more
 
     async def _page(self, params: Mapping[str, str], page: int) -> tuple[Sequence[Json], bool]:
         answer = await self._asked(params, page)
@@ -245,55 +245,55 @@ class AlibabaConnector:
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
         """Debit at once. Only a refusal whose code we know is one; any other may have paid."""
-        params = wire_money.pay_params(order_id, amount_fen, operation_id, self._pay_channel)
+        params = payments.pay_params(order_id, amount_fen, operation_id, self._pay_channel)
         answer = await self._gateway.hear(gateway.PAY, params)
         refusal = errors.of_operation(answer)
         if refusal is not None and errors.reason_of(refusal) is not None:
             raise errors.operation_failure(self._gateway.platform, refusal, safe=False)
-        return wire_money.payment(answer)
+        return payments.payment(answer)
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:
         """A link for all of them, or Rejected: one that leaves some out would look like enough."""
         params = {"orderIdList": encode([as_number(one) for one in order_ids])}
         answer = await self._gateway.ask(gateway.PAY_LINK, params)
-        left_out = wire_money.unpayable(answer)
+        left_out = payments.unpayable(answer)
         if left_out:
             message = f"These orders cannot be paid: {', '.join(left_out)}"
             code = errors.spelled(answer).code or "pay_failure_orders"
             raise Rejected(self._gateway.platform, code, message, reason=Reason.WRONG_STATE)
-        return self._read(gateway.PAY_LINK, wire_money.pay_url, answer)
+        return self._read(gateway.PAY_LINK, payments.pay_url, answer)
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
         """1688 cannot be asked about an operation, but an order is paid at most once."""
-        return wire_money.found_payment(await self.read_one(order_id))
+        return payments.found_payment(await self.read_one(order_id))
 
     async def refund(self, request: RefundRequest) -> str:
         """Ask for money back: for the lines that are named, or for all of them."""
         order = await self.read_one(request.order_id)
         wanted = set(request.item_ids)
         items = [item for item in order.items if not wanted or item.id in wanted]
-        goods = wire_money.goods_status(order, items, request.kind)
+        goods = payments.goods_status(order, items, request.kind)
         if goods is None or not items or (wanted and len(items) != len(wanted)):
             why = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
             raise Rejected(self._gateway.platform, "not_refundable", why, reason=Reason.WRONG_STATE)
-        asked = wire_money.reasons_params(order.id, items, goods)
+        asked = payments.reasons_params(order.id, items, goods)
         answer = await self._gateway.ask(gateway.REFUND_REASONS, asked)
-        reasons = self._read(gateway.REFUND_REASONS, wire_money.refund_reasons, answer)
-        reason = wire_money.choose_reason(request.reason, reasons)
+        reasons = self._read(gateway.REFUND_REASONS, payments.refund_reasons, answer)
+        reason = payments.choose_reason(request.reason, reasons)
         if reason is None:
             why = "The platform offers no reason that needs no pictures."
             raise Rejected(self._gateway.platform, "no_reason", why, reason=Reason.NOT_SUPPORTED)
-        params = wire_money.refund_params(request, items, goods, reason)
+        params = payments.refund_params(request, items, goods, reason)
         answer = await self._gateway.ask(gateway.REFUND, params)
-        return self._read(gateway.REFUND, wire_money.refund_id, answer)
+        return self._read(gateway.REFUND, payments.refund_id, answer)
 
     async def refunds(self, order_id: str) -> Sequence[Refund]:
         """Those under way and those paid back; 1688 does not list what was closed."""
         found: dict[str, Refund] = {}
-        for query in (wire_money.UNDER_WAY, wire_money.PAID_BACK):
+        for query in (payments.UNDER_WAY, payments.PAID_BACK):
             params = {"orderId": order_id, "queryType": query}
             answer = await self._gateway.ask(gateway.REFUNDS, params)
-            shown = self._read(gateway.REFUNDS, wire_money.refunds, answer, order_id, query)
+            shown = self._read(gateway.REFUNDS, payments.refunds, answer, order_id, query)
             found.update({refund.id: refund for refund in shown})
         return list(found.values())
 

@@ -1,10 +1,31 @@
-"""1688.com in the registry: its traits, its connector, its OAuth."""
+"""1688.com in the registry: its facts, its connector, its OAuth."""
+
+from dataclasses import replace
 
 from tradewind.platforms.access import AppCredentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.oauth import AlibabaOAuth
-from tradewind.platforms.alibaba.traits import TRAITS
+from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.marketplace import Marketplace
+
+TRAITS = Traits(
+    platform="alibaba",
+    name="1688.com",
+    capabilities=frozenset(Capability),
+    max_lines=50,
+    single_seller=True,
+    largest_page=50,
+    most_orders_a_read=20,
+    most_orders_a_payment=100,
+    aliases=("1688",),
+    picture_origins=("https://cbu01.alicdn.com", "https://img.alicdn.com"),
+)
+
+
+def same_dialect(platform: str, name: str) -> Traits:
+    """The traits of a marketplace that does all this under another name, as our simulator does."""
+    return replace(TRAITS, platform=platform, name=name, aliases=(), picture_origins=())
+
 
 ALIBABA = Marketplace(
     traits=TRAITS,

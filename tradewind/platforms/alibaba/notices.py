@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tradewind.platforms.alibaba import signing, values
+from tradewind.platforms.alibaba import gateway, values
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Notice
@@ -19,8 +19,8 @@ _NAMES = frozenset({"orderid", "orderids", "orderidlist", "tradeid"})
 def read(secret: str, body: bytes) -> Notice:
     """What the push says, once its signature is right; NoticeRefused otherwise."""
     form = _form(body)
-    given = form.get(signing.SIGNATURE, "")
-    if not secret or not signing.same(given.upper(), signing.of_push(secret, form)):
+    given = form.get(gateway.SIGNATURE, "")
+    if not secret or not gateway.same_signature(given.upper(), gateway.sign_push(secret, form)):
         raise NoticeRejected("The push is not signed with our application's secret.")
     try:
         message = values.decode(form.get("message", "").encode())

@@ -2,8 +2,8 @@
 
 from tradewind.platforms.access import AppCredentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
+from tradewind.platforms.alibaba.marketplace import same_dialect
 from tradewind.platforms.alibaba.oauth import AlibabaOAuth
-from tradewind.platforms.alibaba.traits import same_dialect
 from tradewind.platforms.marketplace import Marketplace
 
 TRAITS = same_dialect("sandbox", "Sandbox")

@@ -10,15 +10,13 @@ from tradewind.platforms.model import (
     Address,
     Line,
     OrderRequest,
-    Payment,
-    PaymentState,
     Placed,
     Preview,
     SellerPreview,
     UnavailableLine,
 )
+from tradewind.platforms.taobao.errors import reason_of
 from tradewind.platforms.taobao.products import ItemListing, ListedSku
-from tradewind.platforms.taobao.refusals import is_known, reason_of
 from tradewind.platforms.taobao.values import (
     Json,
     amount,
@@ -26,7 +24,6 @@ from tradewind.platforms.taobao.values import (
     record,
     records,
     text,
-    values,
     whole,
 )
 
@@ -179,18 +176,3 @@ def placed(data: Any) -> Placed:
     costs = [whole(one.get("estimate_amount")) for one in made]
     known = [cost for cost in costs if cost is not None]
     return Placed(ids, sum(known) if len(known) == len(costs) else None)
-
-
-def payment(data: Any, order_id: str) -> Payment:
-    """Accepted is not paid, and a no that we do not know may have paid: the order tells, later."""
-    raw = record(data)
-    for one in records(raw.get("pay_failed_results")):
-        if identity(one.get("purchase_order_id") or one.get("gspOrderId")) == order_id:
-            code = text(one.get("errorCode")) or text(one.get("reason")) or "no_code"
-            state = PaymentState.FAILED if is_known(code) else PaymentState.PROCESSING
-            return Payment(state, code, text(one.get("errorMessage")))
-    if order_id in map(identity, values(raw.get("pay_failure_purchase_order_ids"))):
-        return Payment(PaymentState.PROCESSING, "no_code", None)
-    if order_id in map(identity, values(raw.get("will_pay_purchase_order_ids"))):
-        return Payment(PaymentState.PROCESSING)
-    raise UnreadableResponse("a payment that is neither accepted nor refused")

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from tradewind import money
 from tradewind.platforms.access import GetAccess
-from tradewind.platforms.contract import Capability, Traits
+from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import (
     Address,
@@ -33,11 +33,11 @@ from tradewind.platforms.model import (
     UnavailableLine,
 )
 from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao import baskets, notices, pages, products
+from tradewind.platforms.taobao import baskets, notices, payments, products
+from tradewind.platforms.taobao.errors import PLATFORM, reason_of
 from tradewind.platforms.taobao.gateway import Now, TaobaoGateway, together
+from tradewind.platforms.taobao.orders import OrderReader
 from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, ItemListing
-from tradewind.platforms.taobao.reading import ORDERS_A_PAGE, OrderReader
-from tradewind.platforms.taobao.refusals import PLATFORM, reason_of
 
 T = TypeVar("T")
 
@@ -45,42 +45,20 @@ _BUILDING_SECONDS = 2.0
 _CANCEL_REASON = "cancelled by the buyer"
 _ID = re.compile(r"[1-9][0-9]{0,18}")
 
-TRAITS = Traits(
-    platform=PLATFORM,
-    name="Taobao and Tmall",
-    capabilities=frozenset(
-        {
-            Capability.SEARCH,
-            Capability.DETAIL,
-            Capability.PREVIEW,
-            Capability.CREATE,
-            Capability.CANCEL,
-            Capability.PAY_AUTO,
-            Capability.NOTICES,
-        }
-    ),
-    max_lines=50,
-    single_seller=False,
-    largest_page=50,
-    most_orders_a_read=ORDERS_A_PAGE,
-    most_orders_a_payment=10,
-    picture_origins=("https://img.alicdn.com", "https://gw.alicdn.com"),
-)
-
 
 class TaobaoConnector:
     """Taobao Global. `app_key` and `app_secret` are what pushes are signed with."""
 
-    traits: Traits = TRAITS
-
     def __init__(
         self,
+        traits: Traits,
         client: PacedClient,
         get_access: GetAccess,
         *,
         now: Now = time,
         item_page: str = ITEM_PAGE,
     ) -> None:
+        self.traits = traits
         self._gateway = TaobaoGateway(client, get_access, now)
         self._orders = OrderReader(self._gateway)
         self._item_page = item_page
@@ -91,15 +69,15 @@ class TaobaoConnector:
         The marketplace states no total. On a page with products, `total` is a lower bound. On an
         empty page it is exact: the last page that has products is looked for.
         """
-        where = pages.cut(query.page, query.size)
+        where = products.cut(query.page, query.size)
         wanted = range(where.first, where.last + 1)
         found = await together(partial(self._hits, query, no, where.page_size) for no in wanted)
         parts = [hits.offers for hits in found]
-        here = pages.joined(parts, where, query.size)
-        more = pages.may_follow(parts, where, query.size)
+        here = products.joined(parts, where, query.size)
+        more = products.may_follow(parts, where, query.size)
         total = found[0].total
         if total is None and here:
-            total = pages.least_total(query.page, query.size, len(here), more=more)
+            total = products.least_total(query.page, query.size, len(here), more=more)
         elif total is None:
             total = await self._count_before(query, where.first, where.page_size, len(parts[0]))
         offers = tuple(offer for offer in here if offer is not None)
@@ -303,7 +281,7 @@ class TaobaoConnector:
             "pay",
             "/purchase/order/batch/pay",
             {"purchaseOrderIdList": f"[{order_id}]"},
-            partial(baskets.payment, order_id=order_id),
+            partial(payments.payment, order_id=order_id),
             safe=False,
         )
         if paid.code == "ORDER_ALREADY_PAID":

@@ -1,6 +1,8 @@
-"""A signed call: sent, its answer opened, and every way it can fail named."""
+"""Signed calls to the gateway of Taobao Global, and their responses."""
 
 import asyncio
+import hashlib
+import hmac
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -9,9 +11,35 @@ from tradewind.egress.client import Reply
 from tradewind.platforms.access import GetAccess, PlatformAccess
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao import answers, refusals
-from tradewind.platforms.taobao.signing import request_sign
-from tradewind.platforms.taobao.values import Json
+from tradewind.platforms.taobao import errors
+from tradewind.platforms.taobao.values import Json, decode
+
+
+def sign_request(secret: str, path: str, params: Mapping[str, str]) -> str:
+    """The `sign` of a call: over the API's path, then names and raw values, sorted by name."""
+    listed = "".join(name + params[name] for name in sorted(params) if name != "sign")
+    return _hex(secret, (path + listed).encode()).upper()
+
+
+def sign_push(secret: str, app_key: str, body: bytes) -> str:
+    """The `Authorization` header of a push, over the bytes exactly as they came."""
+    return _hex(secret, app_key.encode() + body)
+
+
+def _hex(secret: str, message: bytes) -> str:
+    return hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()
+
+
+def decode_response(body: bytes) -> Json:
+    answer = decode(body)
+    if not isinstance(answer, dict):
+        raise UnreadableResponse("not an object")
+    return answer
+
+
+def data_of(answer: Json) -> Any:
+    return errors.inner(answer).get("data")
+
 
 T = TypeVar("T")
 # Seconds since 1970, as time.time tells them.
@@ -33,20 +61,20 @@ def form(
         "sign_method": "sha256",
     }
     sent = {name: value for name, value in everything.items() if value}
-    return urlencode({**sent, "sign": request_sign(secret, path, sent)}).encode()
+    return urlencode({**sent, "sign": sign_request(secret, path, sent)}).encode()
 
 
 def understood(reply: Reply, read: Callable[[Json], T], *, safe: bool) -> T:
     """What `read` makes of a good answer; the failure that any other answer stands for."""
     try:
-        answer = answers.opened(reply.body)
-        refused = answers.refusal(answer)
+        answer = decode_response(reply.body)
+        refused = errors.error_in(answer)
         if refused is None:
             return read(answer)
     except UnreadableResponse as unreadable:
         message = f"The answer cannot be read: {unreadable}."
-        raise refusals.unknown("unreadable", message, safe=safe) from None
-    raise refusals.failure(refused, safe=safe)
+        raise errors.unknown("unreadable", message, safe=safe) from None
+    raise errors.failure(refused, safe=safe)
 
 
 class TaobaoGateway:
@@ -76,7 +104,7 @@ class TaobaoGateway:
         if _token_refused(reply):
             access = await self._get_access(access.access_token)
             reply = await self._send(operation, path, params, access, safe=safe)
-        return understood(reply, lambda answer: read(answers.data(answer)), safe=safe)
+        return understood(reply, lambda answer: read(data_of(answer)), safe=safe)
 
     async def _send(
         self,
@@ -96,10 +124,10 @@ class TaobaoGateway:
 
 def _token_refused(reply: Reply) -> bool:
     try:
-        refused = answers.refusal(answers.opened(reply.body))
+        refused = errors.error_in(decode_response(reply.body))
     except UnreadableResponse:
         return False
-    return refused is not None and refused.code in refusals.TOKEN_REFUSED
+    return refused is not None and refused.code in errors.TOKEN_REFUSED
 
 
 async def together(jobs: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:

@@ -1,12 +1,36 @@
 """Taobao Global in the registry: its traits, its connector, its OAuth."""
 
 from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao.connector import TRAITS, TaobaoConnector
+from tradewind.platforms.taobao.connector import TaobaoConnector
+from tradewind.platforms.taobao.errors import PLATFORM
 from tradewind.platforms.taobao.oauth import TaobaoOAuth
+from tradewind.platforms.taobao.orders import ORDERS_A_PAGE
 from tradewind.platforms.taobao.products import ITEM_PAGE
 
+TRAITS = Traits(
+    platform=PLATFORM,
+    name="Taobao and Tmall",
+    capabilities=frozenset(
+        {
+            Capability.SEARCH,
+            Capability.DETAIL,
+            Capability.PREVIEW,
+            Capability.CREATE,
+            Capability.CANCEL,
+            Capability.PAY_AUTO,
+            Capability.NOTICES,
+        }
+    ),
+    max_lines=50,
+    single_seller=False,
+    largest_page=50,
+    most_orders_a_read=ORDERS_A_PAGE,
+    most_orders_a_payment=10,
+    picture_origins=("https://img.alicdn.com", "https://gw.alicdn.com"),
+)
 _URL = "https://api.taobao.global/rest"
 _SIMULATOR_PATH = "/rest"
 
@@ -21,7 +45,9 @@ def _item_page(client: PacedClient) -> str:
 TAOBAO = Marketplace(
     traits=TRAITS,
     default_url=_URL,
-    connect=lambda client, access: TaobaoConnector(client, access, item_page=_item_page(client)),
+    connect=lambda client, access: TaobaoConnector(
+        TRAITS, client, access, item_page=_item_page(client)
+    ),
     oauth=TaobaoOAuth(),
     demo=AppCredentials(
         "500003",

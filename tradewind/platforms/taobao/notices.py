@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Notice
-from tradewind.platforms.taobao.signing import push_header
+from tradewind.platforms.taobao.gateway import sign_push
 from tradewind.platforms.taobao.values import Json, decode, identity, record, text, values
 
 _KINDS = {"3": "order_status", "8": "price_change", "9": "refund"}
@@ -19,7 +19,7 @@ _SEVERAL = ("purchase_ids", "purchase_order_ids", "purchaseIds", "purchaseOrderI
 def read(app_key: str, secret: str, headers: Mapping[str, str], body: bytes) -> Notice:
     """The notice, or NoticeRefused. Nothing of it is looked at before its signature is right."""
     given = next((headers[name] for name in headers if name.lower() == "authorization"), "")
-    expected = push_header(secret, app_key, body)
+    expected = sign_push(secret, app_key, body)
     if not hmac.compare_digest(given.strip().encode(), expected.encode()):
         raise NoticeRejected("The signature is missing or wrong.")
     try:

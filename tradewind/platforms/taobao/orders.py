@@ -1,11 +1,12 @@
-"""Orders and refunds as the marketplace shows them, in our words."""
+"""Orders of Taobao Global: reading them by id, by our reference, or by time of change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.failures import Reason, Rejected, Unavailable, UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -13,10 +14,12 @@ from tradewind.platforms.model import (
     PaymentState,
     PlatformOrder,
     Refund,
-    RefundState,
     Shipment,
     Status,
 )
+from tradewind.platforms.taobao import payments
+from tradewind.platforms.taobao.errors import PLATFORM
+from tradewind.platforms.taobao.gateway import TaobaoGateway, together
 from tradewind.platforms.taobao.values import (
     Json,
     identity,
@@ -42,17 +45,6 @@ _STATUSES = {
     _FINISHED: Status.COMPLETED,
 }
 _AFTER_PAYMENT = frozenset({_TO_SEND, _SENT, _FINISHED})
-
-_REFUND_DONE = 100
-_REFUNDS = {
-    10: RefundState.REQUESTED,
-    20: RefundState.APPROVED,
-    30: RefundState.APPROVED,  # the goods are on their way back
-    _REFUND_DONE: RefundState.SUCCEEDED,
-    -10: RefundState.REFUSED,
-    -20: RefundState.CLOSED,
-}
-_DISPUTED = frozenset({10, 20, 30})
 
 _CLOSERS = (
     (("TIMEOUT", "TIME_OUT", "超时"), CloseReason.TIMEOUT),
@@ -85,7 +77,7 @@ class OrderPage:
     size: int | None
 
 
-def page(data: Any) -> OrderPage:
+def read_page(data: Any) -> OrderPage:
     raw = record(data)
     if "purchase_orders" not in raw:
         raise UnreadableResponse("no list of orders")
@@ -95,10 +87,10 @@ def page(data: Any) -> OrderPage:
         raise UnreadableResponse("a list of orders that is none")
     if not all(isinstance(one, Mapping) for one in shown):
         raise UnreadableResponse("an order that is no object")
-    return OrderPage(tuple(seen(one) for one in shown), total, whole(raw.get("page_size")))
+    return OrderPage(tuple(listed_order(one) for one in shown), total, whole(raw.get("page_size")))
 
 
-def seen(raw: Json) -> ListedOrder:
+def listed_order(raw: Json) -> ListedOrder:
     order_id, total = identity(raw.get("purchase_id")), whole(raw.get("purchase_amount"))
     if order_id is None or total is None:
         raise UnreadableResponse("an order without its id or amount")
@@ -126,14 +118,14 @@ def seen(raw: Json) -> ListedOrder:
         created_at=moment(raw.get("created_time")),
         paid_at=moment(raw.get("pay_time")) or _first_paid(subs),
         modified_at=moment(raw.get("modify_time")),
-        dispute=any(code in _DISPUTED for code in codes),
+        dispute=any(code in payments.DISPUTED for code in codes),
     )
     named = [
         (refund, code)
         for sub, code in zip(subs, codes, strict=True)
         if (refund := identity(sub.get("refund_id"))) and code != 0
     ]
-    done = (refund for refund, code in named if code == _REFUND_DONE)
+    done = (refund for refund, code in named if code == payments.REFUND_DONE)
     return ListedOrder(
         order=order,
         payment=_payment(order, subs),
@@ -143,7 +135,7 @@ def seen(raw: Json) -> ListedOrder:
     )
 
 
-def with_refunds(one: ListedOrder, amounts: Mapping[str, int]) -> PlatformOrder:
+def add_refunds(one: ListedOrder, amounts: Mapping[str, int]) -> PlatformOrder:
     """The order with what went back of its money; a refund of unknown amount does not count."""
     back = sum(amounts.get(refund, 0) for refund in one.refunded)
     if not back or one.order.payment is not PaymentState.PAID:
@@ -266,12 +258,102 @@ def _close_reason(subs: Sequence[Json]) -> CloseReason:
     return CloseReason.OTHER
 
 
-def refund(data: Any, refund_id: str, order_id: str) -> Refund:
-    """A refund; a state that we do not know counts as still asked for."""
-    aggregate = record(record(data).get("refund_order_aggregate")) or record(data)
-    raw = record(aggregate.get("refund_order"))
-    amount, raw_status = whole(raw.get("refund_fee")), text(raw.get("refund_status"))
-    if amount is None or raw_status is None:
-        raise UnreadableResponse("a refund without its amount or state")
-    state = _REFUNDS.get(whole(raw_status) or 0, RefundState.REQUESTED)
-    return Refund(refund_id, order_id, state, amount, raw_status)
+ORDERS_A_PAGE = 20
+_MOST_PAGES = 20
+
+
+class OrderReader:
+    """The orders of our buyer."""
+
+    def __init__(self, gateway: TaobaoGateway) -> None:
+        self._gateway = gateway
+
+    async def one(self, order_id: str) -> ListedOrder:
+        for found in await self.by_ids([order_id]):
+            return found
+        message = f"There is no order {order_id}."
+        raise Rejected(PLATFORM, "ORDER_NOT_EXIST", message, reason=Reason.NOT_FOUND)
+
+    async def by_ids(self, order_ids: Sequence[str]) -> list[ListedOrder]:
+        """Ids are numbers there; what is none cannot exist, and would spoil the whole list."""
+        ids = [one for one in dict.fromkeys(order_ids) if one.isascii() and one.isdigit()]
+        parts = [ids[at : at + ORDERS_A_PAGE] for at in range(0, len(ids), ORDERS_A_PAGE)]
+        asked = ({"purchase_ids": f"[{','.join(part)}]"} for part in parts)
+        answered = await together(partial(self._all, params) for params in asked)
+        return [found for part in answered for found in part if found.order.id in ids]
+
+    async def by_reference(self, reference: str) -> list[ListedOrder]:
+        """Every order of our reference; one that is shown without any is read again first."""
+        found = await self._all({"outer_purchase_id": reference})
+        told = [await self._named(one) for one in found]
+        return [one for one in told if one.order.reference == reference]
+
+    async def _named(self, shown: ListedOrder) -> ListedOrder:
+        if shown.order.reference is not None:
+            return shown
+        try:
+            return await self.one(shown.order.id)
+        except Rejected as never:
+            raise Unavailable(PLATFORM, never.code, never.message) from None
+
+    async def changed(
+        self, since: datetime, until: datetime, page_no: int
+    ) -> tuple[Sequence[ListedOrder], bool]:
+        params = {
+            "modify_time_start": str(int(since.timestamp() * 1000)),
+            "modify_time_end": str(int(until.timestamp() * 1000)),
+            "sort_field": "modify_time",
+            "sort_type": "ASC",
+        }
+        page = await self._page(params, page_no)
+        return page.orders, _goes_on(page, page_no)
+
+    async def with_refunds(self, found: Sequence[ListedOrder]) -> list[PlatformOrder]:
+        """Orders name their refunds without amounts, so each that succeeded is asked about."""
+        ids = [(one.order.id, refund_id) for one in found for refund_id in one.refunded]
+        asked = await together(partial(self._refund, *pair) for pair in ids)
+        amounts = {refund.id: refund.amount_fen for refund in asked if refund is not None}
+        return [add_refunds(one, amounts) for one in found]
+
+    async def refunds(self, of: ListedOrder) -> list[Refund]:
+        asked = await together(partial(self._refund, of.order.id, one) for one in of.refunds)
+        return [refund for refund in asked if refund is not None]
+
+    async def _refund(self, order_id: str, refund_id: str) -> Refund | None:
+        """None when the marketplace knows no such refund: its order is worth reading anyway."""
+        try:
+            return await self._gateway.call(
+                "refunds",
+                "/order/refund/query",
+                {"refundId": refund_id},
+                partial(payments.refund, refund_id=refund_id, order_id=order_id),
+                safe=True,
+            )
+        except Rejected:
+            return None
+
+    async def _all(self, params: Mapping[str, str]) -> list[ListedOrder]:
+        """Read every page of a query that has few; raise Unavailable unless it is complete."""
+        found: dict[str, ListedOrder] = {}
+        for page_no in range(1, _MOST_PAGES + 1):
+            page = await self._page(params, page_no)
+            found.update((one.order.id, one) for one in page.orders)
+            if not _goes_on(page, page_no):
+                if page.total is not None and len(found) < page.total:
+                    message = f"Of {page.total} orders, {len(found)} were shown."
+                    raise Unavailable(PLATFORM, "incomplete", message)
+                return list(found.values())
+        raise Unavailable(PLATFORM, "too_many", "The answer has more orders than were asked for.")
+
+    async def _page(self, params: Mapping[str, str], page_no: int) -> OrderPage:
+        paged = {**params, "page_no": str(page_no), "page_size": str(ORDERS_A_PAGE)}
+        path = "/purchase/orders/query"
+        return await self._gateway.call("read", path, paged, read_page, safe=True)
+
+
+def _goes_on(page: OrderPage, page_no: int) -> bool:
+    """By the number of all results, or, unsaid, by whether the page is full."""
+    size = page.size or ORDERS_A_PAGE
+    if not page.orders:
+        return False
+    return len(page.orders) >= size if page.total is None else page_no * size < page.total

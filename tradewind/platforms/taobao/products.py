@@ -1,8 +1,8 @@
-"""Search and detail: what is asked for, and what the answers say of a product."""
+"""Search and detail at Taobao Global: requests, pages, and what the responses say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,6 +18,57 @@ from tradewind.platforms.taobao.values import (
     values,
     whole,
 )
+
+T = TypeVar("T")
+
+LARGEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which of the marketplace's pages hold one of ours, and what to skip at their start."""
+
+    page_size: int
+    first: int
+    last: int
+    skip: int
+
+
+def cut(page: int, size: int) -> Cut:
+    if size <= LARGEST:
+        return Cut(size, page, page, 0)
+    begin, end = (page - 1) * size, page * size
+    first = begin // LARGEST
+    return Cut(LARGEST, first + 1, (end - 1) // LARGEST + 1, begin - first * LARGEST)
+
+
+def joined(parts: Sequence[Sequence[T]], where: Cut, size: int) -> Sequence[T]:
+    """Our page. A short part ends the results, whatever the parts after it hold."""
+    found: list[T] = []
+    for part in parts:
+        found.extend(part)
+        if len(part) < where.page_size:
+            break
+    return tuple(found[where.skip : where.skip + size])
+
+
+def least_total(page: int, size: int, found: int, *, more: bool) -> int:
+    """How many results there are at least, since the marketplace does not say how many.
+
+    One more than were seen, while more may follow, so that there is a next page to ask for.
+    """
+    return (page - 1) * size + found + (1 if more else 0)
+
+
+def may_follow(parts: Sequence[Sequence[T]], where: Cut, size: int) -> bool:
+    """Whether there may be results after our page: every part is full, or they reach beyond it."""
+    held = 0
+    for part in parts:
+        held += len(part)
+        if len(part) < where.page_size:
+            return held > where.skip + size
+    return True
+
 
 ITEM_PAGE = "https://item.taobao.com/item.htm?id="
 

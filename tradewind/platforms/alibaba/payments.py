@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tradewind.platforms.alibaba.orders import plain
 from tradewind.platforms.alibaba.values import (
     Json,
     as_number,
@@ -16,7 +17,6 @@ from tradewind.platforms.alibaba.values import (
     text,
     text_or,
 )
-from tradewind.platforms.alibaba.wire_orders import plain
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Item,

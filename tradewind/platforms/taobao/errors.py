@@ -11,6 +11,7 @@ from tradewind.platforms.failures import (
     Throttled,
     Unavailable,
 )
+from tradewind.platforms.taobao.values import Json, record, text, truth
 
 PLATFORM = "taobao"
 
@@ -137,3 +138,30 @@ def _is_trouble(refused: TaobaoError) -> bool:
     if any(word in refused.message for word in _TROUBLE_TOLD):
         return True
     return any(word in refused.code.upper() for word in _TROUBLE)
+
+
+_FINE = frozenset({None, "0", "200", "SUCCESS", "success"})
+
+
+def error_in(answer: Json) -> TaobaoError | None:
+    """The gateway's own no, or that of the operation behind it; None when it is a yes."""
+    code = text(answer.get("code"))
+    if code not in _FINE:
+        kind = text(answer.get("type"))
+        return TaobaoError(code or "", text(answer.get("message")) or "No message.", kind)
+    return _business(inner(answer)) or _business(record(inner(answer).get("data")))
+
+
+def inner(answer: Json) -> Json:
+    """Some operations put everything one level deeper, in `result`."""
+    return record(answer.get("result")) or answer
+
+
+def _business(said: Json) -> TaobaoError | None:
+    code = text(said.get("error_code")) or text(said.get("biz_error_code"))
+    success = truth(said.get("success"))
+    if success is True or (success is None and code in _FINE):
+        return None
+    names = ("error_msg", "error_message", "biz_error_msg", "inner_error_msg")
+    message = next((told for name in names if (told := text(said.get(name)))), "No message.")
+    return TaobaoError(code or "no_code", message)

@@ -15,7 +15,7 @@ from platforms.alibaba.payloads import (
     payload,
 )
 
-from tradewind.platforms.alibaba import wire_trade
+from tradewind.platforms.alibaba import baskets
 from tradewind.platforms.alibaba.errors import AlibabaError
 from tradewind.platforms.failures import Reason, UnreadableResponse
 from tradewind.platforms.model import Line, OrderRequest, Placed, SellerPreview, UnavailableLine
@@ -28,7 +28,7 @@ def test_a_draft_is_asked_for_with_our_reference() -> None:
         "ORD0001", [SHIRT, Line("610947572362", None, 1)], ADDRESS, "请用纸箱", 4550
     )
 
-    params = wire_trade.create_params(draft, "general")
+    params = baskets.create_params(draft, "general")
 
     assert json.loads(params.pop("cargoParamList")) == [
         {"offerId": 610947572360, "specId": RED, "quantity": 2},
@@ -56,7 +56,7 @@ def test_a_draft_is_asked_for_with_our_reference() -> None:
     ],
 )
 def test_a_number_is_a_mobile_or_a_phone(given: str, field: str, sent: str) -> None:
-    params = wire_trade.basket_params([SHIRT], replace(ADDRESS, phone=given), "general")
+    params = baskets.basket_params([SHIRT], replace(ADDRESS, phone=given), "general")
 
     address = json.loads(params["addressParam"])
     assert {name: address[name] for name in ("mobile", "phone") if name in address} == {field: sent}
@@ -66,18 +66,18 @@ def test_a_number_is_a_mobile_or_a_phone(given: str, field: str, sent: str) -> N
     "wrong", ["", "abc", "12a", "-1", "1.5", "٣", "1" * 20, "0", "0610947572360", "1\n"]
 )
 def test_what_can_be_no_offer(wrong: str) -> None:
-    assert wire_trade.offer_id(wrong) is None
+    assert baskets.offer_id(wrong) is None
 
 
 def test_a_preview_adds_up() -> None:
-    costs = wire_trade.costs(payload("preview_one"), [SHIRT, SOCKS])
+    costs = baskets.costs(payload("preview_one"), [SHIRT, SOCKS])
 
     assert costs.unavailable == []
     assert costs.parts == [SellerPreview("", [SHIRT, SOCKS], 3750, 800, 226, 4324)]
 
 
 def test_a_preview_of_several_parts_says_which_lines_are_in_which() -> None:
-    costs = wire_trade.costs(payload("preview_split"), [SHIRT, SOCKS])
+    costs = baskets.costs(payload("preview_split"), [SHIRT, SOCKS])
 
     assert costs.parts == [
         SellerPreview("", [SHIRT], 2000, 800, 0, 2800),
@@ -92,7 +92,7 @@ def test_one_line_may_be_split_in_two() -> None:
             "offerId": 610947572360, "specId": RED, "amount": amount, "finalUnitPrice": 10,
         }  # fmt: skip
 
-    costs = wire_trade.costs(answer, [replace(SHIRT, quantity=3)])
+    costs = baskets.costs(answer, [replace(SHIRT, quantity=3)])
 
     assert [part.lines for part in costs.parts] == [
         [replace(SHIRT, quantity=2)],
@@ -101,7 +101,7 @@ def test_one_line_may_be_split_in_two() -> None:
 
 
 def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
-    costs = wire_trade.costs(payload("preview_part_refused"), [SHIRT, SOCKS])
+    costs = baskets.costs(payload("preview_part_refused"), [SHIRT, SOCKS])
 
     assert [part.lines for part in costs.parts] == [[SHIRT]]
     assert costs.unavailable == [UnavailableLine(SOCKS.product_id, BLUE, Reason.OUT_OF_STOCK)]
@@ -112,7 +112,7 @@ def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
 )
 def test_a_preview_without_a_sum_is_unreadable(answer: dict[str, object]) -> None:
     with pytest.raises(UnreadableResponse):
-        wire_trade.costs(answer, [SHIRT])
+        baskets.costs(answer, [SHIRT])
 
 
 @pytest.mark.parametrize(
@@ -126,39 +126,39 @@ def test_a_preview_without_a_sum_is_unreadable(answer: dict[str, object]) -> Non
     ],
 )
 def test_a_sentence_names_the_lines_it_is_about(message: str, expected: list[Line]) -> None:
-    assert wire_trade.blamed(message, [SHIRT, SOCKS]) == expected
+    assert baskets.blamed(message, [SHIRT, SOCKS]) == expected
 
 
 def test_a_sentence_that_names_a_variant_is_about_that_one_alone() -> None:
     other = replace(SOCKS, sku_id=RED)
 
-    assert wire_trade.blamed(NO_STOCK, [SOCKS, other]) == [SOCKS]
+    assert baskets.blamed(NO_STOCK, [SOCKS, other]) == [SOCKS]
 
 
 def test_one_order_was_made() -> None:
-    assert wire_trade.placed(payload("create_one")) == Placed([ORDER], 4550)
+    assert baskets.placed(payload("create_one")) == Placed([ORDER], 4550)
 
 
 def test_several_orders_were_made() -> None:
-    assert wire_trade.placed(payload("create_split")) == Placed([ORDER, SECOND_ORDER], 5050)
+    assert baskets.placed(payload("create_split")) == Placed([ORDER, SECOND_ORDER], 5050)
 
 
 @pytest.mark.parametrize("zero", [0, "0", "00", "", None])
 def test_an_order_numbered_zero_is_none(zero: object) -> None:
-    assert wire_trade.placed({"result": {"orderId": zero}}) is None
-    assert wire_trade.placed({"result": {"orderList": [{"orderId": zero}]}}) is None
+    assert baskets.placed({"result": {"orderId": zero}}) is None
+    assert baskets.placed({"result": {"orderList": [{"orderId": zero}]}}) is None
 
 
 def test_an_order_is_not_lost_for_its_amount() -> None:
     answer = payload("create_one")
     answer["result"]["totalSuccessAmount"] = "a lot"
 
-    assert wire_trade.placed(answer) == Placed([ORDER], None)
+    assert baskets.placed(answer) == Placed([ORDER], None)
 
 
 def test_offers_that_failed_made_no_order() -> None:
     answer = payload("create_failed_offers")
 
-    assert wire_trade.placed(answer) is None
+    assert baskets.placed(answer) is None
     message = f"商品[610947572360_{RED}]库存不足，请核对库存后下单"  # noqa: RUF001 - Chinese
-    assert wire_trade.failed_offers(answer) == {"610947572360": AlibabaError("500_004", message)}
+    assert baskets.failed_offers(answer) == {"610947572360": AlibabaError("500_004", message)}

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from platforms.alibaba.payloads import ITEM_A, ITEM_B, ORDER, payload, shown_order
 
-from tradewind.platforms.alibaba import wire_money, wire_orders
-from tradewind.platforms.alibaba.wire_money import RefundReason
+from tradewind.platforms.alibaba import orders, payments
+from tradewind.platforms.alibaba.payments import RefundReason
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Payment,
@@ -26,7 +26,7 @@ BROKEN = RefundReason("20021", "质量问题", needs_voucher=True)
 
 
 def test_a_debit_is_asked_for_in_fen() -> None:
-    params = wire_money.pay_params(ORDER, 4550, "pay_1", "alipay")
+    params = payments.pay_params(ORDER, 4550, "pay_1", "alipay")
 
     assert json.loads(params["tradeWithholdPreparePayParam"]) == {
         "orderId": 1997017368132345941,
@@ -37,7 +37,7 @@ def test_a_debit_is_asked_for_in_fen() -> None:
 
 
 def test_a_confirmed_debit_is_paid() -> None:
-    assert wire_money.payment(payload("pay_done")) == Payment(PaymentState.PAID)
+    assert payments.payment(payload("pay_done")) == Payment(PaymentState.PAID)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_confirmed_debit_is_paid() -> None:
     ],
 )
 def test_anything_less_is_processing_and_never_a_failure(answer: dict[str, object]) -> None:
-    assert wire_money.payment(answer).state is PaymentState.PROCESSING
+    assert payments.payment(answer).state is PaymentState.PROCESSING
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_anything_less_is_processing_and_never_a_failure(answer: dict[str, objec
     ],
 )
 def test_what_an_order_says_of_its_payment(seen: PaymentState, expected: PaymentState) -> None:
-    order = replace(wire_orders.order(shown_order("order_unpaid")), payment=seen)
+    order = replace(orders.order(shown_order("order_unpaid")), payment=seen)
 
-    assert wire_money.found_payment(order).state is expected
+    assert payments.found_payment(order).state is expected
 
 
 def test_a_payment_link_must_be_an_address() -> None:
     expected = f"https://trade.1688.com/order/cashier.htm?orderId={ORDER};1997017368132345942"
-    assert wire_money.pay_url(payload("pay_link")) == expected
+    assert payments.pay_url(payload("pay_link")) == expected
     with pytest.raises(UnreadableResponse):
-        wire_money.pay_url({"payUrl": "javascript:alert(1)"})
+        payments.pay_url({"payUrl": "javascript:alert(1)"})
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_a_payment_link_must_be_an_address() -> None:
 def test_where_the_goods_are(
     status: Status | None, shipped: bool, kind: RefundKind, expected: str | None
 ) -> None:
-    order = replace(wire_orders.order(shown_order("order_paid")), status=status)
+    order = replace(orders.order(shown_order("order_paid")), status=status)
     items = [replace(item, shipped=shipped) for item in order.items]
 
-    assert wire_money.goods_status(order, items, kind) == expected
+    assert payments.goods_status(order, items, kind) == expected
 
 
 @pytest.mark.parametrize(
@@ -121,17 +121,17 @@ def test_where_the_goods_are(
 def test_a_reason_is_chosen(
     said: str, offered: list[RefundReason], expected: RefundReason | None
 ) -> None:
-    assert wire_money.choose_reason(said, offered) == expected
+    assert payments.choose_reason(said, offered) == expected
 
 
 def test_the_reasons_are_read() -> None:
-    assert wire_money.refund_reasons(payload("refund_reasons")) == [BROKEN, UNWANTED, OTHER]
+    assert payments.refund_reasons(payload("refund_reasons")) == [BROKEN, UNWANTED, OTHER]
 
 
 def test_a_refund_is_asked_for_with_freight_apart() -> None:
-    items = wire_orders.order(shown_order("order_paid")).items
+    items = orders.order(shown_order("order_paid")).items
 
-    params = wire_money.refund_params(REQUEST, items, "refundWaitSellerSend", OTHER)
+    params = payments.refund_params(REQUEST, items, "refundWaitSellerSend", OTHER)
 
     assert params == {
         "orderId": ORDER,
@@ -157,16 +157,16 @@ def test_a_refund_is_asked_for_with_freight_apart() -> None:
 def test_a_description_has_2_to_150_letters(reason: str, note: str | None, expected: str) -> None:
     request = replace(REQUEST, reason=reason, note=note)
 
-    assert wire_money.refund_params(request, [], "", OTHER)["description"] == expected
+    assert payments.refund_params(request, [], "", OTHER)["description"] == expected
 
 
 def test_a_refund_has_an_id() -> None:
-    assert wire_money.refund_id(payload("refund_created")) == "TQ34931008034741532"
+    assert payments.refund_id(payload("refund_created")) == "TQ34931008034741532"
 
 
 def test_refunds_of_both_queries() -> None:
-    under_way = wire_money.refunds(payload("refunds_under_way"), ORDER, "1")
-    paid_back = wire_money.refunds(payload("refunds_paid_back"), ORDER, "3")
+    under_way = payments.refunds(payload("refunds_under_way"), ORDER, "1")
+    paid_back = payments.refunds(payload("refunds_paid_back"), ORDER, "3")
 
     assert under_way == [
         Refund("TQ34931008034741532", ORDER, RefundState.REQUESTED, 2800, "waitselleragree"),
@@ -194,4 +194,4 @@ def test_every_state_of_a_refund(raw: str, expected: RefundState) -> None:
     answer = payload("refunds_under_way")
     answer["result"]["opOrderRefundModels"][0]["status"] = raw
 
-    assert wire_money.refunds(answer, ORDER, "1")[0].state is expected
+    assert payments.refunds(answer, ORDER, "1")[0].state is expected
