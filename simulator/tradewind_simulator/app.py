@@ -13,12 +13,16 @@ import msgspec
 import structlog
 
 from tradewind_simulator import answers, apps, control, lifeline, oauth, pages, perform, sender
+from tradewind_simulator.alibaba import errors as alibaba_errors
+from tradewind_simulator.alibaba import gateway as alibaba
+from tradewind_simulator.alibaba import oauth as alibaba_oauth
 from tradewind_simulator.answers import Answer
 from tradewind_simulator.calls import Call, Face, Operation, Rejected
 from tradewind_simulator.model import App
-from tradewind_simulator.param2 import gateway as param2
 from tradewind_simulator.sandbox import Options, Sandbox
+from tradewind_simulator.taobao import errors as taobao_errors
 from tradewind_simulator.taobao import gateway as taobao
+from tradewind_simulator.taobao import oauth as taobao_oauth
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -178,12 +182,12 @@ async def _authorize(sandbox: Sandbox, request: Request) -> Answer:
     return oauth.authorize(sandbox, request.params())
 
 
-async def _param2_token(sandbox: Sandbox, request: Request) -> Answer:
-    return oauth.param2_token(sandbox, request.path.rpartition("/")[2], request.params())
+async def _alibaba_token(sandbox: Sandbox, request: Request) -> Answer:
+    return alibaba_oauth.token(sandbox, request.path.rpartition("/")[2], request.params())
 
 
 async def _taobao_token(sandbox: Sandbox, request: Request) -> Answer:
-    return oauth.taobao_token(sandbox, request.path.removeprefix("/rest"), request.params())
+    return taobao_oauth.token(sandbox, request.path.removeprefix("/rest"), request.params())
 
 
 def _same_origin(request: Request) -> bool:
@@ -192,17 +196,17 @@ def _same_origin(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-async def _param2(sandbox: Sandbox, request: Request) -> Answer:
+async def _alibaba(sandbox: Sandbox, request: Request) -> Answer:
     params = request.params()
     path = request.path.removeprefix("/openapi/")
     try:
-        app, operation = param2.find(sandbox.world, path, params)
-        call = _call(sandbox, app, params, request, param2.missing)
-        _pace(sandbox, call, param2.TOO_MANY)
-        param2.admit(call, operation)
+        app, operation = alibaba.find(sandbox.world, path, params)
+        call = _call(sandbox, app, params, request, alibaba_errors.missing)
+        _pace(sandbox, call, alibaba_errors.TOO_MANY)
+        alibaba.admit(call, operation)
     except Rejected as rejected:
-        return _rejected(sandbox, param2.FACE, rejected)
-    return await _perform(sandbox, param2.FACE, operation, call)
+        return _rejected(sandbox, alibaba.FACE, rejected)
+    return await _perform(sandbox, alibaba.FACE, operation, call)
 
 
 async def _taobao(sandbox: Sandbox, request: Request) -> Answer:
@@ -210,8 +214,8 @@ async def _taobao(sandbox: Sandbox, request: Request) -> Answer:
     path = request.path.removeprefix("/rest")
     try:
         app, operation = taobao.find(sandbox.world, path, params, time.time())
-        call = _call(sandbox, app, params, request, taobao.missing)
-        _pace(sandbox, call, taobao.TOO_MANY)
+        call = _call(sandbox, app, params, request, taobao_errors.missing)
+        _pace(sandbox, call, taobao_errors.TOO_MANY)
         taobao.admit(call, operation)
     except Rejected as rejected:
         return _rejected(sandbox, taobao.FACE, rejected)
@@ -283,8 +287,8 @@ async def _be_silent(seconds: float, receive: Receive, send: Send) -> None:
 
 
 _PREFIXES: dict[str, Callable[[Sandbox, Request], Awaitable[Answer]]] = {
-    "/openapi/param2/": _param2,
-    "/openapi/http/1/system.oauth2/getToken/": _param2_token,
+    "/openapi/param2/": _alibaba,
+    "/openapi/http/1/system.oauth2/getToken/": _alibaba_token,
     "/rest/auth/token/": _taobao_token,
     "/rest/": _taobao,
     "/_control/": _control,

@@ -7,7 +7,7 @@ DEFAULT = (
         name="sandbox",
         key="1000001",
         secret="sandbox-demo-secret",  # noqa: S106 - public on purpose, as all here
-        dialect=Dialect.PARAM2,
+        dialect=Dialect.ALIBABA,
         access_token="sandbox-demo-access-token",  # noqa: S106
         refresh_token="sandbox-demo-refresh-token",  # noqa: S106
         buyer_id=2_208_000_001,
@@ -16,7 +16,7 @@ DEFAULT = (
         name="alibaba",
         key="1000002",
         secret="alibaba-demo-secret",  # noqa: S106
-        dialect=Dialect.PARAM2,
+        dialect=Dialect.ALIBABA,
         access_token="alibaba-demo-access-token",  # noqa: S106
         refresh_token="alibaba-demo-refresh-token",  # noqa: S106
         buyer_id=2_208_000_002,
@@ -37,7 +37,7 @@ class BadApps(ValueError):
     def __init__(self, text: str) -> None:
         super().__init__(
             f"TRADEWIND_SANDBOX_APPS holds {text!r}; each app is name:dialect:key:secret, "
-            "with commas between them, the dialect param2 or taobao, names and keys unique."
+            "with commas between them, the dialect alibaba or taobao, names and keys unique."
         )
 
 

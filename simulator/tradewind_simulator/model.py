@@ -8,7 +8,7 @@ from msgspec import Struct
 class Dialect(StrEnum):
     """Which of the two wire formats an app speaks."""
 
-    PARAM2 = "param2"
+    ALIBABA = "alibaba"
     TAOBAO = "taobao"
 
 

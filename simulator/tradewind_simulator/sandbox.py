@@ -7,14 +7,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from tradewind_simulator import steps
+from tradewind_simulator.alibaba import notices as alibaba_notices
 from tradewind_simulator.clock import Clock
 from tradewind_simulator.faults import Faults
 from tradewind_simulator.limits import Limits
 from tradewind_simulator.model import App, Dialect, Entry, Order, Token
 from tradewind_simulator.notices import Notices, Target
-from tradewind_simulator.param2 import wire as param2_wire
 from tradewind_simulator.persist import Keeper, Record
-from tradewind_simulator.taobao import wire as taobao_wire
+from tradewind_simulator.taobao import notices as taobao_notices
 from tradewind_simulator.tokens import Tokens
 from tradewind_simulator.world import Meta, World
 
@@ -54,8 +54,8 @@ class Sandbox:
             self.world.chance,
             self.faults,
             {
-                Dialect.PARAM2: param2_wire.status_word,
-                Dialect.TAOBAO: taobao_wire.status_word,
+                Dialect.ALIBABA: alibaba_notices.compose,
+                Dialect.TAOBAO: taobao_notices.compose,
             },
         )
         self._aim()

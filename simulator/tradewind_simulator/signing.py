@@ -11,18 +11,18 @@ def _listed(params: Mapping[str, str]) -> str:
     return "".join(key + params[key] for key in sorted(params) if key not in UNSIGNED)
 
 
-def param2(secret: str, path: str, params: Mapping[str, str]) -> str:
+def alibaba_request(secret: str, path: str, params: Mapping[str, str]) -> str:
     """`_aop_signature`: over `param2/1/{ns}/{api}/{key}`, then names and raw values by name."""
     message = (path + _listed(params)).encode()
     return hmac.new(secret.encode(), message, hashlib.sha1).hexdigest().upper()
 
 
-def param2_notice(secret: str, message: str) -> str:
+def alibaba_notice(secret: str, message: str) -> str:
     """A notice is signed as a request without a path."""
-    return param2(secret, "", {"message": message})
+    return alibaba_request(secret, "", {"message": message})
 
 
-def taobao(secret: str, path: str, params: Mapping[str, str]) -> str:
+def taobao_request(secret: str, path: str, params: Mapping[str, str]) -> str:
     """`sign`: over the API's path, then names and values by name."""
     message = (path + _listed(params)).encode()
     return hmac.new(secret.encode(), message, hashlib.sha256).hexdigest().upper()

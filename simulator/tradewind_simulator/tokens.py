@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tradewind_simulator.model import App, Code, Dialect, Token
 
 CODE_SECONDS = 120.0
-_ACCESS_SECONDS = {Dialect.PARAM2: 36_000.0, Dialect.TAOBAO: 30 * 86_400.0}
-_REFRESH_SECONDS = {Dialect.PARAM2: 182 * 86_400.0, Dialect.TAOBAO: 60 * 86_400.0}
+_ACCESS_SECONDS = {Dialect.ALIBABA: 36_000.0, Dialect.TAOBAO: 30 * 86_400.0}
+_REFRESH_SECONDS = {Dialect.ALIBABA: 182 * 86_400.0, Dialect.TAOBAO: 60 * 86_400.0}
 
 
 class Tokens:

@@ -53,7 +53,7 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
 
     for one in (order, other):
         said = message(one["order_id"])
-        assert push(quiet, said, signing.param2_notice(secret, said)) == 200
+        assert push(quiet, said, signing.alibaba_notice(secret, said)) == 200
 
     quiet.until_stored(order["id"], lambda row: row["status"] == "shipped")
     heard = quiet.stored(other["id"])["hints"]
@@ -67,7 +67,7 @@ def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
 ) -> None:
     order = quiet.order()
     said = message(order["order_id"])
-    signature = signing.param2_notice(KEYS["sandbox"].secret, said)
+    signature = signing.alibaba_notice(KEYS["sandbox"].secret, said)
     settings = {
         **simulated(quiet.market),
         "TRADEWIND_ENV": "production",
@@ -87,7 +87,7 @@ def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
 def test_a_notice_about_a_strangers_order_is_taken_and_forgotten(quiet: Store) -> None:
     said = message("123456789")
 
-    assert push(quiet, said, signing.param2_notice(KEYS["sandbox"].secret, said)) == 200
+    assert push(quiet, said, signing.alibaba_notice(KEYS["sandbox"].secret, said)) == 200
 
 
 def test_a_notice_of_a_platform_that_nobody_knows_is_refused(store: Store) -> None:

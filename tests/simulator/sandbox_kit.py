@@ -77,7 +77,7 @@ class Market:
 
     # The 1688 dialect
 
-    def param2_request(
+    def alibaba_request(
         self, api: str, app: str = "sandbox", token: str | None = None, **params: Any
     ) -> tuple[str, dict[str, str]]:
         who = KEYS[app]
@@ -86,11 +86,11 @@ class Market:
         form = {name: _written(value) for name, value in params.items()}
         form["_aop_timestamp"] = str(int(time.time() * 1000))
         form["access_token"] = who.access_token if token is None else token
-        form["_aop_signature"] = signing.param2(who.secret, path, form)
+        form["_aop_signature"] = signing.alibaba_request(who.secret, path, form)
         return f"/openapi/{path}", form
 
     def raw(self, api: str, app: str = "sandbox", **params: Any) -> httpx.Response:
-        path, form = self.param2_request(api, app, **params)
+        path, form = self.alibaba_request(api, app, **params)
         return self.client.post(path, data=form)
 
     def call(self, api: str, app: str = "sandbox", **params: Any) -> Any:
@@ -133,7 +133,7 @@ class Market:
         form |= {"app_key": who.key, "sign_method": "sha256"}
         form["timestamp"] = str(int(time.time() * 1000))
         form["access_token"] = who.access_token if token is None else token
-        form["sign"] = signing.taobao(who.secret, path, form)
+        form["sign"] = signing.taobao_request(who.secret, path, form)
         return form
 
     def rest(self, path: str, **params: Any) -> Any:

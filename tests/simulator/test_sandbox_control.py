@@ -139,7 +139,7 @@ def test_tokens_of_the_taobao_dialect(market: Market) -> None:
     def auth(path: str, **params: str) -> Any:
         form = market.taobao_request(path, **params)
         del form["access_token"]
-        form["sign"] = signing.taobao(KEYS["taobao"].secret, path, form)
+        form["sign"] = signing.taobao_request(KEYS["taobao"].secret, path, form)
         return market.client.post(f"/rest{path}", data=form).json()
 
     first = auth("/auth/token/create", code=code_for(market, "taobao"))
@@ -186,17 +186,17 @@ def test_pages_of_other_sites_are_not_in_control(market: Market) -> None:
 
 
 def test_apps_by_environment() -> None:
-    made = apps.read("mine:param2:77:s3cret, other:taobao:88:a:b")
+    made = apps.read("mine:alibaba:77:s3cret, other:taobao:88:a:b")
 
     assert [(app.name, app.dialect, app.key, app.secret) for app in made] == [
-        ("mine", Dialect.PARAM2, "77", "s3cret"),
+        ("mine", Dialect.ALIBABA, "77", "s3cret"),
         ("other", Dialect.TAOBAO, "88", "a:b"),
     ]
     assert made[0].access_token == "mine-demo-access-token"
     assert apps.read("") == apps.DEFAULT
 
 
-@pytest.mark.parametrize("text", ["mine", "a:b:c:d", "a:param2:1:x,a:param2:2:x"])
+@pytest.mark.parametrize("text", ["mine", "a:b:c:d", "a:alibaba:1:x,a:alibaba:2:x"])
 def test_apps_that_make_no_sense(text: str) -> None:
     with pytest.raises(apps.BadApps, match="name:dialect:key:secret"):
         apps.read(text)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from tradewind_simulator import apps, magic, steps
+from tradewind_simulator.alibaba import gateway as alibaba
 from tradewind_simulator.faults import Mode
-from tradewind_simulator.param2 import gateway as param2
 from tradewind_simulator.taobao import gateway as taobao
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/simulator.md").read_text()
@@ -19,7 +19,7 @@ def test_every_magic_product_is_listed() -> None:
 
 def test_every_operation_is_listed_under_its_word() -> None:
     rows = [row for row in PAGE.splitlines() if row.startswith("| `")]
-    for operation in (*param2.OPERATIONS.values(), *taobao.OPERATIONS.values()):
+    for operation in (*alibaba.OPERATIONS.values(), *taobao.OPERATIONS.values()):
         assert any(
             f"`{operation.alias}`" in row and f"`{operation.name}`" in row for row in rows
         ), operation.name

@@ -12,7 +12,7 @@ CREATE = "alibaba.trade.createCrossOrder"
 
 def post(market: Market, reference: str, timeout: float = 5) -> httpx.Response:
     """A create on a connection of its own."""
-    path, form = market.param2_request(
+    path, form = market.alibaba_request(
         CREATE, flow="general", addressParam=ADDRESS, cargoParamList=[cargo()],
         outOrderId=reference,
     )  # fmt: skip

@@ -59,7 +59,7 @@ def test_payment_fails(market: Market) -> None:
 
 def test_payment_times_out_after_debiting(market: Market) -> None:
     number = market.order(cargo(SPELLS["payment_times_out"]))
-    path, form = market.param2_request(
+    path, form = market.alibaba_request(
         "alibaba.trade.pay.protocolPay.preparePay",
         tradeWithholdPreparePayParam={"orderId": number, "opRequestId": "op-1"},
     )
@@ -152,7 +152,7 @@ def test_create_times_out_after_creating(market: Market) -> None:
         "cargoParamList": [cargo(SPELLS["create_times_out"])],
     }
     address = {"addressId": 1}
-    path, form = market.param2_request(
+    path, form = market.alibaba_request(
         "alibaba.trade.createCrossOrder", addressParam=address, **given
     )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from simulator.sandbox_kit import Market, cargo
-from tradewind_simulator.param2 import gateway as param2
+from tradewind_simulator.alibaba import gateway as alibaba
 from tradewind_simulator.taobao import gateway as taobao
 
 VALUES: list[Any] = [
@@ -27,7 +27,7 @@ PARAMS_TAOBAO = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(param2.OPERATIONS))
+@pytest.mark.parametrize("name", sorted(alibaba.OPERATIONS))
 def test_nonsense_in_the_1688_dialect(market: Market, name: str) -> None:
     api = name.partition("/")[2]
     for value in VALUES:

@@ -67,7 +67,7 @@ def walk(market: Market, number: str | int) -> None:
 
 
 def test_a_notice_for_each_step_in_order(market: Market, receiver: Receiver) -> None:
-    market.control("push", url=f"{receiver.url}/n/{{app}}", dialect="param2")
+    market.control("push", url=f"{receiver.url}/n/{{app}}", dialect="alibaba")
     number = market.order()
     walk(market, number)
 
@@ -89,7 +89,7 @@ def test_a_notice_for_each_step_in_order(market: Market, receiver: Receiver) -> 
     message = form["message"][0]
     assert path == "/n/sandbox"
     assert headers["Content-Type"].startswith("application/x-www-form-urlencoded")
-    assert form["_aop_signature"] == [signing.param2_notice("sandbox-demo-secret", message)]
+    assert form["_aop_signature"] == [signing.alibaba_notice("sandbox-demo-secret", message)]
     first = receiver.messages()[0]
     assert set(first) == {"bizKey", "data", "gmtBorn", "msgId", "type", "userInfo"}
     assert first["data"]["orderId"] == int(number)
@@ -185,7 +185,7 @@ def test_a_wrong_signature_on_request(market: Market, receiver: Receiver) -> Non
 
     forms = [parse_qs(body.decode()) for _, _, body in receiver.seen]
     good = [
-        form["_aop_signature"] == [signing.param2_notice("other", form["message"][0])]
+        form["_aop_signature"] == [signing.alibaba_notice("other", form["message"][0])]
         for form in forms
     ]
     assert good == [False, True]

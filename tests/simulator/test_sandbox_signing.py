@@ -6,13 +6,13 @@ from tradewind_simulator import signing
 
 
 def test_the_published_value_of_the_1688_dialect() -> None:
-    made = signing.param2("test123", "param2/1/system/currentTime/1000000a1b2", {})
+    made = signing.alibaba_request("test123", "param2/1/system/currentTime/1000000a1b2", {})
 
     assert made == "33E54F4F7B989E3E0E912D3FBD2F1A03CA7CCE88"
 
 
 def test_a_notice_of_the_1688_dialect_is_signed_without_a_path() -> None:
-    made = signing.param2_notice("test123", '{"type":"ORDER_BUYER_VIEW_ORDER_PAY"}')
+    made = signing.alibaba_notice("test123", '{"type":"ORDER_BUYER_VIEW_ORDER_PAY"}')
 
     assert made == "E2E5EEA2D3962CC8AD342475FEBAFA64B53F51DE"
 
@@ -27,13 +27,13 @@ def test_the_published_value_of_the_taobao_dialect() -> None:
         "sign": "not part of it",
     }
 
-    made = signing.taobao("helloworld", "/order/get", params)
+    made = signing.taobao_request("helloworld", "/order/get", params)
 
     assert made == "4190D32361CFB9581350222F345CB77F3B19F0E31D162316848A2C1FFD5FAB4A"
 
 
 def test_a_wrong_signature_is_turned_away(market: Market) -> None:
-    path, form = market.param2_request("alibaba.trade.get.buyerView", webSite="1688", orderId="1")
+    path, form = market.alibaba_request("alibaba.trade.get.buyerView", webSite="1688", orderId="1")
 
     answer = market.client.post(path, data={**form, "orderId": "2"})
 
@@ -51,7 +51,7 @@ def test_what_is_missing_is_told(market: Market, left_out: str, code: str) -> No
     if left_out == "access_token":
         answer = market.raw("alibaba.trade.getBuyerOrderList", token="")
     else:
-        path, form = market.param2_request("alibaba.trade.getBuyerOrderList")
+        path, form = market.alibaba_request("alibaba.trade.getBuyerOrderList")
         del form[left_out]
         answer = market.client.post(path, data=form)
 
@@ -84,7 +84,7 @@ def test_the_taobao_gateway_checks_too(market: Market) -> None:
     bad_token = market.rest(path, token="nonsense")
     old = market.taobao_request(path)
     old["timestamp"] = "1517820392000"
-    old["sign"] = signing.taobao("taobao-demo-secret", path, old)
+    old["sign"] = signing.taobao_request("taobao-demo-secret", path, old)
 
     assert (bad_sign["code"], bad_sign["type"]) == ("IncompleteSignature", "ISV")
     assert set(bad_token) == {"code", "type", "message", "request_id"}

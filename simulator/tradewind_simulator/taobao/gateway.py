@@ -7,37 +7,29 @@ from tradewind_simulator import answers, signing
 from tradewind_simulator.answers import Answer
 from tradewind_simulator.calls import Call, Face, Operation, Rejected
 from tradewind_simulator.model import App, Dialect
-from tradewind_simulator.taobao import items, orders, refunds
+from tradewind_simulator.taobao import baskets, orders, payments, products
+from tradewind_simulator.taobao.errors import (
+    BAD_SIGNATURE,
+    BAD_TOKEN,
+    GATEWAY_CODES,
+    NO_PATH,
+    OLD,
+    error,
+    missing,
+)
 from tradewind_simulator.world import World
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
-    for operation in (*items.OPERATIONS, *orders.OPERATIONS, *refunds.OPERATIONS)
+    for operation in (
+        *products.OPERATIONS,
+        *baskets.OPERATIONS,
+        *orders.OPERATIONS,
+        *payments.OPERATIONS,
+    )
 }
 
-BAD_SIGNATURE = (
-    "IncompleteSignature",
-    "The request signature does not conform to platform standards",
-)
-BAD_TOKEN = ("IllegalAccessToken", "The specified access token is invalid or expired")
-TOO_MANY = ("ApiCallLimit", "The request is out of frequency limit, please try again later")
-NO_PATH = ("InvalidApiPath", "The specified api path is invalid")
-OLD = ("IllegalTimestamp", "The specified timestamp is invalid or expired")
-_CODES = frozenset(
-    {BAD_SIGNATURE[0], BAD_TOKEN[0], TOO_MANY[0], NO_PATH[0], OLD[0], "MissingParameter"}
-)
 _TOLERANCE_SECONDS = 7_200.0
-
-
-def error(code: str, message: str, status: int = 0) -> Answer:
-    """`{code, type, message, request_id}`, with 200 unless another status is asked for."""
-    kind = "ISV" if code in _CODES else "ISP"
-    told = {"code": code, "type": kind, "message": message, "request_id": secrets.token_hex(12)}
-    return answers.json(told, status or 200)
-
-
-def missing(name: str) -> Rejected:
-    return Rejected("MissingParameter", f"The input parameter {name} is missing or invalid")
 
 
 def signed(world: World, path: str, params: dict[str, str], real: float) -> App:
@@ -48,7 +40,7 @@ def signed(world: World, path: str, params: dict[str, str], real: float) -> App:
     app = world.app_of_key.get(params["app_key"])
     if app is None or app.dialect is not Dialect.TAOBAO or params["sign_method"] != "sha256":
         raise Rejected(*BAD_SIGNATURE)
-    if not signing.same(params["sign"], signing.taobao(app.secret, path, params)):
+    if not signing.same(params["sign"], signing.taobao_request(app.secret, path, params)):
         raise Rejected(*BAD_SIGNATURE)
     try:
         age = abs(real - int(params["timestamp"]) / 1000)
@@ -83,7 +75,7 @@ def encode(value: Any) -> Answer:
 
 FACE = Face(
     error=error,
-    is_gateway_code=lambda code: code in _CODES,
+    is_gateway_code=lambda code: code in GATEWAY_CODES,
     bad_signature=BAD_SIGNATURE,
     encode=encode,
 )

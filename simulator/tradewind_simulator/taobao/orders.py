@@ -1,239 +1,164 @@
-"""Render, create, pay, cancel and query in the Taobao dialect."""
+"""Orders in the Taobao dialect: the purchase order, cancel, query and logistics."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from tradewind_simulator import basket, create, freight, magic, payments
 from tradewind_simulator import orders as life
-from tradewind_simulator.answers import Answer, Refused
-from tradewind_simulator.basket import Part, Problem, Wanted
+from tradewind_simulator import times
+from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
-from tradewind_simulator.model import Address, Due, Order, Status
-from tradewind_simulator.payments import Refusal
-from tradewind_simulator.taobao import wire
+from tradewind_simulator.model import Due, Line, Order, Refund, RefundStatus, Status
+from tradewind_simulator.money import shares
+from tradewind_simulator.taobao import errors
+from tradewind_simulator.world import World
 
-CANCEL_SECONDS = 5.0  # of world time, from the acceptance of a cancel to its end
-_MOST_PAID = 10
-_MOST_LISTED = 50
-_DEFAULT_PAGE = 20
-
-
-class _Item(Struct):
-    """A line by either spelling: documents and samples do not agree."""
-
-    quantity: int
-    item_id: int | None = None
-    itemId: int | None = None  # noqa: N815 - the platform's own name
-    sku_id: int | None = None
-    skuId: int | None = None  # noqa: N815
-    price: int | None = None
-    orderLineNo: str | None = None  # noqa: N815
-
-    def wanted(self) -> Wanted:
-        product = self.item_id if self.item_id is not None else self.itemId
-        sku = self.sku_id if self.sku_id is not None else self.skuId
-        return Wanted(product or 0, self.quantity, sku=sku or 0)
+WORDS = {
+    Status.BUILDING: "BULIDING",
+    Status.UNPAID: "WAIT_BUYER_P",
+    Status.PAID: "WAIT_SELLER_SEND_GOODS",
+    Status.SHIPPED: "WAIT_BUYER_CONFIRM_GOODS",
+    Status.RECEIVED: "WAIT_BUYER_CONFIRM_GOODS",
+    Status.SUCCESS: "TRADE_FINISHED",
+    Status.CANCELLED: "TRADE_CLOSED",
+    Status.TERMINATED: "TRADE_CLOSED",
+}
+REFUND_CODES = {
+    RefundStatus.ASKED: 10,
+    RefundStatus.TO_RETURN: 20,
+    RefundStatus.RETURNED: 30,
+    RefundStatus.DONE: 100,
+    RefundStatus.REFUSED: -10,
+    RefundStatus.CLOSED: -20,
+}
 
 
-class _Receiver(Struct):
-    name: str = ""
-    phone: str = ""
-    mobile_phone: str = ""
-    country: str = ""
-    state: str = ""
-    city: str = ""
-    district: str = ""
-    address: str = ""
-    zip: str = ""
+def status_word(order: Order) -> str:
+    return WORDS[order.status]
 
 
-def _items(call: Call, name: str) -> list[_Item]:
-    items = call.read(name, list[_Item])
-    if not items or any(one.quantity < 1 for one in items):
-        raise Refused("PARAM_ILLEGAL", f"{name}: quantity")
-    return items
+def line_word(order: Order, line: Line) -> str:
+    """A line is shipped when it is, even while its order still waits for the rest."""
+    if line.closed:
+        return "TRADE_CLOSED"
+    if order.status is Status.PAID and line.shipped == line.quantity:
+        return WORDS[Status.SHIPPED]
+    return status_word(order)
 
 
-def _address(call: Call, *names: str) -> Address:
-    """The first of these parameters that is there; sent to China, so the province must be known."""
-    name = next((one for one in names if call.params.get(one)), names[0])
-    given = call.read(name, _Receiver)
-    if not freight.known(given.state):
-        raise Refused("ADDRESS_INVALID", f"{name}.state [{given.state}]")
-    return Address(
-        given.name, given.mobile_phone or given.phone, given.state, given.city,
-        given.district, given.address, given.zip,
-    )  # fmt: skip
-
-
-def _price(fen: int) -> dict[str, Any]:
-    return {"amount": fen, "currency": "CNY"}
-
-
-def render(call: Call) -> dict[str, Any]:
-    """What it would cost, and what cannot be had; the rest is priced all the same."""
-    name = "render_item_list" if call.params.get("render_item_list") else "render_item_List"
-    items = _items(call, name)
-    address = _address(call, "warehouse_address", "receiver_address")
-    shop = call.world.shop()
-    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=False)
-    parts = basket.parts(shop, picked, address.province)
-    data = {
-        "render_item_list": [_rendered(part) for part in parts],
-        "unavailable_sku_list": [_unavailable(problem) for problem in problems],
-        "total_real_pay_price": _price(sum(part.total_fen for part in parts)),
-    }
-    return {"result": {"success": True, "error_code": None, "error_msg": None, "data": data}}
-
-
-def _rendered(part: Part) -> dict[str, Any]:
-    return {
-        "seller_id": part.seller.id,
-        "nick": part.seller.login,
-        "currency_code": "CNY",
-        "dispatch_place": f"{part.seller.province}{part.seller.city}",
-        "mainland_shipping_fee": _price(part.freight_fen),
-        "delivery_fee": part.freight_fen,
-        "order_fee": _price(part.total_fen),
-        "item_price_infos": [
-            {
-                "item_id": one.product.id,
-                "sku_id": one.sku.id,
-                "quantity": one.quantity,
-                "origin_price": _price(one.price_fen),
-                "discount_price": _price(one.amount_fen - off),
-            }
-            for one, off in zip(part.picked, basket.line_discounts(part), strict=True)
-        ],
-    }
-
-
-def _unavailable(problem: Problem) -> dict[str, Any]:
-    return {
-        "item_id": problem.wanted.product,
-        "sku_id": problem.wanted.sku,
-        "reason": problem.sentence,
-        "error_code": problem.code,
-        "error_msg": problem.sentence,
-    }
-
-
-def refuse_render(refused: Refused) -> dict[str, Any]:
-    told = {"success": False, "error_code": refused.code, "error_msg": refused.message}
-    return {"result": {**told, "data": None}}
-
-
-def create_order(call: Call) -> Any:
-    """Once for each `outer_purchase_id`: again, the orders of the first time are shown."""
-    reference = call.text("outer_purchase_id")
-    known = call.world.referenced(call.app.name, reference)
-    if known:
-        return _created(call, known, {})
-    items = _items(call, "order_line_list")
-    limit = call.number("purchase_amount")
-    call.text("receiver")
-    address = _address(call, "warehouse_address_info", "receiver")
-    shop = call.world.shop()
-    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=True)
-    partial = call.params.get("support_partial_success", "") == "true"
-    if problems and not (partial and picked):
-        raise Refused(problems[0].code, problems[0].sentence)
-    parts = basket.parts(shop, picked, address.province)
-    total = sum(part.total_fen for part in parts)
-    if total > limit:
-        raise Refused("PURCHASE_AMOUNT_CHANGED", f"order amount {total}, planned {limit}")
-    made = create.create(
-        call.world,
-        call.app.name,
-        parts,
-        address=address,
-        reference=reference,
-        remark=call.params.get("order_remark", ""),
-        at=call.at,
-    )
-    if any(magic.CREATE_TIMES_OUT in call.world.spells(order) for order in made):
-        return Answer(b"", silence=magic.SILENT_SECONDS)
-    numbers = {one.wanted().sku: one.orderLineNo for one in items}
-    return _created(call, made, numbers)
-
-
-def _created(call: Call, made: Sequence[Order], numbers: dict[int, str | None]) -> dict[str, Any]:
-    ids = ";".join(str(order.id) for order in made)
-    data = {
-        "success": True,
-        "error_code": None,
-        "error_message": None,
-        "outer_purchase_id": made[0].reference,
-        "payment_url": f"{call.base}/order/cashier.htm?orderId={ids}",
-        "order_list": [_created_order(call, order, numbers) for order in made],
-    }
-    return {"success": True, "error_code": None, "error_msg": None, "data": data}
-
-
-def _created_order(call: Call, order: Order, numbers: dict[int, str | None]) -> dict[str, Any]:
-    nick = call.world.sellers[order.seller].login
+def purchase_order(world: World, order: Order, base: str) -> dict[str, Any]:
+    app = world.apps[order.app]
+    seller = world.sellers[order.seller]
+    postage = shares(order.freight_fen, [line.amount_fen for line in order.lines])
     return {
         "purchase_id": order.id,
-        "supplier_nick": nick,
-        "estimate_amount": order.total_fen,
-        "estimate_currency": "CNY",
+        "outer_purchase_id": order.reference,
+        "status": status_word(order),
+        "order_source": app.name,
         "source_market": "TAOBAO",
-        "order_line_list": [
-            {
-                "sub_purchase_order_id": line.id,
-                "item_id": str(line.product),
-                "sku_id": line.sku,
-                "order_line_no": numbers.get(line.sku) or str(at + 1),
-                "quantity": line.quantity,
-                "estimate_amount": line.amount_fen,
-                "estimate_currency": "CNY",
-                "supplier_nick": nick,
-            }
-            for at, line in enumerate(order.lines)
+        "distributor_nick": app.name,
+        "supplier_nick": seller.login,
+        "purchase_currency": "CNY",
+        "pay_currency": "CNY",
+        "purchase_amount": order.total_fen,
+        "product_amount": order.goods_fen - order.discount_fen,
+        "pay_amount": order.paid_fen,
+        "domestic_post_fee": order.freight_fen,
+        "hongbao_deduction_amount": 0,
+        "created_time": times.milliseconds(order.created_at),
+        "modify_time": times.milliseconds(order.changed_at),
+        "pay_time": _ms(order.paid_at),
+        "next_close_time_without_payment": _close_time(order),
+        "receiver": {
+            "country": "中国",
+            "state": order.address.province,
+            "city": order.address.city,
+            "district": order.address.area,
+            "address": order.address.detail,
+            "zip": order.address.zip,
+        },
+        "sub_purchase_orders": [
+            _sub_order(world, order, line, fee, base)
+            for line, fee in zip(order.lines, postage, strict=True)
         ],
     }
 
 
-def refuse(refused: Refused) -> dict[str, Any]:
+def _ms(at: float | None) -> int | None:
+    return None if at is None else times.milliseconds(at)
+
+
+def _close_time(order: Order) -> int | None:
+    unpaid = order.status in (Status.UNPAID, Status.BUILDING)
+    return times.milliseconds(order.pay_before) if unpaid else None
+
+
+def _refund_of(order: Order, line: Line) -> Refund | None:
+    mine = [refund for refund in order.refunds if line.id in refund.lines]
+    return max(mine, key=lambda refund: (refund.changed_at, refund.id)) if mine else None
+
+
+def _sub_order(world: World, order: Order, line: Line, fee: int, base: str) -> dict[str, Any]:
+    refund = _refund_of(order, line)
+    seller = world.sellers[order.seller]
+    zh = msgspec.json.encode({one.name: one.value for one in line.options}).decode()
+    en = msgspec.json.encode({one.name_en: one.value_en for one in line.options}).decode()
     return {
-        "success": False,
-        "error_code": refused.code,
-        "error_msg": refused.message,
-        "data": None,
+        "sub_purchase_order_id": line.id,
+        "status": line_word(order, line),
+        "close_reason": _close_reason(order, line),
+        "item_id": str(line.product),
+        "sku_id": line.sku,
+        "title": line.title,
+        "quantity": line.quantity,
+        "purchase_amount": line.amount_fen + fee,
+        "product_amount": line.amount_fen,
+        "pay_amount": line.amount_fen + fee if order.paid_at is not None else 0,
+        "domestic_post_fee": fee,
+        "hongbao_deduction_amount": "0",
+        "purchase_currency": "CNY",
+        "pay_currency": "CNY",
+        "pay_time": _ms(order.paid_at),
+        "close_time_without_payment": _close_time(order),
+        "purchase_order_outer_id": str(order.id),
+        "purchase_order_line_outer_id": str(line.id),
+        "error_code": order.pay_refusal or None,
+        "error_message": None,
+        "refund_id": refund.id if refund else None,
+        "refund_status": REFUND_CODES[refund.status] if refund else 0,
+        "logistic_orders": [
+            {
+                "logistic_company_name": parcel.carrier,
+                "logistic_number": parcel.number,
+                "rts_time": times.milliseconds(parcel.at),
+            }
+            for parcel in order.parcels
+            if line.id in parcel.lines
+        ],
+        "sku_info": {
+            "skuPv": {"en": en, "zh": zh},
+            "skuImgUrl": f"{base}/images/{line.product}/{line.picture}.svg",
+        },
+        "option_fields": {"supplierNick": seller.login, "shopName": seller.name},
     }
 
 
-def batch_pay(call: Call) -> Any:
-    """Accepted is not paid: the outcome shows in the orders, some seconds later."""
-    ids = call.read("purchaseOrderIdList", list[int])
-    if not 1 <= len(ids) <= _MOST_PAID:
-        raise Refused("PARAM_ILLEGAL", f"purchaseOrderIdList: 1 to {_MOST_PAID} orders")
-    will: list[int] = []
-    failed: list[dict[str, Any]] = []
-    silent = False
-    for one in dict.fromkeys(ids):
-        order = call.world.of_app(call.app.name, one)
-        outcome: Order | str = (
-            payments.accept(call.world, order, call.at) if order else "ORDER_NOT_EXIST"
-        )
-        if isinstance(outcome, Order):
-            will.append(one)
-            silent = silent or magic.PAYMENT_TIMES_OUT in call.world.spells(outcome)
-        else:
-            reason = outcome.value if isinstance(outcome, Refusal) else outcome
-            failed.append({"purchase_order_id": one, "reason": reason})
-    if silent:
-        return Answer(b"", silence=magic.SILENT_SECONDS)
-    data = {
-        "will_pay_purchase_order_ids": will,
-        "pay_failure_purchase_order_ids": [one["purchase_order_id"] for one in failed],
-        "pay_failed_results": failed,
-    }
-    return {"success": True, "error_code": None, "error_msg": None, "data": data}
+def _close_reason(order: Order, line: Line) -> str | None:
+    if line.closed or order.status is Status.TERMINATED:
+        return "REFUND"
+    if order.status is Status.CANCELLED:
+        return {
+            "CLOSE_TRADE_BY_BUYER": "BUYER_CANCEL",
+            "CLOSE_TRADE_BY_SELLER": "SELLER_CLOSE",
+            "CLOSE_TRADE_BY_SYSTEM": "PAY_TIMEOUT",
+        }.get(order.closed_by, "PLATFORM_CLOSE")
+    return None
+
+
+CANCEL_SECONDS = 5.0  # of world time, from the acceptance of a cancel to its end
+_MOST_LISTED = 50
+_DEFAULT_PAGE = 20
 
 
 def cancel(call: Call) -> dict[str, Any]:
@@ -243,7 +168,7 @@ def cancel(call: Call) -> dict[str, Any]:
     if order is None:
         raise Refused("ORDER_NOT_EXIST", "purchase order not found")
     if order.status not in (Status.UNPAID, Status.BUILDING):
-        raise Refused("ORDER_STATUS_ERROR", f"purchase order is {wire.status_word(order)}")
+        raise Refused("ORDER_STATUS_ERROR", f"purchase order is {status_word(order)}")
     if not order.cancelling:
         asked = replace(
             order,
@@ -263,7 +188,7 @@ def query(call: Call) -> dict[str, Any]:
         for order in _candidates(call, low)
         if order.changed_at >= low
         and (not high or order.changed_at <= high)
-        and (not status or wire.status_word(order) == status)
+        and (not status or status_word(order) == status)
     ]
     by_change = call.params.get("sort_field", "modify_time").lower() != "created_time"
     found.sort(
@@ -277,7 +202,7 @@ def query(call: Call) -> dict[str, Any]:
         "results_total": len(found),
         "page_no": page,
         "page_size": size,
-        "purchase_orders": [wire.purchase_order(call.world, one, call.base) for one in here],
+        "purchase_orders": [purchase_order(call.world, one, call.base) for one in here],
     }
     return {"success": True, "error_code": None, "error_msg": None, "data": data}
 
@@ -333,10 +258,7 @@ def logistics(call: Call) -> dict[str, Any]:
 
 
 OPERATIONS = (
-    Operation("/purchase/order/render", "preview", render, refuse_render),
-    Operation("/purchase/order/create", "create", create_order, refuse),
-    Operation("/purchase/order/batch/pay", "pay", batch_pay, refuse),
-    Operation("/purchase/order/asyn/cancel", "cancel", cancel, refuse),
-    Operation("/purchase/orders/query", "list", query, refuse),
-    Operation("/logistics/detail/get", "logistics", logistics, refuse_render),
+    Operation("/purchase/order/asyn/cancel", "cancel", cancel, errors.order_error),
+    Operation("/purchase/orders/query", "list", query, errors.order_error),
+    Operation("/logistics/detail/get", "logistics", logistics, errors.nested_error),
 )

@@ -1,1 +1,5 @@
-"""1688.com, and what speaks its dialect: signed `param2` calls, its order object, its pushes."""
+"""1688.com: its facts, its connector, and the files that speak its dialect.
+
+`gateway`, `oauth`, `products`, `baskets`, `orders`, `payments`, `notices`, `errors` and `values`
+are the same nine files in every marketplace's folder, and in the simulator's dialects.
+"""

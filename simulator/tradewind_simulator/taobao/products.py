@@ -9,6 +9,7 @@ from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Sku
 from tradewind_simulator.search import Sort
+from tradewind_simulator.taobao import errors
 
 _MOST = 20
 _DEFAULT = 10
@@ -22,10 +23,6 @@ _SORTS = {
 
 def _image(call: Call, product: int, picture: int = 0) -> str:
     return f"{call.base}/images/{product}/{picture}.svg"
-
-
-def refuse(refused: Refused) -> dict[str, Any]:
-    return {"biz_error_code": refused.code, "biz_error_msg": refused.message, "data": None}
 
 
 def _filters(call: Call) -> dict[str, int]:
@@ -181,12 +178,8 @@ def product_get(call: Call) -> dict[str, Any]:
     return {"success": True, "error_code": None, "error_msg": None, "data": data}
 
 
-def refuse_product(refused: Refused) -> dict[str, Any]:
-    return {"success": False, "error_code": refused.code, "error_msg": refused.message}
-
-
 OPERATIONS = (
-    Operation("/traffic/item/search", "search", search, refuse),
-    Operation("/traffic/item/get", "detail", detail, refuse),
-    Operation("/product/get", "detail", product_get, refuse_product),
+    Operation("/traffic/item/search", "search", search, errors.search_error),
+    Operation("/traffic/item/get", "detail", detail, errors.search_error),
+    Operation("/product/get", "detail", product_get, errors.product_error),
 )

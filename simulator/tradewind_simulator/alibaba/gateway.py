@@ -3,33 +3,22 @@
 from typing import Any
 
 from tradewind_simulator import answers, signing
+from tradewind_simulator.alibaba import baskets, notices, orders, payments, products
+from tradewind_simulator.alibaba.errors import BAD_SIGNATURE, NEEDS_TOKEN, error, missing
 from tradewind_simulator.answers import Answer
 from tradewind_simulator.calls import Call, Face, Operation, Rejected
 from tradewind_simulator.model import App, Dialect
-from tradewind_simulator.param2 import messages, orders, payments, products, refunds
 from tradewind_simulator.world import World
 
 OPERATIONS: dict[str, Operation] = {
     **products.OPERATIONS,
+    **baskets.OPERATIONS,
     **orders.OPERATIONS,
     **payments.OPERATIONS,
-    **refunds.OPERATIONS,
-    **messages.OPERATIONS,
+    **notices.OPERATIONS,
 }
 
-BAD_SIGNATURE = ("gw.SignatureInvalid", "Invalid signature")
-NEEDS_TOKEN = ("401", "Request need user authorized")
-TOO_MANY = ("gw.QosAppFrequencyLimit", "App invoke frequency exceed limit")
 _PATH_WORDS = 5
-
-
-def error(code: str, message: str, status: int = 0) -> Answer:
-    """`{error_code, error_message}`, with 400 unless another status is asked for."""
-    return answers.json({"error_code": code, "error_message": message}, status or 400)
-
-
-def missing(name: str) -> Rejected:
-    return Rejected("gw.ParamMissing", f"Param missing or invalid: {name}")
 
 
 def find(world: World, path: str, params: dict[str, str]) -> tuple[App, Operation]:
@@ -42,12 +31,12 @@ def find(world: World, path: str, params: dict[str, str]) -> tuple[App, Operatio
         raise Rejected("gw.APIACLDecline", f"No such API: {path}")
     _, _, namespace, name, key = words
     app = world.app_of_key.get(key)
-    if app is None or app.dialect is not Dialect.PARAM2:
+    if app is None or app.dialect is not Dialect.ALIBABA:
         raise Rejected(*BAD_SIGNATURE)
     given = params.get("_aop_signature", "")
     if not given:
         raise missing("_aop_signature")
-    if not signing.same(given, signing.param2(app.secret, path, params)):
+    if not signing.same(given, signing.alibaba_request(app.secret, path, params)):
         raise Rejected(*BAD_SIGNATURE)
     operation = OPERATIONS.get(f"{namespace}/{name}")
     if operation is None:

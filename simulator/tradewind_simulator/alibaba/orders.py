@@ -1,8 +1,14 @@
-"""The order object of the 1688 dialect: yuan beside fen, ids as numbers and as strings."""
+"""Orders in the 1688 dialect: the order object, read, list and cancel."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from tradewind_simulator import times
+from msgspec import Struct
+
+from tradewind_simulator import steps, times
+from tradewind_simulator.alibaba import errors
+from tradewind_simulator.answers import Refused
+from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import (
     REFUND_OVER,
     Line,
@@ -239,3 +245,130 @@ def _parcel(parcel: Parcel) -> dict[str, Any]:
         "gmtModified": times.compact(parcel.at),
         "subItemIds": ",".join(str(line) for line in parcel.lines),
     }
+
+
+NAMESPACE = "com.alibaba.trade"
+_PAGE = 20
+_TOO_FAST_SECONDS = 10.0
+_REASONS = ("buyerCancel", "sellerGoodsLack", "other")
+
+
+def read(call: Call) -> dict[str, Any]:
+    order = _find(call)
+    fields = call.params.get("includeFields", "")
+    shown = order_object(call.world, order, call.base, logistics=True)
+    if fields and "NativeLogistics" not in fields:
+        del shown["nativeLogistics"]
+    return {"success": "true", "result": shown}
+
+
+def _find(call: Call) -> Order:
+    """By id, or by the reference: the first order made under it."""
+    if call.params.get("orderId"):
+        order = call.world.of_app(call.app.name, call.number("orderId"))
+    else:
+        made = call.world.referenced(call.app.name, call.text("outOrderId"))
+        order = made[0] if made else None
+    if order is None:
+        raise Refused("ORDER_NOT_EXIST", "订单不存在")
+    return order
+
+
+class _Filter(Struct):
+    """What a list is narrowed to; times are the world's."""
+
+    status: str
+    refund_status: str
+    created: tuple[float | None, float | None]
+    changed: tuple[float | None, float | None]
+
+    def fits(self, order: Order) -> bool:
+        return (
+            (not self.status or status_word(order) == self.status)
+            and (not self.refund_status or self.refund_status in _refund_words(order))
+            and _between(order.created_at, self.created)
+            and _between(order.changed_at, self.changed)
+        )
+
+
+def _refund_words(order: Order) -> set[str]:
+    return {refund.status.value for refund in order.refunds}
+
+
+def _between(at: float, bounds: tuple[float | None, float | None]) -> bool:
+    low, high = bounds
+    return (low is None or at >= low) and (high is None or at <= high)
+
+
+def list_orders(call: Call) -> dict[str, Any]:
+    """Newest first; without the parcels, which only the buyer's view shows."""
+    narrow = _Filter(
+        status=call.params.get("orderStatus", ""),
+        refund_status=call.params.get("refundStatus", ""),
+        created=(_time(call, "createStartTime"), _time(call, "createEndTime")),
+        changed=(_time(call, "modifyStartTime"), _time(call, "modifyEndTime")),
+    )
+    found = sorted(
+        (order for order in _candidates(call, narrow) if narrow.fits(order)),
+        key=lambda order: -order.id,
+    )
+    size = min(max(call.number("pageSize", _PAGE), 1), _PAGE)
+    page = max(call.number("page", 1), 1)
+    here = found[(page - 1) * size : page * size]
+    return {
+        "result": [order_object(call.world, order, call.base, logistics=False) for order in here],
+        "totalRecord": len(found),
+    }
+
+
+def _candidates(call: Call, narrow: _Filter) -> Sequence[Order]:
+    if call.params.get("orderIds"):
+        ids = call.read("orderIds", list[int])
+        orders = (call.world.of_app(call.app.name, one) for one in dict.fromkeys(ids))
+        return [order for order in orders if order is not None]
+    if call.params.get("outOrderId"):
+        return call.world.referenced(call.app.name, call.text("outOrderId"))
+    found: list[Order] = []
+    since = narrow.changed[0]
+    for order in call.world.latest_changed(call.app.name):
+        if since is not None and order.changed_at < since:
+            break
+        found.append(order)
+    return found
+
+
+def _time(call: Call, name: str) -> float | None:
+    text = call.params.get(name, "")
+    try:
+        return times.read_compact(text) if text else None
+    except (ValueError, OverflowError):
+        raise Refused("400", f"{name} invalid: {text}") from None
+
+
+def cancel(call: Call) -> dict[str, Any]:
+    """Only what is unpaid, and not within ten seconds of its making."""
+    call.text("webSite")
+    if call.text("cancelReason") not in _REASONS:
+        raise Refused("400", "cancelReason invalid")
+    number = call.number("tradeID")
+    order = call.world.orders.get(number)
+    if order is None:
+        raise Refused("ORDER_NOT_EXIST", "订单不存在")
+    if order.app != call.app.name:
+        raise Refused("400_3", "无权限取消该订单")
+    if order.status is not Status.UNPAID:
+        raise Refused("ORDER_STATUS_ERROR", "订单状态错误")
+    if call.at - order.created_at < _TOO_FAST_SECONDS:
+        raise Refused("CLOSE_ORDER_TOO_FAST", "订单创建后10秒内不允许关闭")
+    steps.take(call.world, order, call.at, "close_by_buyer", steps.Details())
+    return {"success": True}
+
+
+OPERATIONS = {
+    f"{NAMESPACE}/{operation.name}": operation
+    for operation in (
+        Operation("alibaba.trade.get.buyerView", "read", read, errors.read_error),
+        Operation("alibaba.trade.getBuyerOrderList", "list", list_orders, errors.list_error),
+        Operation("alibaba.trade.cancel", "cancel", cancel, errors.cancel_error),
+    )
+}

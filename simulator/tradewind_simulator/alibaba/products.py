@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from tradewind_simulator import money, times
+from tradewind_simulator.alibaba import errors
 from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Quote, Sku
@@ -37,10 +38,6 @@ class _Query(Struct):
 class _Wanted(Struct):
     offerId: int  # noqa: N815
     country: str
-
-
-def refuse(refused: Refused) -> dict[str, Any]:
-    return {"result": {"success": False, "code": refused.code, "message": refused.message}}
 
 
 def search(call: Call) -> dict[str, Any]:
@@ -216,7 +213,7 @@ def _sku(call: Call, product: Product, sku: Sku) -> dict[str, Any]:
 OPERATIONS = {
     f"{_NAMESPACE}/{operation.name}": operation
     for operation in (
-        Operation("product.search.keywordQuery", "search", search, refuse),
-        Operation("product.search.queryProductDetail", "detail", detail, refuse),
+        Operation("product.search.keywordQuery", "search", search, errors.product_error),
+        Operation("product.search.queryProductDetail", "detail", detail, errors.product_error),
     )
 }

@@ -1,0 +1,190 @@
+"""Preview and creation of orders in the Taobao dialect."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from tradewind_simulator import basket, create, freight, magic
+from tradewind_simulator.answers import Answer, Refused
+from tradewind_simulator.basket import Part, Problem, Wanted
+from tradewind_simulator.calls import Call, Operation
+from tradewind_simulator.model import Address, Order
+from tradewind_simulator.taobao import errors
+
+
+class _Item(Struct):
+    """A line by either spelling: documents and samples do not agree."""
+
+    quantity: int
+    item_id: int | None = None
+    itemId: int | None = None  # noqa: N815 - the platform's own name
+    sku_id: int | None = None
+    skuId: int | None = None  # noqa: N815
+    price: int | None = None
+    orderLineNo: str | None = None  # noqa: N815
+
+    def wanted(self) -> Wanted:
+        product = self.item_id if self.item_id is not None else self.itemId
+        sku = self.sku_id if self.sku_id is not None else self.skuId
+        return Wanted(product or 0, self.quantity, sku=sku or 0)
+
+
+class _Receiver(Struct):
+    name: str = ""
+    phone: str = ""
+    mobile_phone: str = ""
+    country: str = ""
+    state: str = ""
+    city: str = ""
+    district: str = ""
+    address: str = ""
+    zip: str = ""
+
+
+def _items(call: Call, name: str) -> list[_Item]:
+    items = call.read(name, list[_Item])
+    if not items or any(one.quantity < 1 for one in items):
+        raise Refused("PARAM_ILLEGAL", f"{name}: quantity")
+    return items
+
+
+def _address(call: Call, *names: str) -> Address:
+    """The first of these parameters that is there; sent to China, so the province must be known."""
+    name = next((one for one in names if call.params.get(one)), names[0])
+    given = call.read(name, _Receiver)
+    if not freight.known(given.state):
+        raise Refused("ADDRESS_INVALID", f"{name}.state [{given.state}]")
+    return Address(
+        given.name, given.mobile_phone or given.phone, given.state, given.city,
+        given.district, given.address, given.zip,
+    )  # fmt: skip
+
+
+def _price(fen: int) -> dict[str, Any]:
+    return {"amount": fen, "currency": "CNY"}
+
+
+def render(call: Call) -> dict[str, Any]:
+    """What it would cost, and what cannot be had; the rest is priced all the same."""
+    name = "render_item_list" if call.params.get("render_item_list") else "render_item_List"
+    items = _items(call, name)
+    address = _address(call, "warehouse_address", "receiver_address")
+    shop = call.world.shop()
+    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=False)
+    parts = basket.parts(shop, picked, address.province)
+    data = {
+        "render_item_list": [_rendered(part) for part in parts],
+        "unavailable_sku_list": [_unavailable(problem) for problem in problems],
+        "total_real_pay_price": _price(sum(part.total_fen for part in parts)),
+    }
+    return {"result": {"success": True, "error_code": None, "error_msg": None, "data": data}}
+
+
+def _rendered(part: Part) -> dict[str, Any]:
+    return {
+        "seller_id": part.seller.id,
+        "nick": part.seller.login,
+        "currency_code": "CNY",
+        "dispatch_place": f"{part.seller.province}{part.seller.city}",
+        "mainland_shipping_fee": _price(part.freight_fen),
+        "delivery_fee": part.freight_fen,
+        "order_fee": _price(part.total_fen),
+        "item_price_infos": [
+            {
+                "item_id": one.product.id,
+                "sku_id": one.sku.id,
+                "quantity": one.quantity,
+                "origin_price": _price(one.price_fen),
+                "discount_price": _price(one.amount_fen - off),
+            }
+            for one, off in zip(part.picked, basket.line_discounts(part), strict=True)
+        ],
+    }
+
+
+def _unavailable(problem: Problem) -> dict[str, Any]:
+    return {
+        "item_id": problem.wanted.product,
+        "sku_id": problem.wanted.sku,
+        "reason": problem.sentence,
+        "error_code": problem.code,
+        "error_msg": problem.sentence,
+    }
+
+
+def create_order(call: Call) -> Any:
+    """Once for each `outer_purchase_id`: again, the orders of the first time are shown."""
+    reference = call.text("outer_purchase_id")
+    known = call.world.referenced(call.app.name, reference)
+    if known:
+        return _created(call, known, {})
+    items = _items(call, "order_line_list")
+    limit = call.number("purchase_amount")
+    call.text("receiver")
+    address = _address(call, "warehouse_address_info", "receiver")
+    shop = call.world.shop()
+    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=True)
+    partial = call.params.get("support_partial_success", "") == "true"
+    if problems and not (partial and picked):
+        raise Refused(problems[0].code, problems[0].sentence)
+    parts = basket.parts(shop, picked, address.province)
+    total = sum(part.total_fen for part in parts)
+    if total > limit:
+        raise Refused("PURCHASE_AMOUNT_CHANGED", f"order amount {total}, planned {limit}")
+    made = create.create(
+        call.world,
+        call.app.name,
+        parts,
+        address=address,
+        reference=reference,
+        remark=call.params.get("order_remark", ""),
+        at=call.at,
+    )
+    if any(magic.CREATE_TIMES_OUT in call.world.spells(order) for order in made):
+        return Answer(b"", silence=magic.SILENT_SECONDS)
+    numbers = {one.wanted().sku: one.orderLineNo for one in items}
+    return _created(call, made, numbers)
+
+
+def _created(call: Call, made: Sequence[Order], numbers: dict[int, str | None]) -> dict[str, Any]:
+    ids = ";".join(str(order.id) for order in made)
+    data = {
+        "success": True,
+        "error_code": None,
+        "error_message": None,
+        "outer_purchase_id": made[0].reference,
+        "payment_url": f"{call.base}/order/cashier.htm?orderId={ids}",
+        "order_list": [_created_order(call, order, numbers) for order in made],
+    }
+    return {"success": True, "error_code": None, "error_msg": None, "data": data}
+
+
+def _created_order(call: Call, order: Order, numbers: dict[int, str | None]) -> dict[str, Any]:
+    nick = call.world.sellers[order.seller].login
+    return {
+        "purchase_id": order.id,
+        "supplier_nick": nick,
+        "estimate_amount": order.total_fen,
+        "estimate_currency": "CNY",
+        "source_market": "TAOBAO",
+        "order_line_list": [
+            {
+                "sub_purchase_order_id": line.id,
+                "item_id": str(line.product),
+                "sku_id": line.sku,
+                "order_line_no": numbers.get(line.sku) or str(at + 1),
+                "quantity": line.quantity,
+                "estimate_amount": line.amount_fen,
+                "estimate_currency": "CNY",
+                "supplier_nick": nick,
+            }
+            for at, line in enumerate(order.lines)
+        ],
+    }
+
+
+OPERATIONS = (
+    Operation("/purchase/order/render", "preview", render, errors.nested_error),
+    Operation("/purchase/order/create", "create", create_order, errors.order_error),
+)
