@@ -1,5 +1,6 @@
 """The apps that may call: three with documented demo credentials, or others by environment."""
 
+from tradewind_simulator.errors import CannotRun
 from tradewind_simulator.model import App, Dialect
 
 DEFAULT = (
@@ -33,7 +34,7 @@ DEFAULT = (
 )
 
 
-class BadApps(ValueError):
+class BadApps(CannotRun):
     def __init__(self, text: str) -> None:
         super().__init__(
             f"TRADEWIND_SANDBOX_APPS holds {text!r}; each app is name:dialect:key:secret, "

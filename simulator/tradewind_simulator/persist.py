@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from tradewind_simulator.errors import CannotRun
 from tradewind_simulator.model import Entry, Order, Token
 from tradewind_simulator.notices import Target
 from tradewind_simulator.world import Meta
@@ -20,7 +21,7 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Record)
 
 
-class UnreadableState(Exception):
+class UnreadableState(CannotRun):
     """The file is left as it is: it may be somebody's."""
 
     def __init__(self, path: Path, line: int, why: str) -> None:
@@ -30,7 +31,7 @@ class UnreadableState(Exception):
         )
 
 
-class StateInUse(Exception):
+class StateInUse(CannotRun):
     def __init__(self, path: Path) -> None:
         super().__init__(f"Another sandbox keeps its state in {path}; name another file.")
 

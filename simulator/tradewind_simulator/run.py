@@ -10,6 +10,7 @@ from granian.log import LogLevels
 from granian.server import Server
 
 from tradewind_simulator.app import PREFIX, options
+from tradewind_simulator.errors import CannotRun
 from tradewind_simulator.persist import Keeper
 
 DEFAULT_PORT = 8688
@@ -24,7 +25,7 @@ _LOGS = {
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class PortTaken(Exception):
+class PortTaken(CannotRun):
     def __init__(self, host: str, port: int, why: str) -> None:
         super().__init__(f"Port {port} on {host} cannot be used ({why}); choose another.")
 
@@ -48,7 +49,10 @@ def run(
     os.environ.update(
         {PREFIX + name: str(value) for name, value in given.items() if value is not None}
     )
-    chosen = options()
+    try:
+        chosen = options()
+    except ValueError as error:
+        raise CannotRun(f"A variable {PREFIX}… cannot be read: {error}.") from None
     if chosen.state is not None:
         # A file that is something else, or in use, is told here and not by a dying worker.
         keeper = Keeper(chosen.state)
@@ -81,7 +85,8 @@ def claim(host: str, port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError as error:
-            raise PortTaken(host, port, error.strerror or "refused") from None
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise PortTaken(host, port, why) from None
         found: int = probe.getsockname()[1]
         return found

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -83,33 +82,21 @@ def worker() -> None:
     uvloop.run(background.run(chosen))
 
 
-@app.command()
-def sandbox(
-    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 finds a free one.")] = 8688,
-    state: Annotated[
-        Path | None, typer.Option(help="A file to keep the world in over a restart.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another number, other products.")] = None,
-    speed: Annotated[float | None, typer.Option(help="How fast time passes there.")] = None,
-    notify_url: Annotated[str | None, typer.Option(help="Where pushes go; {app} is one.")] = None,
-) -> None:
-    """Run the simulated marketplace."""
-    from tradewind_simulator import apps, persist  # noqa: PLC0415 - only this command needs it
-    from tradewind_simulator import run as simulator  # noqa: PLC0415
-
-    logs.configure("console", os.environ.get("TRADEWIND_LOG_LEVEL", "info"))
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+def sandbox(context: typer.Context) -> None:
+    """Run the simulated marketplace; `tradewind sandbox --help` lists its options."""
     try:
-        simulator.run(
-            host=host, port=port, state=state, seed=seed, speed=speed, notify_url=notify_url
-        )
-    except (
-        simulator.PortTaken,
-        persist.UnreadableState,
-        persist.StateInUse,
-        apps.BadApps,
-    ) as error:
-        raise CannotStart(str(error)) from None
+        from tradewind_simulator import command  # noqa: PLC0415 - a package of its own
+    except ModuleNotFoundError:
+        raise CannotStart(
+            "The simulated marketplace is a package of its own and is not installed; "
+            "run `pip install ./simulator` in the source tree."
+        ) from None
+
+    raise typer.Exit(command.main(context.args, program="tradewind sandbox"))
 
 
 @app.command()
