@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def _own_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the command from configuring the logs of this process."""
-    monkeypatch.setattr(command.structlog, "configure", lambda **_: None)
+    monkeypatch.setattr("structlog.configure", lambda **_: None)
 
 
 def test_the_package_has_the_command() -> None:
