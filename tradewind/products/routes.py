@@ -1,8 +1,6 @@
-"""Products over HTTP: search, and everything about one."""
+"""The API of products: search, and everything about one."""
 
-from tradewind import ids
 from tradewind.errors import ApiError, ResourceNotFound
-from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
     PlatformAuthExpired,
@@ -10,16 +8,14 @@ from tradewind.platforms.errors import (
     PlatformFailed,
     PlatformNotConfigured,
     UnsupportedPlatform,
-    api_error,
 )
-from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
-from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
-from tradewind.products.search import Searches
+from tradewind.products.detail import read_product
+from tradewind.products.search import SearchCache, search
 from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.response import Response
+from tradewind.web.response import Response, encode
 
 routes = Routes("/v1/products", tag="Products")
 
@@ -41,19 +37,16 @@ _UPSTREAM: tuple[type[ApiError], ...] = (
     expensive=True,
 )
 async def search_products(
-    caller: Caller, body: SearchIn, platforms: Platforms, searches: Searches
+    caller: Caller, body: SearchIn, platforms: Platforms, cache: SearchCache
 ) -> Response:
     """Search products on a marketplace, in any language.
 
-    The same search within a minute may be answered from memory; `Age` tells how old it is.
+    The same search within a minute may be answered from a cache; `Age` tells how old it is.
     """
-    query = body.query()
-    connector = await platforms.able(body.platform, Capability.SEARCH, Purpose.BROWSE)
-    try:
-        found, age = await searches.answer(connector, query)
-    except PlatformFailure as failure:
-        raise api_error(failure) from failure
-    return Response(found, headers=[(b"age", str(age).encode())])
+    result = await search(platforms, cache, body.platform, body.query())
+    if result.document is None:
+        result.document = encode(SearchOut.of(result.platform, result.page))
+    return Response(result.document, headers=[(b"age", str(result.age_seconds).encode())])
 
 
 @routes.get("/{platform}/{id}", errors=(*_UPSTREAM, ResourceNotFound))
@@ -61,13 +54,5 @@ async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:
     """Everything about a product: variants with stock, price ranges, pictures, shipping."""
-    connector = await platforms.able(platform, Capability.DETAIL, Purpose.BROWSE)
-    try:
-        product = await connector.detail(product_id, query.lang)
-    except Rejected as failure:
-        if failure.reason is Reason.NOT_FOUND:
-            raise ResourceNotFound(ids.PRODUCT) from None
-        raise api_error(failure) from failure
-    except PlatformFailure as failure:
-        raise api_error(failure) from failure
-    return ProductOut.of_product(connector.traits.platform, product)
+    detail = await read_product(platforms, platform, product_id, query.lang)
+    return ProductOut.of_product(detail.platform, detail.product)

@@ -1,12 +1,20 @@
-"""The statements about searches that were answered a moment ago."""
+"""The statements about the cache of product searches."""
 
 from datetime import timedelta
+from typing import NamedTuple
 
 from tradewind.storage.pool import Database
 
 
-async def find_answer(db: Database, key: bytes, *, within: timedelta) -> tuple[bytes, float] | None:
-    """A stored answer that is young enough, and its age in seconds."""
+class StoredPage(NamedTuple):
+    """A cached page as JSON, and its age in seconds."""
+
+    body: bytes
+    age: float
+
+
+async def find_page(db: Database, key: bytes, *, within: timedelta) -> StoredPage | None:
+    """Find a stored page that is young enough."""
     row = await db.fetchrow(
         """
         SELECT body, extract(epoch FROM tradewind_now() - fetched_at)::float8 AS age
@@ -16,10 +24,10 @@ async def find_answer(db: Database, key: bytes, *, within: timedelta) -> tuple[b
         key,
         within,
     )
-    return None if row is None else (row["body"], row["age"])
+    return None if row is None else StoredPage(*row)
 
 
-async def store_answer(db: Database, key: bytes, body: bytes) -> None:
+async def store_page(db: Database, key: bytes, body: bytes) -> None:
     await db.execute(
         """
         INSERT INTO search_cache (key, body, fetched_at)
@@ -32,7 +40,7 @@ async def store_answer(db: Database, key: bytes, body: bytes) -> None:
     )
 
 
-async def delete_old_answers(db: Database, *, older_than: timedelta) -> None:
+async def delete_old_pages(db: Database, *, older_than: timedelta) -> None:
     await db.execute(
         "DELETE FROM search_cache WHERE fetched_at < tradewind_now() - $1::interval", older_than
     )

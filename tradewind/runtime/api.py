@@ -42,7 +42,7 @@ from tradewind.platforms import routes as platform_routes
 from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.registry import Platforms
 from tradewind.products import routes as product_routes
-from tradewind.products.search import Searches
+from tradewind.products.search import SearchCache
 from tradewind.runtime import child_processes
 from tradewind.runtime.wiring import (
     GATE_CONNECTIONS,
@@ -194,7 +194,7 @@ def build(chosen: Settings) -> Application:
             LoginRate: LoginRate(chosen.login_rate),
             PublicUrl: PublicUrl(chosen.public_url),
             Platforms: platforms,
-            Searches: Searches(db, timedelta(seconds=chosen.search_cache_seconds)),
+            SearchCache: SearchCache(db, timedelta(seconds=chosen.search_cache_seconds)),
             PayModes: pay_modes_of(chosen, platforms),
             Refreshes: refreshes,
             Errands: errands,

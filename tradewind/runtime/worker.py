@@ -81,7 +81,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
         Chore("attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)),
         Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
         Chore("events", hour, lambda: retention.drop_old(db, kept=journal)),
-        Chore("searches", minute, lambda: products.delete_old_answers(db, older_than=kept)),
+        Chore("searches", minute, lambda: products.delete_old_pages(db, older_than=kept)),
         Chore("sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)),
         Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
         Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),

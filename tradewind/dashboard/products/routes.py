@@ -6,8 +6,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-import msgspec
-
 from tradewind.dashboard.products.views import as_text, curl, unit_price
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.links import picture, web_link
@@ -17,9 +15,9 @@ from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFail
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import Sort
 from tradewind.platforms.registry import PlatformListing, Platforms
-from tradewind.products.routes import get_product, search_products
-from tradewind.products.search import Searches
-from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn, SearchOut
+from tradewind.products.detail import read_product
+from tradewind.products.search import SearchCache, search
+from tradewind.products.wire import LARGEST_PAGE, ProductOut, ProductQuery, SearchIn, SearchOut
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.caller import Caller
@@ -72,7 +70,7 @@ async def show_products(
     caller: Caller,
     query: ProductsQuery,
     platforms: Platforms,
-    searches: Searches,
+    searches: SearchCache,
     db: Database,
     renderer: Renderer,
 ) -> Response:
@@ -91,8 +89,8 @@ async def show_products(
             asked = {**given, "platform": platform, "page": query.page, "size": _SIZE}
             wanted = read_values(SearchIn, **asked)
             await spend_request(db, caller)
-            answer = await search_products(caller, wanted, platforms, searches)
-            found = msgspec.json.decode(answer.encoded(), type=SearchOut)
+            result = await search(platforms, searches, wanted.platform, wanted.query())
+            found = SearchOut.of(result.platform, result.page)
         except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as refusal:
             errors, status = errors_in_words(refusal), problems.status_of(type(refusal))
     origins = platforms.picture_origins(platform)
@@ -130,7 +128,8 @@ async def show_product(
     if LIVE_HEADER in request.headers:
         return Response(None, 204)
     await spend_request(db, caller)
-    product = await get_product(platform, product_id, caller, ProductQuery(), platforms)
+    detail = await read_product(platforms, platform, product_id, ProductQuery().lang)
+    product = ProductOut.of_product(detail.platform, detail.product)
     least = product.min_order_quantity or 1
     errors: dict[str, str] = {}
     quantity = least
