@@ -26,6 +26,8 @@ class ApiError(TradewindError):
 
     code: ClassVar[str]
     title: ClassVar[str]
+    # Only where it differs from that of the family (see `web/problems.py`).
+    status: ClassVar[int | None] = None
 
     def __init__(self, detail: str, /, **facts: Any) -> None:
         super().__init__(detail)
@@ -121,13 +123,13 @@ class ValidationFailed(Invalid):
     def __init__(
         self, pointer: str, message: str, code: str = "invalid", *, also: Sequence[FieldError] = ()
     ) -> None:
-        self.found = [FieldError(pointer, message, code), *also]
+        self.errors = [FieldError(pointer, message, code), *also]
         detail = f"{pointer or 'The body'}: {message}"
         if also:
             detail += f" And {len(also)} more error{'s' if len(also) > 1 else ''}."
-        super().__init__(detail, errors=[error.shown() for error in self.found])
+        super().__init__(detail, errors=[error.shown() for error in self.errors])
 
     @classmethod
-    def several(cls, found: Sequence[FieldError]) -> Self:
-        first, *also = found[:MOST_ERRORS]
+    def several(cls, errors: Sequence[FieldError]) -> Self:
+        first, *also = errors[:MOST_ERRORS]
         return cls(first.pointer, first.message, first.code, also=also)

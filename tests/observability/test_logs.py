@@ -126,10 +126,10 @@ def test_the_line_of_a_refusal_says_which_it_was(server: Server) -> None:
 
     refused, unrouted = line_of(server, "refused"), line_of(server, "unrouted")
 
-    assert (refused["status"], refused["refused"]) == (401, "credentials_missing")
+    assert (refused["status"], refused["error_code"]) == (401, "credentials_missing")
     assert refused["route"] == "GET /v1/me"
     assert "account" not in refused
-    assert (unrouted["status"], unrouted["refused"]) == (404, "route_not_found")
+    assert (unrouted["status"], unrouted["error_code"]) == (404, "route_not_found")
     assert unrouted["route"] == "none"
 
 

@@ -1,7 +1,8 @@
 """The application with endpoints of the test's own: idempotent requests, bugs, odd answers."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -94,7 +95,7 @@ class OpenGate:
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         assert not urgent
         return Caller(
-            account_id=UUID(request.header(b"x-account") or str(UUID(int=1))),
+            account_id=UUID(request.headers.get("x-account", str(UUID(int=1)))),
             email="caller@test.example",
             name="",
             roles=frozenset(),
@@ -237,3 +238,36 @@ async def test_a_bug_is_a_problem_that_tells_nothing(client: httpx.AsyncClient) 
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "internal_error"
     assert "1234" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("fails_at", "told"),
+    [
+        ("startup", ["lifespan.startup.failed"]),
+        ("shutdown", ["lifespan.startup.complete", "lifespan.shutdown.failed"]),
+        (None, ["lifespan.startup.complete", "lifespan.shutdown.complete"]),
+    ],
+)
+async def test_the_server_learns_whether_start_and_stop_succeeded(
+    fails_at: str | None, told: list[str]
+) -> None:
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        if fails_at == "startup":
+            raise RuntimeError("the secret is 1234")
+        yield
+        if fails_at == "shutdown":
+            raise RuntimeError("the secret is 1234")
+
+    async def receive() -> dict[str, str]:
+        return {"type": "lifespan.shutdown" if sent else "lifespan.startup"}
+
+    async def send(message: MutableMapping[str, str]) -> None:
+        sent.append(message)
+
+    sent: list[MutableMapping[str, str]] = []
+    app = Application([], {}, OpenGate(), public_url="http://test", lifespan=lifespan)
+    await app({"type": "lifespan"}, receive, send)
+
+    assert [message["type"] for message in sent] == told
+    assert "1234" not in str(sent)

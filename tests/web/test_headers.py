@@ -76,7 +76,13 @@ def test_an_order_that_a_client_has_already_is_not_sent_again(store: Store) -> N
 )
 def test_a_list_of_entity_tags_is_read_as_rfc_9110_has_it(lines: list[str], *, known: bool) -> None:
     headers = [(b"if-none-match", line.encode()) for line in lines]
-    scope = {"method": "GET", "path": "/", "query_string": b"", "headers": headers}
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "query_string": b"",
+        "headers": headers,
+    }
 
     async def receive() -> dict[str, object]:
         raise AssertionError("nothing is read")

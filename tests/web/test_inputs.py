@@ -17,7 +17,7 @@ from tradewind.web.inputs import (
     Moment,
     body_reader,
     read_query,
-    refuse_query,
+    reject_query,
 )
 from tradewind.web.problems import BodyTooLarge, MalformedJson, UnsupportedMediaType
 from tradewind.web.request import Request
@@ -60,6 +60,7 @@ def read_body(
         return {"type": "http.request", "body": body, "more_body": bool(chunks)}
 
     scope = {
+        "type": "http",
         "method": "POST",
         "path": "/",
         "query_string": b"",
@@ -242,7 +243,7 @@ def test_a_wrong_parameter_is_named(query: bytes, pointer: str, code: str) -> No
 
 def test_where_no_parameters_are_taken_every_one_is_unknown() -> None:
     with pytest.raises(ValidationFailed) as caught:
-        refuse_query(b"verbose=1&more=2&verbose=2")
+        reject_query(b"verbose=1&more=2&verbose=2")
 
     pointers = [(error["pointer"], error["code"]) for error in caught.value.facts["errors"]]
     assert pointers == [("?verbose", "unknown"), ("?more", "unknown")]

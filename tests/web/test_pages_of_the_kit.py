@@ -1,7 +1,7 @@
 """Pages in the kit: who enters, which forms are taken, how refusals look, and streams."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -69,7 +69,7 @@ class Pieces:
         self.open = 0
         self.endless = False
 
-    async def __call__(self) -> AsyncIterator[bytes]:
+    async def __call__(self) -> AsyncGenerator[bytes, None]:
         self.open += 1
         try:
             for piece in (b"a", b"b"):
@@ -127,9 +127,9 @@ class OpenSite:
         if form.csrf != "ok":
             raise ForgedForm
 
-    async def refused(self, refusal: ApiError, request: Request) -> Response:
+    async def error_page(self, error: ApiError, request: Request) -> Response:
         assert request.id
-        return Response(f"<p>{refusal.code}".encode(), status_of(type(refusal)), content_type=HTML)
+        return Response(f"<p>{error.code}".encode(), status_of(type(error)), content_type=HTML)
 
 
 def application(pieces: Pieces) -> Application:
@@ -258,6 +258,7 @@ def test_a_page_without_a_form_of_ours_does_not_even_start(method: str) -> None:
 
 def test_cookies_are_found_in_any_of_their_lines() -> None:
     scope = {
+        "type": "http",
         "method": "GET",
         "path": "/",
         "query_string": b"",
@@ -269,4 +270,4 @@ def test_cookies_are_found_in_any_of_their_lines() -> None:
 
     request = Request(scope, receive, ())
 
-    assert [request.cookie(name) for name in ("a", "bc", "c", "b")] == ["1", "2", "3=3", None]
+    assert [request.cookies.get(name) for name in ("a", "bc", "c", "b")] == ["1", "2", "3=3", None]

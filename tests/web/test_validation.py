@@ -80,7 +80,7 @@ def read_body(kind: Any, raw: bytes) -> Any:
         return await reader(Request(scope, receive, ()))
 
     headers = [(b"content-type", b"application/json")]
-    scope = {"method": "POST", "path": "/", "query_string": b"", "headers": headers}
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": headers}
     return asyncio.run(read())
 
 
@@ -88,7 +88,7 @@ def wrong(kind: Any, value: Any) -> dict[str, str]:
     """What is wrong with a body, by its pointer."""
     with pytest.raises(ValidationFailed) as caught:
         read_body(kind, json.dumps(value).encode())
-    return {error.pointer: error.message for error in caught.value.found}
+    return {error.pointer: error.message for error in caught.value.errors}
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
@@ -190,7 +190,7 @@ def test_all_parameters_that_are_wrong_are_told_at_once(
         read_query(query, OrdersQuery)
 
     told: dict[str, list[str]] = {}
-    for error in caught.value.found:
+    for error in caught.value.errors:
         told.setdefault(error.pointer, []).append(error.message)
     assert told.keys() == expected.keys()
     assert all(told[pointer] == messages for pointer, messages in expected.items() if messages)
@@ -301,7 +301,7 @@ def test_no_message_about_any_query_needs_a_programmer(kind: Any) -> None:
             try:
                 read_query(f"{name}={value}&unheard_of=1".encode(), kind)
             except ValidationFailed as failed:
-                for error in failed.found:
+                for error in failed.errors:
                     assert not NOT_PLAIN.search(error.message), error
                     assert re.fullmatch(r"(Must|Is|Has) .*[.?]", error.message), error
                     assert error.pointer.startswith("?"), error
@@ -346,7 +346,7 @@ def test_values_of_a_form_are_checked_like_a_body() -> None:
             Thing, kind="huge", price="1,50", is_new="perhaps", at=datetime(1, 1, 1, tzinfo=UTC)
         )
 
-    assert {error.pointer for error in caught.value.found} == {"/kind", "/price", "/is_new", "/at"}
+    assert {error.pointer for error in caught.value.errors} == {"/kind", "/price", "/is_new", "/at"}
     with pytest.raises(ValidationFailed, match=r"decimals, such as 128\.5\.$"):  # no "or null"
         read_values(Thing, kind="big", price="1.005")
     assert read_values(Thing, kind="big", price="1.50", is_new="true").price == 1.5

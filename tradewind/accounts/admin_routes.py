@@ -56,7 +56,7 @@ async def list_accounts(
 
 @routes.post(
     status=201,
-    answers=AdminAccountOut,
+    returns=AdminAccountOut,
     errors=(EmailTaken, TooBusyToHash),
     headers={"Location": "The account's path."},
 )
@@ -138,7 +138,7 @@ async def change_roles(
 @routes.post(
     "/{id}/password-link",
     status=201,
-    answers=PasswordLinkOut,
+    returns=PasswordLinkOut,
     errors=(ResourceNotFound,),
     headers={
         "Cache-Control": "Always `no-store`: the answer holds a secret.",

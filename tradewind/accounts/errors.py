@@ -9,7 +9,7 @@ from tradewind.errors import (
     Unauthenticated,
     ValidationFailed,
 )
-from tradewind.web.limits import Budget
+from tradewind.web.limits import Budget, CarriesBudget
 
 
 class WrongCredentials(Unauthenticated):
@@ -25,7 +25,7 @@ class WrongCredentials(Unauthenticated):
         super().__init__("The e-mail or the password is wrong.")
 
 
-class AccountLocked(Forbidden):
+class AccountLocked(CarriesBudget, Forbidden):
     """The account is locked by an operator, or logins for this e-mail are stopped for a while.
 
     With `retry_after`, too many logins failed: wait that many seconds; API keys and sessions of
@@ -36,11 +36,12 @@ class AccountLocked(Forbidden):
 
     code = "account_locked"
     title = "The account is locked"
-    budget: Budget | None = None
 
     @classmethod
-    def by_operator(cls) -> "AccountLocked":
-        return cls("This account is locked; ask the operator of this service.")
+    def by_operator(cls, budget: Budget | None = None) -> "AccountLocked":
+        error = cls("This account is locked; ask the operator of this service.")
+        error.budget = budget
+        return error
 
     @classmethod
     def after_failures(cls, retry_after: int) -> "AccountLocked":

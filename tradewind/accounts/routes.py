@@ -30,7 +30,7 @@ _NO_STORE_HEADER = {"Cache-Control": "Always `no-store`: the answer holds secret
 
 @auth.post(
     "/login",
-    answers=TokensOut,
+    returns=TokensOut,
     errors=(WrongCredentials, AccountLocked, RateLimited, TooBusyToHash, TooManyAtOnce),
     headers=_NO_STORE_HEADER,
 )
@@ -56,14 +56,14 @@ async def login(
         email=body.email,
         password=body.password,
         address=request.address,
-        user_agent=request.header(b"user-agent") or "",
+        user_agent=request.headers.get("user-agent", ""),
     )
     return Response(TokensOut.of(account, tokens), headers=[NO_STORE])
 
 
 @auth.post(
     "/refresh",
-    answers=TokensOut,
+    returns=TokensOut,
     errors=(NotSignedIn, AccountLocked, RateLimited),
     headers=_NO_STORE_HEADER,
 )

@@ -71,8 +71,8 @@ class Authenticator:
         self._genuine = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
-        key = request.single_header(b"x-api-key")
-        bearer = request.single_header(b"authorization")
+        key = request.single_header("x-api-key")
+        bearer = request.single_header("authorization")
         if key is None and bearer is None:
             raise CredentialsMissing
         if key is not None and not spelling.is_well_formed(key):
@@ -87,9 +87,7 @@ class Authenticator:
         kind = ids.API_KEY if row["key_id"] else ids.SESSION
         note(account=_shown(ids.ACCOUNT, row["account_id"]), credential=_shown(kind, credential))
         if row["locked"]:
-            refusal = AccountLocked.by_operator()
-            refusal.budget = budget
-            raise refusal
+            raise AccountLocked.by_operator(budget)
         if not verdict.granted and not (urgent and await self._urgent(credential)):
             RATE_LIMITED.labels(row["plan"]).inc()
             raise RateLimited(budget)

@@ -19,7 +19,7 @@ def checked(kind: type[T], **values: Any) -> T:
     except ValidationFailed as failed:
         sentences = [
             f"The {error.pointer.strip('/').replace('_', ' ')} is wrong: {_lower(error.message)}"
-            for error in failed.found
+            for error in failed.errors
         ]
         raise WrongArgument(" ".join(sentences)) from None
 

@@ -110,7 +110,7 @@ async def _attempt(
 @routes.post(
     "/{id}/deliveries/{dlv}/redeliver",
     status=202,
-    answers=PendingOut,
+    returns=PendingOut,
     errors=(ResourceNotFound, NotActive),
 )
 async def redeliver(
@@ -160,7 +160,7 @@ async def list_pending(
 @routes.post(
     "/{id}/recover",
     status=202,
-    answers=RecoverOut,
+    returns=RecoverOut,
     errors=(ResourceNotFound, NotActive, RecoveryRunning),
     expensive=True,
 )
@@ -223,7 +223,7 @@ async def get_recovery(
     return JobOut.of(row)
 
 
-@routes.delete("/{id}/recover/{job}", answers=JobOut, errors=(ResourceNotFound,))
+@routes.delete("/{id}/recover/{job}", returns=JobOut, errors=(ResourceNotFound,))
 async def cancel_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:

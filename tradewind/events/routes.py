@@ -83,7 +83,7 @@ class EventPage(Output):
 
 
 @routes.get(
-    answers=EventPage,
+    returns=EventPage,
     errors=(EventsExpired, EventsRewound, MalformedCursor, OutdatedCursor),
     expensive=True,
 )
@@ -118,7 +118,7 @@ async def list_events(
     return Response(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
 
 
-@routes.get("/{id}", answers=EventBody, errors=(ResourceNotFound,))
+@routes.get("/{id}", returns=EventBody, errors=(ResourceNotFound,))
 async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Response:
     """Look at one event, in the exact bytes that webhooks get."""
     body = await sql.find_event(db, caller.account_id, event_id)

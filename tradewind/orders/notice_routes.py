@@ -1,6 +1,5 @@
 """Where marketplaces push to: their own signature, and an answer at once."""
 
-import asyncio
 from typing import Annotated
 
 from msgspec import Meta
@@ -12,9 +11,9 @@ from tradewind.platforms.errors import PlatformNotConfigured, UnsupportedPlatfor
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import BODY_LIMIT, Output
-from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson
-from tradewind.web.request import BrokenOff, Request
+from tradewind.web.inputs import Output, read_body
+from tradewind.web.problems import BodyTooSlow, MalformedJson
+from tradewind.web.request import Request
 
 routes = Routes("/v1/notices", tag="Notices (marketplaces)")
 
@@ -49,20 +48,9 @@ async def receive_notice(
 
     It is only ever a hint: the orders that it names are read through the marketplace's API.
     """
+    body = await read_body(request, seconds=_BODY_SECONDS)
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            body = await request.body(BODY_LIMIT)
-    except TimeoutError:
-        raise BodyTooSlow(_BODY_SECONDS) from None
-    except BrokenOff:
-        raise MalformedJson("it breaks off") from None
-    if body is None:
-        raise BodyTooLarge(BODY_LIMIT)
-    headers = {
-        name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers.items()
-    }
-    try:
-        await take_notice(db, platforms, platform, headers, body)
+        await take_notice(db, platforms, platform, dict(request.headers), body)
     except NoticeRejected as refused:
         raise NoticeForged from refused
     return NoticeOut(received=True)

@@ -87,7 +87,7 @@ async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> P
 
 @routes.post(
     status=201,
-    answers=OrderOut,
+    returns=OrderOut,
     errors=(*_PLATFORM, *_REFUSED, PriceChanged, ExternalIdTaken),
     headers={"Location": "The order's path."},
 )
@@ -172,7 +172,7 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 
 @routes.get(
     "/{id}",
-    answers=OrderOut,
+    returns=OrderOut,
     errors=(ResourceNotFound,),
     headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
     also={304: "Nothing changed since the `ETag` that you sent."},
@@ -201,7 +201,7 @@ def etag(order: Order, *, stale: bool) -> str:
 
 @routes.post(
     "/{id}/cancel",
-    answers=OrderOut,
+    returns=OrderOut,
     errors=(ResourceNotFound, InvalidTransition, CancelRefused),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
 )

@@ -31,7 +31,7 @@ _UPSTREAM: tuple[type[ApiError], ...] = (
 
 @routes.post(
     "/search",
-    answers=SearchOut,
+    returns=SearchOut,
     errors=_UPSTREAM,
     headers={"Age": "How many seconds ago the marketplace gave this answer."},
     expensive=True,

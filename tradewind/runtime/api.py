@@ -2,8 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -161,27 +161,27 @@ def build(chosen: Settings) -> Application:
     renderer = Renderer(keyring, sessions, static, chosen.public_url)
     live = Live(db)
 
-    async def open_() -> None:
-        for pool in (db, gate_db, login_db):
-            await pool.open()
-        # The server waits for open streams before it asks us to close.
-        loop = asyncio.get_running_loop()
-        for signum in (signal.SIGTERM, signal.SIGINT):
-            child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
-        with suppress(ServiceUnavailable):  # the worker does it as well, as soon as it can
-            await store_configured_credentials(db, platforms, configured_credentials(chosen))
-            await partitions.make_ahead(db)
-
-    async def close() -> None:
-        live.close()
-        await errands.close()
-        await refreshes.close()
-        passwords.close()
-        await client.close()
-        await sender.close()
-        await resolver.close()
-        for pool in (login_db, gate_db, db):
-            await pool.close()
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for pool in (db, gate_db, login_db):
+                stack.push_async_callback(pool.close)
+                await pool.open()
+            stack.push_async_callback(resolver.close)
+            stack.push_async_callback(sender.close)
+            stack.push_async_callback(client.close)
+            stack.callback(passwords.close)
+            stack.push_async_callback(refreshes.close)
+            stack.push_async_callback(errands.close)
+            stack.callback(live.close)
+            # The server waits for open streams before it asks us to close.
+            loop = asyncio.get_running_loop()
+            for signum in (signal.SIGTERM, signal.SIGINT):
+                child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
+            with suppress(ServiceUnavailable):  # the worker does it as well, as soon as it can
+                await store_configured_credentials(db, platforms, configured_credentials(chosen))
+                await partitions.make_ahead(db)
+            yield
 
     return Application(
         endpoints(),
@@ -213,6 +213,5 @@ def build(chosen: Settings) -> Application:
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,
         cors_origins=chosen.cors_origins,
-        on_start=[open_],
-        on_stop=[close],
+        lifespan=lifespan,
     )

@@ -1,8 +1,12 @@
-"""The ASGI application: every request in, one answer, one wide log line and its metrics out."""
+"""The ASGI application: answers each request, writes its one log line and counts its metrics."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from time import perf_counter
 from typing import Any
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from tradewind.errors import ApiError, FieldError, InsufficientPermissions, ValidationFailed
 from tradewind.observability import logs, metrics
@@ -13,27 +17,27 @@ from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
 from tradewind.web.endpoint import Endpoint, read_path
 from tradewind.web.idempotency import IdempotencyKey, Replay
+from tradewind.web.limits import CarriesBudget
 from tradewind.web.problems import BodyTooLarge, InternalError, MethodNotAllowed, RouteNotFound
-from tradewind.web.request import Network, Receive, Request, Scope, Send
-from tradewind.web.response import Response
+from tradewind.web.request import Network, Request
+from tradewind.web.response import Headers, Response
 from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
 from tradewind.web.site import Site
-from tradewind.web.streaming import send_stream
 
-Hook = Callable[[], Awaitable[None]]
+Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
 _NO_BODY = frozenset({204, 304})
 
 
-class _Bound:
+class _Route:
     """An endpoint made ready: its body's reader, its fixed arguments, its metrics by status."""
 
-    __slots__ = ("endpoint", "fixed", "has_inputs", "read_body", "refuses_body", "route", "seen")
+    __slots__ = ("endpoint", "fixed", "has_inputs", "name", "observers", "read_body", "takes_none")
 
     def __init__(self, endpoint: Endpoint, parts: Mapping[type, Any]) -> None:
         self.endpoint = endpoint
-        self.route = f"{endpoint.method} {endpoint.path}"
+        self.name = f"{endpoint.method} {endpoint.path}"
         self.fixed = {name: parts[kind] for name, kind in endpoint.parts.items()}
         self.read_body = inputs.body_reader(
             endpoint.body,
@@ -41,13 +45,13 @@ class _Bound:
             required=endpoint.body_required,
             page=endpoint.page,
         )
-        self.refuses_body = endpoint.is_api and not endpoint.raw_body and self.read_body is None
+        self.takes_none = endpoint.is_api and not endpoint.raw_body and self.read_body is None
         self.has_inputs = not (
-            endpoint.query is None and self.read_body is None and endpoint.once is None
+            endpoint.query is None and self.read_body is None and endpoint.idempotency_key is None
         )
         if endpoint.query is not None:
-            validation.rule_of(endpoint.query)  # a type that has no words yet fails at the start
-        self.seen: dict[int, metrics.Observe] = {}
+            validation.rule_of(endpoint.query)  # a type without a description fails at the start
+        self.observers: dict[int, metrics.Observe] = {}
 
 
 class Application:
@@ -63,11 +67,10 @@ class Application:
         site: Site | None = None,
         trusted_proxies: Sequence[Network] = (),
         cors_origins: Sequence[str] = (),
-        on_start: Sequence[Hook] = (),
-        on_stop: Sequence[Hook] = (),
+        lifespan: Lifespan = nullcontext,
     ) -> None:
-        bound = [_Bound(endpoint, parts) for endpoint in endpoints]
-        self._router = Router((b.endpoint.method, b.endpoint.path, b) for b in bound)
+        routes = [_Route(endpoint, parts) for endpoint in endpoints]
+        self._router = Router((r.endpoint.method, r.endpoint.path, r) for r in routes)
         self._gate = gate
         self._site = site
         if site is None and any(endpoint.page for endpoint in endpoints):
@@ -77,7 +80,7 @@ class Application:
         self._concurrency = ConcurrencyLimit()
         self._cors = Cors(cors_origins)
         self._response_headers = ResponseHeaders(self._cors, public_url=public_url)
-        self._hooks = {"lifespan.startup": on_start, "lifespan.shutdown": on_stop}
+        self._lifespan = lifespan
         self._unrouted: dict[int, metrics.Observe] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,105 +90,115 @@ class Application:
             await self._live(receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
-            message = await receive()
-            for hook in self._hooks[message["type"]]:
-                await hook()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+        """Run the lifespan; a failure is logged, and the server is told which half failed."""
+        phase = "startup"
+        await receive()
+        try:
+            async with self._lifespan():
+                await send({"type": "lifespan.startup.complete"})
+                phase = "shutdown"
+                await receive()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the server must know
+            log.exception(f"api.{phase}_failed")
+            await send({"type": f"lifespan.{phase}.failed", "message": type(error).__name__})
+        else:
+            await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = perf_counter()
         line = logs.begin()
         request = Request(scope, receive, self._proxies)
-        bound, answer = await self._answer(request, line)
-        status = answer.status or (bound.endpoint.status if bound else 200)
-        body = b"" if status in _NO_BODY else answer.encoded()
+        route, response = await self._respond(request, line)
+        status = response.status or (route.endpoint.status if route else 200)
+        body = b"" if status in _NO_BODY else response.encoded()
         headers = self._response_headers.add_to(
-            [(b"x-request-id", request.id.encode("latin-1")), *answer.headers],
+            [(b"x-request-id", request.id.encode("latin-1")), *response.headers],
             request,
-            page=bound is not None and bound.endpoint.page,
-            routed=bound is not None,
+            page=route is not None and route.endpoint.page,
+            routed=route is not None,
         )
         if status not in _NO_BODY:
-            headers.append((b"content-type", answer.content_type))
-            if answer.stream is None:
+            headers.append((b"content-type", response.content_type))
+            if response.stream is None:
                 headers.append((b"content-length", str(len(body)).encode()))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        took = perf_counter() - started
-        if answer.stream is not None and request.method != "HEAD":
-            size = await send_stream(answer.stream, request, send)
-        else:
-            shown = b"" if request.method == "HEAD" else body
-            await send({"type": "http.response.body", "body": shown})
-            size = len(shown)
+        if response.stream is not None and request.method != "HEAD":
+            stream = _Counted(response.stream)
+            streaming = StreamingResponse(stream, status)
+            streaming.raw_headers = headers
             took = perf_counter() - started
-        self._report(request, bound, status, took, size, line)
+            async with aclosing(response.stream):
+                await streaming(scope, receive, send)
+            size = stream.size
+        else:
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            sent = b"" if request.method == "HEAD" else body
+            await send({"type": "http.response.body", "body": sent})
+            size = len(sent)
+            took = perf_counter() - started
+        self._report(request, route, status, took, size, line)
 
-    async def _answer(
+    async def _respond(
         self, request: Request, line: dict[str, Any]
-    ) -> tuple[_Bound | None, Response]:
-        bound: _Bound | None = None
-        spent: list[tuple[bytes, bytes]] = []
+    ) -> tuple[_Route | None, Response]:
+        route: _Route | None = None
+        budget_headers: Headers = []
         try:
             methods, values = self._find(request)
-            bound = methods.get("GET" if request.method == "HEAD" else request.method)
-            if bound is None:
+            route = methods.get("GET" if request.method == "HEAD" else request.method)
+            if route is None:
                 return None, self._other_method(request, methods)
-            result = await self._call(bound, request, values, spent)
-            answer = result if isinstance(result, Response) else Response(result)
-        except ApiError as refusal:
-            line["refused"] = refusal.code
-            budget = getattr(refusal, "budget", None)
-            if budget is not None and not spent:
-                spent = budget.headers()
-            answer = await self._refused(refusal, bound, request)
+            result = await self._call(route, request, values, budget_headers)
+            response = result if isinstance(result, Response) else Response(result)
+        except ApiError as error:
+            line["error_code"] = error.code
+            if isinstance(error, CarriesBudget) and error.budget and not budget_headers:
+                budget_headers = error.budget.headers()
+            response = await self._error_response(error, route, request)
         except Replay as replay:
-            answer = replay.answer
+            response = replay.answer
         except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
-            log.exception("request.failed", request_id=request.id, route=bound and bound.route)
-            answer = await self._refused(InternalError(), bound, request)
-        if spent:
-            answer.headers = [*answer.headers, *spent]
-        return bound, answer
+            log.exception("request.failed", request_id=request.id, route=route and route.name)
+            response = await self._error_response(InternalError(), route, request)
+        if budget_headers:
+            response.headers = [*response.headers, *budget_headers]
+        return route, response
 
-    async def _refused(self, refusal: ApiError, bound: _Bound | None, request: Request) -> Response:
-        """A refusal as whoever asked can read it: people a page, programs a problem document."""
-        is_page = bound.endpoint.page if bound else request.wants_a_page
-        if self._site is not None and (is_page or request.wants_a_page):
-            return await self._site.refused(refusal, request)
-        return problems.answer(refusal, self._public_url, request.id)
+    async def _error_response(
+        self, error: ApiError, route: _Route | None, request: Request
+    ) -> Response:
+        """A page for people, a problem document for programs."""
+        is_page = route.endpoint.page if route else request.wants_html
+        if self._site is not None and (is_page or request.wants_html):
+            return await self._site.error_page(error, request)
+        return problems.response(error, self._public_url, request.id)
 
-    def _find(self, request: Request) -> tuple[dict[str, _Bound], list[str]]:
+    def _find(self, request: Request) -> tuple[dict[str, _Route], list[str]]:
         methods, values = self._router.find(request.path)
         # A slash that came encoded is not a slash: a proxy's rules read the path as it was sent.
-        if not methods or request.hides_a_slash:
+        if not methods or request.has_encoded_slash:
             raise RouteNotFound
         return methods, values
 
     async def _call(
-        self,
-        bound: _Bound,
-        request: Request,
-        values: Sequence[str],
-        spent: list[tuple[bytes, bytes]],
+        self, route: _Route, request: Request, values: Sequence[str], budget_headers: Headers
     ) -> Any:
-        endpoint = bound.endpoint
-        arguments = dict(bound.fixed)
+        endpoint = route.endpoint
+        arguments = dict(route.fixed)
         caller = None
         if endpoint.caller is not None:
-            caller = await self._admit(endpoint, request, spent)
+            caller = await self._admit(endpoint, request, budget_headers)
             arguments[endpoint.caller] = caller
         if endpoint.path_kinds:
             arguments.update(read_path(endpoint.path_kinds, values))
         if endpoint.request is not None:
             arguments[endpoint.request] = request
         key = None
-        if bound.has_inputs or request.query_string or not request.has_no_body:
-            key = await self._read_inputs(bound, request, caller, arguments)
-        if endpoint.once is not None:
-            arguments[endpoint.once] = _once(caller, bound.route, key, request, arguments)
+        if route.has_inputs or request.query_string or not request.has_no_body:
+            key = await self._read_inputs(route, request, caller, arguments)
+        if endpoint.idempotency_key is not None:
+            arguments[endpoint.idempotency_key] = _idempotency_key(
+                caller, route.name, key, request, arguments
+            )
         if endpoint.expensive and caller is not None:
             async with self._concurrency.slot(caller.account_id):
                 return await endpoint.handler(**arguments)
@@ -193,7 +206,7 @@ class Application:
 
     async def _read_inputs(
         self,
-        bound: _Bound,
+        route: _Route,
         request: Request,
         caller: Caller | None,
         arguments: dict[str, Any],
@@ -202,25 +215,25 @@ class Application:
 
         Returns the Idempotency-Key.
         """
-        endpoint = bound.endpoint
+        endpoint = route.endpoint
         wrong: list[FieldError] = []
         try:
             self._read_query(endpoint, request, arguments)
         except ValidationFailed as failed:
-            wrong += failed.found
+            wrong += failed.errors
         key = _read_key(endpoint, request)
         try:
-            if bound.read_body is not None:
-                arguments["body"] = await bound.read_body(request)
-            elif bound.refuses_body and not request.has_no_body:
-                await inputs.refuse_body(request)
+            if route.read_body is not None:
+                arguments["body"] = await route.read_body(request)
+            elif route.takes_none and not request.has_no_body:
+                await inputs.reject_body(request)
             elif request.declared_length > inputs.BODY_LIMIT:
                 raise BodyTooLarge(inputs.BODY_LIMIT)
         except ValidationFailed as failed:
-            wrong += failed.found
+            wrong += failed.errors
         if wrong:
             raise ValidationFailed.several(wrong)
-        if bound.read_body is not None and endpoint.page and self._site is not None:
+        if route.read_body is not None and endpoint.page and self._site is not None:
             self._site.check_form(request, caller, arguments["body"])
         return key
 
@@ -231,50 +244,47 @@ class Application:
                 request.query_string, endpoint.query, page=endpoint.page
             )
         elif request.query_string and endpoint.is_api:
-            inputs.refuse_query(request.query_string)
+            inputs.reject_query(request.query_string)
 
-    async def _admit(
-        self, endpoint: Endpoint, request: Request, spent: list[tuple[bytes, bytes]]
-    ) -> Caller:
+    async def _admit(self, endpoint: Endpoint, request: Request, budget_headers: Headers) -> Caller:
         if endpoint.page and self._site is not None:
             caller = request.caller = await self._site.enter(request)
         else:
             caller = await self._gate.admit(request, urgent=endpoint.urgent)
-            spent.extend(caller.budget.headers())
+            budget_headers.extend(caller.budget.headers())
         if endpoint.role is not None and endpoint.role not in caller.roles:
             raise InsufficientPermissions(endpoint.role)
         return caller
 
     def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Response:
-        names = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
-        allow = ", ".join(names)
-        if request.method == "OPTIONS":
-            preflight = self._cors.preflight(request, allow)
-            return Response(None, 204, [(b"allow", allow.encode()), *preflight])
-        raise MethodNotAllowed(allow)
+        allowed = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
+        if request.method != "OPTIONS":
+            raise MethodNotAllowed(allowed)
+        allow = ", ".join(allowed).encode()
+        return Response(None, 204, [(b"allow", allow), *self._cors.preflight(request, allow)])
 
     def _report(
         self,
         request: Request,
-        bound: _Bound | None,
+        route: _Route | None,
         status: int,
         took: float,
         size: int,
         line: dict[str, Any],
     ) -> None:
-        seen, route = (bound.seen, bound.route) if bound else (self._unrouted, "none")
-        observe = seen.get(status)
+        observers, name = (route.observers, route.name) if route else (self._unrouted, "none")
+        observe = observers.get(status)
         if observe is None:
-            observe = seen[status] = metrics.request_observer(route, status)
+            observe = observers[status] = metrics.request_observer(name, status)
         observe(took)
-        if bound is not None and bound.endpoint.quiet and status < 400:  # noqa: PLR2004
+        if route is not None and route.endpoint.quiet and status < 400:  # noqa: PLR2004
             return
         write = log.error if status >= 500 else log.info  # noqa: PLR2004
         write(
             "request",
             request_id=request.id,
             method=request.method,
-            route=route,
+            route=name,
             status=status,
             took_ms=round(took * 1000, 3),
             bytes=size,
@@ -283,14 +293,30 @@ class Application:
         )
 
 
+class _Counted:
+    """A stream whose bytes are counted while they are sent."""
+
+    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+        self._stream = stream
+        self.size = 0
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await anext(self._stream)
+        self.size += len(chunk)
+        return chunk
+
+
 def _read_key(endpoint: Endpoint, request: Request) -> str | None:
-    if endpoint.once is None:
+    if endpoint.idempotency_key is None:
         return None
-    header = request.single_header(b"idempotency-key")
-    return idempotency.read_key(header, required=endpoint.once_required)
+    header = request.single_header("idempotency-key")
+    return idempotency.read_key(header, required=endpoint.idempotency_key_required)
 
 
-def _once(
+def _idempotency_key(
     caller: Caller | None,
     route: str,
     key: str | None,

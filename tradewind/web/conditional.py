@@ -13,7 +13,7 @@ def is_known(request: Request, entity_tag: str) -> bool:
     Tags are compared weakly, `W/"1"` like `"1"`, as section 13.1.2 asks. `*` is any
     representation, and there is one. Several lines of the header are one list.
     """
-    lines = request.header_lines(b"if-none-match")
+    lines = request.headers.getlist("if-none-match")
     if not lines:
         return False
     listed = ",".join(lines)

@@ -8,7 +8,7 @@ from tradewind.web.response import Headers
 _EXPOSED = (
     b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Location, Idempotent-Replayed"
 )
-_TAKEN = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
+_ACCEPTED = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
 
 
 class Cors:
@@ -19,12 +19,12 @@ class Cors:
 
     @property
     def enabled(self) -> bool:
-        """Whether answers depend on the request's Origin."""
+        """Whether responses depend on the request's Origin."""
         return bool(self._origins)
 
     def headers(self, request: Request) -> Headers:
-        """The headers for an answer to `request`."""
-        origin = request.header(b"origin")
+        """The headers for a response to `request`."""
+        origin = request.headers.get("origin")
         if origin not in self._origins:
             return []
         return [
@@ -32,13 +32,13 @@ class Cors:
             (b"access-control-expose-headers", _EXPOSED),
         ]
 
-    def preflight(self, request: Request, allow: str) -> Headers:
-        """What a browser's question before the request is answered on top."""
-        asked = request.headers.get(b"access-control-request-method")
-        if asked is None or request.header(b"origin") not in self._origins:
+    def preflight(self, request: Request, allow: bytes) -> Headers:
+        """The headers that a response to a preflight request has on top; none for any other."""
+        is_preflight = "access-control-request-method" in request.headers
+        if not is_preflight or request.headers.get("origin") not in self._origins:
             return []
         return [
-            (b"access-control-allow-methods", allow.encode()),
-            (b"access-control-allow-headers", _TAKEN),
+            (b"access-control-allow-methods", allow),
+            (b"access-control-allow-headers", _ACCEPTED),
             (b"access-control-max-age", b"600"),
         ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from tradewind.errors import ApiError, ResourceNotFound
@@ -21,26 +21,17 @@ Handler = Callable[..., Awaitable[Any]]
 class Endpoint:
     """One method of one path, with everything that its function's signature says about it.
 
-    Parameters are recognised by what they are: ids and texts are those of the path, in its order
+    Parameters are recognised by their types: ids and texts belong to the path, in its order
     (`/{id}` may be called `order_id` here), `Caller` (perhaps with a role) asks for credentials,
     `body` and `query` are structs (a body that may be None may be left out),
-    `IdempotencyKey` is that header, `Request` the request itself, and anything else is a part of
-    the application, handed in by its type.
+    `IdempotencyKey` is that header, `Request` is the request itself, and anything else is a part
+    of the application, passed in by its type.
 
-    `path_kinds` are the kinds of the path's ids by the names that the function gives them; None is
-    a plain text. `also` are other statuses of success, and what each says.
+    `path_kinds` are the kinds of the path's ids by the names of the function's parameters; None is
+    plain text. For the options see `RouteOptions`.
 
-    An `expensive` endpoint holds the database or a marketplace for long: an account has only a few
-    such requests at once (see `web/concurrency.py`).
-
-    An `urgent` endpoint stops an abuse, and so is open to who is abused: it is let through when
-    the account's budget is used up, by whoever did that.
-
-    An endpoint with a `raw_body` reads it from the request itself, whatever it is. Any other that
-    takes no `body` refuses one.
-
-    A `page` is for people: whoever opens it is known by the session cookie, refusals are pages as
-    well, and a form is checked to be one of ours (see `web/site.py`).
+    A `page` is for people: the session cookie says who opens it, errors are pages as well, and a
+    form must come from a page of this site (see `web/site.py`).
     """
 
     method: str
@@ -59,15 +50,15 @@ class Endpoint:
     page: bool
     also: Mapping[int, str]
     raw_body: bool = False
-    answers: Any = None
+    returns: Any = None
     caller: str | None = None
     role: str | None = None
     body: Any = None
     body_required: bool = True
     query: Any = None
     request: str | None = None
-    once: str | None = None
-    once_required: bool = False
+    idempotency_key: str | None = None
+    idempotency_key_required: bool = False
     path_kinds: Mapping[str, Kind | None] = field(default_factory=dict)
     parts: Mapping[str, type] = field(default_factory=dict)
 
@@ -78,18 +69,44 @@ class Endpoint:
 
     @property
     def is_api(self) -> bool:
-        """Whether programs call it, which are told of everything that it does not know.
+        """Whether programs call it. An API endpoint rejects parameters that it does not know.
 
-        What browsers and load balancers open ignores parameters that it does not know.
+        Pages and health checks ignore them: browsers and load balancers add all sorts.
         """
         return self.path.startswith("/v1/")
+
+
+class RouteOptions(TypedDict, total=False):
+    """What a route says beyond its function's signature.
+
+    `status` is that of success, `also` are other ones, and what each means. `errors` and `headers`
+    are what the reference lists. `returns` is the type of the body where the function returns a
+    `Response`, and `media_type` its content type.
+
+    An `expensive` endpoint holds the database or a marketplace for long: an account has only a few
+    such requests at the same time (see `web/concurrency.py`). An `urgent` endpoint stops an abuse,
+    so it works when the account's budget is used up. With `form` the body is a form, not JSON.
+    With `raw_body` the function reads the body from the request; any other endpoint without a
+    `body` rejects one.
+    """
+
+    status: int
+    also: Mapping[int, str]
+    errors: Sequence[type[ApiError]]
+    headers: Mapping[str, str]
+    returns: Any
+    media_type: str
+    expensive: bool
+    urgent: bool
+    form: bool
+    raw_body: bool
 
 
 class Routes:
     """A group of endpoints under one prefix, shown under one heading of the reference.
 
-    Hidden ones are not in the reference; quiet ones write no log line while all is well; `pages`
-    are for people with a browser.
+    Hidden routes are not in the reference; quiet ones log only errors; `pages` are for people with
+    a browser.
     """
 
     def __init__(
@@ -108,61 +125,55 @@ class Routes:
         self.pages = pages
         self.endpoints: list[Endpoint] = []
 
-    def get(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
-        return self._declare("GET", path, **options)
+    def get(self, path: str = "", **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
+        return self._declare("GET", path, options)
 
-    def post(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
-        return self._declare("POST", path, **options)
+    def post(self, path: str = "", **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
+        return self._declare("POST", path, options)
 
-    def patch(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
-        return self._declare("PATCH", path, **options)
+    def patch(
+        self, path: str = "", **options: Unpack[RouteOptions]
+    ) -> Callable[[Handler], Handler]:
+        return self._declare("PATCH", path, options)
 
-    def delete(self, path: str = "", **options: Any) -> Callable[[Handler], Handler]:
-        return self._declare("DELETE", path, **options)
+    def delete(
+        self, path: str = "", **options: Unpack[RouteOptions]
+    ) -> Callable[[Handler], Handler]:
+        return self._declare("DELETE", path, options)
 
     def _declare(
         self,
         method: str,
         path: str,
-        *,
-        status: int = 200,
-        errors: Sequence[type[ApiError]] = (),
-        headers: Mapping[str, str] | None = None,
-        answers: Any = None,
-        media_type: str = "application/json",
-        urgent: bool = False,
-        expensive: bool = False,
-        form: bool = False,
-        also: Mapping[int, str] | None = None,
-        raw_body: bool = False,
+        options: RouteOptions,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
-            read = _read_signature(handler, self.prefix + path)
-            if answers is not None:
-                read["answers"] = answers
-            if expensive and "caller" not in read:
-                raise TypeError(f"{method} {path}: only what an account asks for is expensive.")
+            signature = _read_signature(handler, self.prefix + path)
+            expensive = options.get("expensive", False)
+            errors = tuple(options.get("errors", ()))
+            if expensive and "caller" not in signature:
+                raise TypeError(f"{method} {path}: an expensive endpoint needs a caller.")
             if self.pages:
-                _check_page(method, self.prefix + path, read.get("body"))
+                _check_page(method, self.prefix + path, signature.get("body"))
             self.endpoints.append(
                 Endpoint(
                     method=method,
                     path=self.prefix + path,
                     handler=handler,
-                    status=status,
+                    status=options.get("status", 200),
                     tag=self.tag,
-                    errors=(*errors, TooManyConcurrentRequests) if expensive else tuple(errors),
-                    headers=headers or {},
-                    media_type=media_type,
+                    errors=(*errors, TooManyConcurrentRequests) if expensive else errors,
+                    headers=options.get("headers", {}),
+                    media_type=options.get("media_type", "application/json"),
                     hidden=self.hidden,
                     quiet=self.quiet,
-                    urgent=urgent,
+                    urgent=options.get("urgent", False),
                     expensive=expensive,
-                    form=form or self.pages,
+                    form=options.get("form", self.pages),
                     page=self.pages,
-                    also=also or {},
-                    raw_body=raw_body,
-                    **read,
+                    also=options.get("also", {}),
+                    raw_body=options.get("raw_body", False),
+                    **{**signature, "returns": options.get("returns", signature["returns"])},
                 )
             )
             return handler
@@ -173,32 +184,37 @@ class Routes:
 def _read_signature(handler: Handler, path: str) -> dict[str, Any]:
     hints = get_type_hints(handler, include_extras=True)
     returns = hints.pop("return", None)
-    read: dict[str, Any] = {"parts": {}, "path_kinds": {}}
+    signature: dict[str, Any] = {
+        "parts": {},
+        "path_kinds": {},
+        "returns": None if returns in (type(None), Response) else returns,
+    }
     for name, hint in hints.items():
         kind, extras = _unwrapped(hint)
         id_kind = next((e for e in extras if isinstance(e, Kind)), None)
         if id_kind is not None or kind is str:
-            read["path_kinds"][name] = id_kind
+            signature["path_kinds"][name] = id_kind
         elif kind is Caller:
-            read["caller"] = name
-            read["role"] = next((e.role for e in extras if isinstance(e, Requires)), None)
+            signature["caller"] = name
+            signature["role"] = next((e.role for e in extras if isinstance(e, Requires)), None)
         elif kind is IdempotencyKey or IdempotencyKey in get_args(kind):
-            read["once"], read["once_required"] = name, kind is IdempotencyKey
+            signature["idempotency_key"] = name
+            signature["idempotency_key_required"] = kind is IdempotencyKey
         elif kind is Request:
-            read["request"] = name
+            signature["request"] = name
         elif name == "body":
             options = [option for option in get_args(kind) if option is not type(None)]
-            read["body_required"] = type(None) not in get_args(kind)
-            read["body"] = kind if read["body_required"] else options[0]
+            signature["body_required"] = type(None) not in get_args(kind)
+            signature["body"] = kind if signature["body_required"] else options[0]
         elif name == "query":
-            read["query"] = kind
+            signature["query"] = kind
         else:
-            read["parts"][name] = kind
-    if len(read["path_kinds"]) != len(_path_names(path)):
-        raise TypeError(f"{path}: the function reads {', '.join(read['path_kinds']) or 'nothing'}.")
-    if returns not in (None, type(None), Response):
-        read["answers"] = returns
-    return read
+            signature["parts"][name] = kind
+    if len(signature["path_kinds"]) != len(_path_names(path)):
+        raise TypeError(
+            f"{path}: the function reads {', '.join(signature['path_kinds']) or 'nothing'}."
+        )
+    return signature
 
 
 def _path_names(path: str) -> list[str]:
@@ -206,7 +222,7 @@ def _path_names(path: str) -> list[str]:
 
 
 def _check_page(method: str, path: str, body: Any) -> None:
-    """Every form of a page can be told from a forged one, or the process does not even start."""
+    """Let no page start whose form cannot be told from a forged one."""
     if method not in {"GET", "POST"}:
         raise TypeError(f"{method} {path}: a browser's form can only GET and POST.")
     if method == "POST" and not (isinstance(body, type) and issubclass(body, Form)):
@@ -221,14 +237,14 @@ def _unwrapped(hint: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def read_path(kinds: Mapping[str, Kind | None], values: Sequence[str]) -> dict[str, UUID | str]:
-    """The path's parameters by name; an id that cannot exist is refused like a missing one."""
-    found: dict[str, UUID | str] = {}
+    """The path's parameters by name; an id that cannot exist is ResourceNotFound."""
+    parameters: dict[str, UUID | str] = {}
     for (name, kind), text in zip(kinds.items(), values, strict=True):
         if kind is None:
-            found[name] = text
+            parameters[name] = text
             continue
         value = kind.read(text)
         if value is None:
             raise ResourceNotFound(kind)
-        found[name] = value
-    return found
+        parameters[name] = value
+    return parameters

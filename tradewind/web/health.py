@@ -21,13 +21,13 @@ class ReadinessOut(Output):
     problems: list[str]
 
 
-@routes.get("/healthz", answers=ReadinessOut)
+@routes.get("/healthz", returns=ReadinessOut)
 async def healthz() -> Response:
     """Alive: the process answers."""
     return Response(ReadinessOut(status="ok", problems=[]), headers=[NO_STORE])
 
 
-@routes.get("/readyz", answers=ReadinessOut, also={503: "Not ready: `problems` says why."})
+@routes.get("/readyz", returns=ReadinessOut, also={503: "Not ready: `problems` says why."})
 async def readyz(db: GateDatabase) -> Response:
     """Ready: the database is reachable, with every migration and tomorrow's partitions.
 

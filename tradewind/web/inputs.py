@@ -11,12 +11,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import inspect
+from starlette.requests import ClientDisconnect
 
 from tradewind import errors, money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.web import validation
 from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson, UnsupportedMediaType
-from tradewind.web.request import BrokenOff, Request
+from tradewind.web.request import Request
 from tradewind.web.validation import QUERY
 
 T = TypeVar("T")
@@ -94,7 +95,7 @@ def body_reader(
 async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
     """The body as the decoder's type."""
     _check_media_type(request, _JSON)
-    return _decode(await _read(request), decoder)
+    return _decode(await read_body(request), decoder)
 
 
 async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
@@ -102,7 +103,7 @@ async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[An
 
     Whether there is one shows when it is read: HTTP/2 need not announce it.
     """
-    raw = await _read(request)
+    raw = await read_body(request)
     if not raw:
         return None
     _check_media_type(request, _JSON)
@@ -112,12 +113,12 @@ async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[An
 async def read_form(request: Request, kind: type[Any], *, page: bool = False) -> Any:
     """A form's body as `kind`."""
     _check_media_type(request, _FORM)
-    return _convert(await _read(request), kind, "", page=page)
+    return _convert(await read_body(request), kind, "", page=page)
 
 
-async def refuse_body(request: Request) -> None:
-    """For an endpoint that takes no body: whatever says more than `{}` is refused."""
-    raw = await _read(request)
+async def reject_body(request: Request) -> None:
+    """For an endpoint that takes no body: reject anything but `{}`."""
+    raw = await read_body(request)
     if raw and not _EMPTY_OBJECT.fullmatch(raw):
         message = "This endpoint takes no body; send none, or {}."
         raise ValidationFailed("", message, "body_not_allowed")
@@ -139,7 +140,7 @@ def read_values(kind: type[T], /, **values: Any) -> T:
     return value
 
 
-def refuse_query(query_string: bytes) -> None:
+def reject_query(query_string: bytes) -> None:
     """For an endpoint that takes no query parameters: every one is unknown."""
     message = "Is not a known parameter; this endpoint takes none."
     pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
@@ -150,22 +151,22 @@ def refuse_query(query_string: bytes) -> None:
 
 
 def _check_media_type(request: Request, expected: str) -> None:
-    media_type = (request.header(b"content-type") or "").partition(";")[0].strip().lower()
+    media_type = (request.headers.get("content-type", "")).partition(";")[0].strip().lower()
     if media_type != expected:
         raise UnsupportedMediaType(expected)
 
 
-async def _read(request: Request) -> bytes:
+async def read_body(request: Request, *, seconds: int = _BODY_SECONDS) -> bytes:
     """The whole body. What headers announce does not matter, unless there can be no body."""
     if request.has_no_body:
         return b""
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            raw = await request.body(BODY_LIMIT)
+        async with asyncio.timeout(seconds):
+            raw = await request.limited_body(BODY_LIMIT)
     except TimeoutError:
-        raise BodyTooSlow(_BODY_SECONDS) from None
-    except BrokenOff:
-        raise MalformedJson("it breaks off") from None
+        raise BodyTooSlow(seconds) from None
+    except ClientDisconnect:
+        raise MalformedJson("it is incomplete") from None
     if raw is None:
         raise BodyTooLarge(BODY_LIMIT)
     return raw

@@ -58,7 +58,13 @@ class Budget:
         ]
 
 
-class RateLimited(TooMany):
+class CarriesBudget:
+    """An error that names a known account, whose budget the response shows."""
+
+    budget: Budget | None = None
+
+
+class RateLimited(CarriesBudget, TooMany):
     """Your account, or for logins your address, sent more requests than it may.
 
     Wait for the seconds in `Retry-After`, then slow down: the `RateLimit` header of every answer

@@ -72,7 +72,7 @@ def describe(
     _check_operation_ids(shown)
     schemas = Schemas(
         inputs=[kind for e in shown for kind in (e.body, e.query) if kind is not None],
-        outputs=[*(e.answers for e in shown if e.answers is not None), *webhooks.values()],
+        outputs=[*(e.returns for e in shown if e.returns is not None), *webhooks.values()],
     )
     operations = [_Operation(endpoint, schemas, gate_errors) for endpoint in shown]
     shared = Shared(response for each in operations for response in each.problem_responses())
@@ -157,7 +157,11 @@ class _Operation:
             "tags": [endpoint.tag],
             "summary": " ".join(summary.split()).rstrip("."),
             "description": self._description(rest),
-            "parameters": [*self._path(shared), *self._query(shared), *self._once(shared)],
+            "parameters": [
+                *self._path(shared),
+                *self._query(shared),
+                *self._idempotency_key(shared),
+            ],
             "responses": self._responses(shared),
             "security": self._security(),
         }
@@ -205,14 +209,14 @@ class _Operation:
             )
         return parameters
 
-    def _once(self, shared: Shared) -> list[dict[str, Any]]:
-        if self.endpoint.once is None:
+    def _idempotency_key(self, shared: Shared) -> list[dict[str, Any]]:
+        if self.endpoint.idempotency_key is None:
             return []
-        return [shared.idempotency_key(required=self.endpoint.once_required)]
+        return [shared.idempotency_key(required=self.endpoint.idempotency_key_required)]
 
     def _responses(self, shared: Shared) -> dict[str, Any]:
         endpoint = self.endpoint
-        more = ["Idempotent-Replayed"] if endpoint.once is not None else []
+        more = ["Idempotent-Replayed"] if endpoint.idempotency_key is not None else []
         success: dict[str, Any] = {
             "description": "Done." if endpoint.status == 204 else "The answer.",  # noqa: PLR2004
             "headers": {
@@ -223,8 +227,8 @@ class _Operation:
                 },
             },
         }
-        if endpoint.answers is not None:
-            success["content"] = {endpoint.media_type: self._content(endpoint.answers, shared)}
+        if endpoint.returns is not None:
+            success["content"] = {endpoint.media_type: self._content(endpoint.returns, shared)}
         responses = {str(endpoint.status): success}
         for status, text in endpoint.also.items():
             without_body = status == 304  # noqa: PLR2004
@@ -271,9 +275,9 @@ class _Operation:
             ]
         if endpoint.query is not None and issubclass(endpoint.query, PageQuery):
             kinds.append(MalformedCursor)
-        if endpoint.once is not None:
+        if endpoint.idempotency_key is not None:
             kinds += [IdempotencyKeyMalformed, IdempotencyKeyReused, RequestInFlight]
-        if endpoint.once_required:
+        if endpoint.idempotency_key_required:
             kinds.append(IdempotencyKeyMissing)
         if endpoint.caller is not None or endpoint.parts:
             kinds.append(DatabaseAway)

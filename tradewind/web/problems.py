@@ -1,6 +1,6 @@
 """Problem documents (RFC 9457): the one table from families of errors to statuses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tradewind import errors
@@ -37,9 +37,9 @@ class MethodNotAllowed(errors.ApiError):
     title = "Method not allowed"
     status = 405
 
-    def __init__(self, allowed: str) -> None:
-        super().__init__(f"This path takes {allowed}.", allowed=allowed.split(", "))
-        self.allow = allowed
+    def __init__(self, allowed: Sequence[str]) -> None:
+        super().__init__(f"This path takes {', '.join(allowed)}.", allowed=allowed)
+        self.allowed = allowed
 
 
 class BodyTooLarge(errors.ApiError):
@@ -114,7 +114,7 @@ class InternalError(errors.ApiError):
 
 
 def catalogue() -> dict[str, type[errors.ApiError]]:
-    """Every refusal that this program knows, by its code."""
+    """Every error that the API can answer with, by its code."""
     return {kind.code: kind for kind in _subclasses(errors.ApiError) if "code" in vars(kind)}
 
 
@@ -125,35 +125,32 @@ def _subclasses(kind: type[errors.ApiError]) -> Iterator[type[errors.ApiError]]:
 
 
 def status_of(kind: type[errors.ApiError]) -> int:
-    """The status of a refusal: its own where it names one, else its family's."""
-    own = getattr(kind, "status", None)
-    if isinstance(own, int):
-        return own
+    """The status of an error: that of its class, else that of its family."""
+    if kind.status is not None:
+        return kind.status
     return next(status for family, status in STATUS.items() if issubclass(kind, family))
 
 
-def document(refusal: errors.ApiError, base_url: str, request_id: str) -> Mapping[str, Any]:
+def document(error: errors.ApiError, base_url: str, request_id: str) -> Mapping[str, Any]:
     return {
-        "type": f"{base_url}/problems/{refusal.code}",
-        "title": refusal.title,
-        "status": status_of(type(refusal)),
-        "detail": refusal.detail,
-        "code": refusal.code,
+        "type": f"{base_url}/problems/{error.code}",
+        "title": error.title,
+        "status": status_of(type(error)),
+        "detail": error.detail,
+        "code": error.code,
         "request_id": request_id,
-        **refusal.facts,
+        **error.facts,
     }
 
 
-def answer(refusal: errors.ApiError, base_url: str, request_id: str) -> Response:
-    """The whole answer for a refusal, with the headers that belong to its kind."""
+def response(error: errors.ApiError, base_url: str, request_id: str) -> Response:
+    """The response for an error, with the headers that belong to its kind."""
     headers: Headers = [NO_STORE]
-    retry_after = refusal.facts.get("retry_after")
+    retry_after = error.facts.get("retry_after")
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))
-    if isinstance(refusal, errors.Unauthenticated):
+    if isinstance(error, errors.Unauthenticated):
         headers.append((b"www-authenticate", b'Bearer realm="tradewind", ApiKey realm="tradewind"'))
-    if isinstance(refusal, MethodNotAllowed):
-        headers.append((b"allow", refusal.allow.encode()))
-    return Response(
-        document(refusal, base_url, request_id), status_of(type(refusal)), headers, PROBLEM
-    )
+    if isinstance(error, MethodNotAllowed):
+        headers.append((b"allow", ", ".join(error.allowed).encode()))
+    return Response(document(error, base_url, request_id), status_of(type(error)), headers, PROBLEM)

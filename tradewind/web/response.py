@@ -1,6 +1,6 @@
-"""An answer: what an endpoint sends when the declared status and a body are not all."""
+"""A response: for endpoints that set more than a body, such as a status, headers or a stream."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,22 +17,22 @@ NO_STORE = (b"cache-control", b"no-store")
 
 
 def location(*steps: str) -> tuple[bytes, bytes]:
-    """The header that says where under /v1 that is which a 201 tells of."""
+    """The Location header of a 201: a path under /v1."""
     return b"location", "/".join(("/v1", *steps)).encode()
 
 
 @dataclass(slots=True)
 class Response:
-    """A body with a status and headers of its own. Bytes go out as they are, the rest as JSON.
+    """A body with its status and headers. Bytes are sent as they are, anything else as JSON.
 
-    With a `stream` there is no body: its pieces are sent as they come, until it or the client ends.
+    With a `stream` there is no body: its chunks are sent as they come, until it or the client ends.
     """
 
     body: Any = None
     status: int | None = None
     headers: Sequence[tuple[bytes, bytes]] = field(default_factory=list)
     content_type: bytes = JSON
-    stream: AsyncIterator[bytes] | None = None
+    stream: AsyncGenerator[bytes, None] | None = None
 
     def encoded(self) -> bytes:
         if self.body is None:

@@ -1,4 +1,4 @@
-"""Pages for people: who opens them, whether a form is one of ours, and how a refusal looks."""
+"""Pages for people: who opens them, whether a form is ours, and what an error looks like."""
 
 from typing import Protocol
 
@@ -19,15 +19,15 @@ class Site(Protocol):
     """What the pages of an application have in common, as `Gate` is for its API."""
 
     async def enter(self, request: Request) -> Caller:
-        """Who opens the page, by the session cookie alone; refused when there is no session."""
+        """Who opens the page, by the session cookie alone; an error when there is no session."""
         ...
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
-        """Refuse a form that another site sent. `caller` is None where a page asks for none."""
+        """Reject a form that another site sent. `caller` is None where a page asks for none."""
         ...
 
-    async def refused(self, refusal: ApiError, request: Request) -> Response:
-        """The page that tells of a refusal, or the way to one that can help."""
+    async def error_page(self, error: ApiError, request: Request) -> Response:
+        """The page that shows an error, or a redirect to one that helps."""
         ...
 
 

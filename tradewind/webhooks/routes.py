@@ -41,7 +41,7 @@ async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[S
 
 @routes.post(
     status=201,
-    answers=NewSubscriptionOut,
+    returns=NewSubscriptionOut,
     errors=(WebhookUrlRejected, SubscriptionLimitReached),
     headers={"Location": "The subscription's path."},
 )
@@ -106,7 +106,7 @@ async def delete_webhook(
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
 
 
-@routes.post("/{id}/rotate-secret", answers=RotatedOut, errors=(ResourceNotFound,))
+@routes.post("/{id}/rotate-secret", returns=RotatedOut, errors=(ResourceNotFound,))
 async def rotate_webhook_secret(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

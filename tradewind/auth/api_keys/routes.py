@@ -42,7 +42,7 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
 
 @routes.post(
     status=201,
-    answers=NewKeyOut,
+    returns=NewKeyOut,
     errors=(KeyLimitReached,),
     headers={
         "Cache-Control": "Always `no-store`: the answer holds a secret.",

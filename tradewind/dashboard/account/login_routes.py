@@ -80,7 +80,7 @@ async def take_sign_in(
             email=body.email,
             password=body.password,
             address=request.address,
-            user_agent=request.header(b"user-agent") or "",
+            user_agent=request.headers.get("user-agent", ""),
         )
     except (WrongCredentials, AccountLocked, RateLimited, TooBusyToHash, TooManyAtOnce) as refusal:
         return renderer.page(

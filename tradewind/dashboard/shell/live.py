@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -61,7 +61,7 @@ class Live:
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    def events(self, caller: Caller, seen: str | None = None) -> AsyncIterator[bytes]:
+    def events(self, caller: Caller, seen: str | None = None) -> AsyncGenerator[bytes, None]:
         """The events for a page that this caller has open.
 
         `seen` is the last mark that the page got: if it fits no more, or there is none, what
@@ -82,7 +82,7 @@ class Live:
         if self._looking is not None:
             self._looking.cancel()
 
-    async def _told(self, stream: _Stream, seen: str | None) -> AsyncIterator[bytes]:
+    async def _told(self, stream: _Stream, seen: str | None) -> AsyncGenerator[bytes, None]:
         loop = asyncio.get_running_loop()
         over = loop.time() + _STREAM_SECONDS
         self._streams.append(stream)

@@ -12,6 +12,6 @@ routes = Routes("/live", tag="Dashboard", hidden=True, quiet=True, pages=True)
 @routes.get()
 async def live(request: Request, caller: Caller, live: Live) -> Response:
     """Server-sent events: `change`, with the topics that did."""
-    events = live.events(caller, request.header(b"last-event-id"))
+    events = live.events(caller, request.headers.get("last-event-id"))
     headers = [NO_STORE, (b"x-accel-buffering", b"no")]
     return Response(headers=headers, content_type=b"text/event-stream", stream=events)

@@ -22,7 +22,7 @@ from tradewind.web.request import Request
 from tradewind.web.response import HTML, NO_STORE, Headers, Response
 
 # What `live.js` sends when it looks again: such a look must not use up what is shown once.
-LIVE_HEADER = b"x-tradewind-live"
+LIVE_HEADER = "x-tradewind-live"
 
 _KINDS: Mapping[str, ids.Kind] = {
     "account": ids.ACCOUNT,

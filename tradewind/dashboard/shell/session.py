@@ -76,7 +76,7 @@ class Sessions:
 
     def sent(self, request: Request, name: str) -> str | None:
         """The value of a cookie that `cookie` spelled."""
-        return request.cookie(self._lead + name)
+        return request.cookies.get(self._lead + name)
 
     def cookie(self, name: str, value: str, *, seconds: int) -> tuple[bytes, bytes]:
         secure = "; Secure" if self._secure else ""

@@ -51,7 +51,7 @@ class Dashboard:
 
         Browsers of today always say where a form comes from; who says nothing needs the token.
         """
-        site, origin = request.header(b"sec-fetch-site"), request.header(b"origin")
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         if site is not None and site not in _OURS:
             raise ForgedForm
         if origin is not None and not self._is_ours(origin, request):
@@ -61,9 +61,9 @@ class Dashboard:
         ):
             raise ForgedForm
 
-    async def refused(self, refusal: ApiError, request: Request) -> Response:
+    async def error_page(self, refusal: ApiError, request: Request) -> Response:
         if isinstance(refusal, SignInNeeded):
-            if request.header(b"accept") == _A_STREAM:
+            if request.headers.get("accept") == _A_STREAM:
                 return Response(None, 204, [NO_STORE])  # ends the stream; the page then looks why
             where = quote(self._way_back(request), safe="/")
             next_ = f"?next={where}" if where != "/" else ""
@@ -90,14 +90,14 @@ class Dashboard:
         )
         kept = [
             h
-            for h in problems.answer(refusal, "", "").headers
+            for h in problems.response(refusal, "", "").headers
             if h[0] in {b"retry-after", b"allow"}
         ]
         answer.headers = [*answer.headers, *kept]
         return answer
 
     def _is_ours(self, origin: str, request: Request) -> bool:
-        host = request.header(b"host")
+        host = request.headers.get("host")
         return origin == self._origin or (bool(host) and _split(origin).netloc == host)
 
     def _way_back(self, request: Request) -> str:
@@ -105,7 +105,7 @@ class Dashboard:
         if request.method in {"GET", "HEAD"}:
             query = request.query_string.decode("latin-1")
             return local_path(f"{request.path}?{query}" if query else request.path)
-        came_from = _split(request.header(b"referer") or "")
+        came_from = _split(request.headers.get("referer", ""))
         query = f"?{came_from.query}" if came_from.query else ""
         return local_path(came_from.path + query)
 

@@ -57,7 +57,7 @@ _NEVER = datetime(9998, 1, 1, tzinfo=UTC)
 @routes.post(
     "/{id}/payment",
     status=201,
-    answers=PaymentOut,
+    returns=PaymentOut,
     errors=(ResourceNotFound, InvalidTransition, AmountChanged),
     headers={"Location": "The path of the order's payment requests, the new one first."},
 )
@@ -80,7 +80,7 @@ async def request_order_payment(
     return await request_payment(db, actor, who(caller), order_id, modes, seen, once)
 
 
-@routes.delete("/{id}/payment", answers=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
+@routes.delete("/{id}/payment", returns=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
 async def withdraw_order_payment(
     order_id: ids.OrderId,
     caller: Buyer,
@@ -118,7 +118,7 @@ async def list_order_payments(
 @routes.post(
     "/{id}/refunds",
     status=201,
-    answers=RefundOut,
+    returns=RefundOut,
     errors=(
         ResourceNotFound,
         InvalidTransition,
@@ -210,7 +210,7 @@ async def get_payment(
 
 @approvals.post(
     "/{id}/approve",
-    answers=PaymentWithOrderOut,
+    returns=PaymentWithOrderOut,
     errors=(
         ResourceNotFound,
         InvalidTransition,
@@ -240,7 +240,7 @@ async def approve_payment(
 
 @approvals.post(
     "/{id}/reject",
-    answers=PaymentWithOrderOut,
+    returns=PaymentWithOrderOut,
     errors=(ResourceNotFound, InvalidTransition, OwnRequest),
 )
 async def reject_payment(
