@@ -3,7 +3,7 @@
 import pytest
 from kit.server import Server
 
-from tradewind.accounts.model import Plan, Role
+from tradewind.auth.model import Plan, Role
 
 
 def test_only_operators_reach_the_admin_api(api: Server) -> None:

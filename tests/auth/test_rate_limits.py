@@ -7,7 +7,7 @@ import httpx
 import pytest
 from kit.server import Server
 
-from tradewind.accounts.model import Plan
+from tradewind.auth.model import Plan
 
 
 async def burst(api: Server, headers: dict[str, str], count: int) -> list[httpx.Response]:

@@ -9,9 +9,9 @@ import pytest
 from kit.server import Person, Server
 
 from tradewind import ids
-from tradewind.accounts.errors import AccountLocked
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth import sessions, sql_sessions
+from tradewind.auth.errors import AccountLocked
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction

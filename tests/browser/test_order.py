@@ -10,7 +10,7 @@ from kit.pages import Pages
 from kit.store import Store
 from playwright.sync_api import Page, expect
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")
 

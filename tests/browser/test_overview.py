@@ -12,7 +12,7 @@ from kit.store import Store
 from playwright.sync_api import Locator, expect
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -8,7 +8,7 @@ from kit.pages import Pages
 from kit.server import Person, Server
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -19,7 +19,7 @@ from kit.store import Store, simulated
 from simulator.sandbox_kit import serving
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.web.idempotency import PENDING
 
 _CLIENTS = 8

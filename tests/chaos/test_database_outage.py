@@ -19,7 +19,7 @@ from kit.store import Store, simulated
 from simulator.sandbox_kit import Market, serving
 
 from tradewind import ids
-from tradewind.accounts.model import Plan, Role
+from tradewind.auth.model import Plan, Role
 from tradewind.storage import embedded
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database

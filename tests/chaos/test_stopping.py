@@ -7,7 +7,7 @@ import time
 import httpx
 from kit.server import Server, Workshop
 
-from tradewind.accounts.model import Plan, Role
+from tradewind.auth.model import Plan, Role
 
 _ROUNDS = 20
 _CLIENTS = 16

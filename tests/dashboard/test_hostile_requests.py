@@ -6,7 +6,7 @@ from kit.pages import Pages
 from kit.server import Server, Workshop
 from kit.store import Store
 
-from tradewind.accounts.model import Plan
+from tradewind.auth.model import Plan
 
 FORM = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
 

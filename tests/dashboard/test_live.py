@@ -11,7 +11,7 @@ from kit.pages import Pages
 from kit.server import Server, Workshop
 from kit.store import Store
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 
 @contextmanager

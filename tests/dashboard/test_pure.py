@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.dashboard.shell import charts, flash, forms, labels
 from tradewind.dashboard.shell.charts import Series
 from tradewind.dashboard.shell.flash import Flash, Shown

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.orders.model import (
     Order,
     PaymentRequest,

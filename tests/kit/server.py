@@ -24,10 +24,10 @@ import httpx
 from kit.hooks import ALL_RECEIVED
 from kit.postgres import Postgres
 from tradewind import ids
-from tradewind.accounts.model import Plan, Role
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys.issue import issue
+from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import Passwords
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database

@@ -12,7 +12,7 @@ import httpx
 from simulator.sandbox_kit import Market, serving
 
 from kit.server import Person, Server, Workshop
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from kit.server import Person
 from kit.store import PLAIN, Store
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("store")
 

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 CHECKS = [
     not_a_server_error,

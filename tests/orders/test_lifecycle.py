@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from kit.orders import APPROVER, BUYER, a_request, an_order, paid_order
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.lifecycle import ENDED, FOLLOWS, MOVES, Trigger

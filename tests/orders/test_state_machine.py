@@ -25,7 +25,7 @@ from kit.server import Person, Workshop
 from kit.store import Store, opened
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 # A soak tells more stories, and others each time.
 _SOAK = int(os.environ.get("SOAK_STORIES", "0"))

@@ -7,7 +7,7 @@ import pytest
 from kit.hooks import receiving
 from kit.store import Store
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.runtime.api import reference
 
 pytestmark = pytest.mark.xdist_group("store")

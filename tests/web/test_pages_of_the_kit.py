@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from tradewind import ids
-from tradewind.accounts.model import Operator
+from tradewind.auth.model import Operator
 from tradewind.errors import ApiError
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller

@@ -10,7 +10,7 @@ import pytest
 from kit.server import Person, Server
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 URL = "http://127.0.0.1:9/hook"
 _SECRET = re.compile(r"whsec_[A-Za-z0-9_-]{43}")

@@ -1,1 +1,1 @@
-"""Who our customers are: accounts, logins, sessions, passwords, roles, plans and locks."""
+"""The record of an account: register, roles, plan, lock, password, and who granted what."""

@@ -4,8 +4,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import change, change_password, sql
-from tradewind.accounts.errors import EmailTaken, OwnAccount, TooBusyToHash
-from tradewind.accounts.model import Operator
+from tradewind.accounts.errors import EmailTaken, OwnAccount
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import (
     AccountsQuery,
@@ -17,6 +16,8 @@ from tradewind.accounts.wire import (
     RolesIn,
 )
 from tradewind.audit.model import Actor
+from tradewind.auth.errors import TooManyPasswords
+from tradewind.auth.model import Operator
 from tradewind.auth.passwords import Passwords
 from tradewind.errors import ResourceNotFound
 from tradewind.ids import AccountId
@@ -36,7 +37,7 @@ async def list_accounts(
     caller: Operator, query: AccountsQuery, db: Database
 ) -> Page[AdminAccountOut]:
     """List accounts, newest first."""
-    rows = await sql.list_accounts(
+    accounts = await sql.list_accounts(
         db,
         email=query.email.strip().lower() if query.email else query.email,
         roles=query.role,
@@ -47,7 +48,7 @@ async def list_accounts(
     )
     return page(
         "accounts",
-        rows,
+        accounts,
         query.limit,
         key=lambda account: account.id,
         show=AdminAccountOut.of_account,
@@ -57,15 +58,15 @@ async def list_accounts(
 @routes.post(
     status=201,
     returns=AdminAccountOut,
-    errors=(EmailTaken, TooBusyToHash),
+    errors=(EmailTaken, TooManyPasswords),
     headers={"Location": "The account's path."},
 )
 async def create_account(
     request: Request, caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
 ) -> Response:
-    """Make an account.
+    """Create an account.
 
-    Without `password`, make a password link next and send it to the owner.
+    Without `password`, create a password link next and send it to the owner.
     """
     account = await register(
         db,
@@ -77,8 +78,8 @@ async def create_account(
         plan=body.plan,
         password=body.password,
     )
-    shown = AdminAccountOut.of_account(account)
-    return Response(shown, headers=[location("admin", "accounts", shown.id)])
+    created = AdminAccountOut.of_account(account)
+    return Response(created, headers=[location("admin", "accounts", created.id)])
 
 
 @routes.get("/{id}", errors=(ResourceNotFound,))
@@ -96,10 +97,10 @@ async def lock_account(
 ) -> AdminAccountOut:
     """Lock an account.
 
-    From this answer on every credential of it gets 403 `account_locked`, and its sessions have
-    ended. No payment of it can be approved (409 `account_locked`), and what is approved but not yet
-    sent to the marketplace waits for the unlock. Its orders are still followed and its deliveries
-    still made.
+    From this response on every credential of it gets 403 `account_locked`, and its sessions have
+    ended. No payment of it can be approved (409 `account_locked`), and an approved payment that was
+    not sent to the marketplace yet waits for the unlock. Its orders are still synced and its
+    deliveries still sent.
     """
     account = await change.lock(db, Actor.of(caller, request), account_id, body.reason)
     return AdminAccountOut.of_account(account)
@@ -109,9 +110,9 @@ async def lock_account(
 async def unlock_account(
     account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
-    """Unlock an account: its API keys work again at once, its people log in anew.
+    """Unlock an account: its API keys work again at once, its people log in again.
 
-    Payments that were approved are made now. A stop after failed logins ends as well.
+    Approved payments are made now. A stop after failed logins ends as well.
     """
     account = await change.unlock(db, keyring, Actor.of(caller, request), account_id)
     return AdminAccountOut.of_account(account)
@@ -141,7 +142,7 @@ async def change_roles(
     returns=PasswordLinkOut,
     errors=(ResourceNotFound,),
     headers={
-        "Cache-Control": "Always `no-store`: the answer holds a secret.",
+        "Cache-Control": "Always `no-store`: the response holds a secret.",
         "Location": "The account's path. The link itself is only in the body: it is a secret.",
     },
 )
@@ -153,12 +154,12 @@ async def make_password_link(
     keyring: Keyring,
     public_url: PublicUrl,
 ) -> Response:
-    """Make a one-time link by which the account's owner chooses a password.
+    """Create a one-time link with which the account's owner chooses a password.
 
     It works once, for 24 hours, and replaces any earlier link of the account.
     """
     url, expires = await change_password.make_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
-    where = location("admin", "accounts", ids.ACCOUNT.show(account_id))
-    return Response(PasswordLinkOut.of(url, expires), headers=[NO_STORE, where])
+    path = location("admin", "accounts", ids.ACCOUNT.show(account_id))
+    return Response(PasswordLinkOut.of(url, expires), headers=[NO_STORE, path])

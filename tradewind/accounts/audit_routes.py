@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts.model import Operator
 from tradewind.audit import sql
 from tradewind.audit.wire import AuditOut, AuditQuery
+from tradewind.auth.model import Operator
 from tradewind.errors import ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -16,8 +16,8 @@ routes = Routes("/v1/admin/audit", tag="Audit log (operators)")
 
 @routes.get(expensive=True)
 async def list_audit(caller: Operator, query: AuditQuery, db: Database) -> Page[AuditOut]:
-    """List what changed who may do what, and what was decided about money, newest first."""
-    rows = await sql.list_entries(
+    """List changes of permissions and decisions about payments, newest first."""
+    entries = await sql.list_entries(
         db,
         account_id=_account_id(query.account),
         actions=query.action,
@@ -26,14 +26,16 @@ async def list_audit(caller: Operator, query: AuditQuery, db: Database) -> Page[
         below=read_cursor("audit", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page("audit", rows, query.limit, key=lambda row: row["id"], show=AuditOut.of)
+    return page("audit", entries, query.limit, key=lambda entry: entry.id, show=AuditOut.of)
 
 
 def _account_id(text: str | None) -> UUID | None:
-    """The account to filter by; None is no filter, and so never stands for an unreadable id."""
+    """The account to filter by, or None for all; an unreadable id is an error."""
     if text is None:
         return None
     account_id = ids.ACCOUNT.read(text)
     if account_id is None:
-        raise ValidationFailed("?account", "This is not the id of an account.")
+        raise ValidationFailed(
+            "?account", "Must be the id of an account, such as acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW."
+        )
     return account_id

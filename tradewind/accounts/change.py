@@ -7,29 +7,29 @@ from tradewind import ids
 from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import OwnAccount
 from tradewind.accounts.grants import Grant
-from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.model import Account
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.auth import sql_sessions
-from tradewind.auth.login_throttle import forget
+from tradewind.auth import login_throttle, sql_sessions
+from tradewind.auth.model import Plan, Role
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 
-# Wakes the worker's loop that pays; the name is that of `orders/advance.py`.
+# The wake-up channel of the worker's loop that pays, as in `orders/advance.py`.
 _SUBMIT = "submit"
 
 
 async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Account:
-    """Refuse every credential of the account from now on, end its sessions, and stop its money.
+    """Reject every credential of the account, end its sessions, and stop its payments.
 
-    Locking a locked account changes only the reason. Orders are still followed and deliveries
-    made, but nothing can be approved, and what is approved waits for the unlock. When this
-    returns, no debit begins any more.
+    Locking a locked account changes only the reason. Orders are still synced and deliveries sent,
+    but no payment can be approved, and approved ones wait for the unlock. When this returns, no
+    debit starts any more.
     """
     async with transaction(db) as tx:
-        account = await _held_with_permissions(tx, account_id)
+        account = await _lock_permissions(tx, account_id)
         if account.id == by.account_id:
             raise OwnAccount
         await sql_sessions.end_sessions(tx, account_id, "account_locked")
@@ -46,16 +46,16 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
 
 
 async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) -> Account:
-    """Let the account in again: its keys work at once, its people log in anew.
+    """Unlock the account: its keys work at once, its people log in again.
 
-    What was approved is paid now. A stop after failed logins ends as well, also for an account
-    that nobody locked.
+    Approved payments are made now. A stop after failed logins ends as well, also for an account
+    that is not locked.
     """
     async with transaction(db) as tx:
-        # Orders before accounts, as everybody locks them.
+        # Everybody locks orders before accounts.
         await sql.make_payments_due(tx, account_id)
-        account = await _held_with_permissions(tx, account_id)
-        await forget(tx, keyring, account.email)
+        account = await _lock_permissions(tx, account_id)
+        await login_throttle.reset(tx, keyring, account.email)
         if account.locked_at is None:
             return account
         saved = await sql.save_account(
@@ -74,7 +74,7 @@ async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) ->
 
 async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> Account:
     async with transaction(db) as tx:
-        account = await _held(tx, account_id)
+        account = await _lock(tx, account_id)
         if account.plan is plan:
             return account
         saved = await sql.save_account(
@@ -92,7 +92,7 @@ async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> 
 async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequence[Role]) -> Account:
     """Give the account exactly these roles."""
     async with transaction(db) as tx:
-        account = await _held_with_permissions(tx, account_id)
+        account = await _lock_permissions(tx, account_id)
         if account.id == by.account_id and Role.OPERATOR not in roles:
             raise OwnAccount
         if account.roles == frozenset(roles):
@@ -118,14 +118,14 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
     return saved
 
 
-async def _held(tx: Tx, account_id: UUID) -> Account:
+async def _lock(tx: Tx, account_id: UUID) -> Account:
     account = await sql.lock_account(tx, account_id)
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)
     return account
 
 
-async def _held_with_permissions(tx: Tx, account_id: UUID) -> Account:
+async def _lock_permissions(tx: Tx, account_id: UUID) -> Account:
     account = await sql.lock_account_permissions(tx, account_id)
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)

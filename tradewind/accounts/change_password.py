@@ -1,4 +1,4 @@
-"""Changes a password: by who knows the old one, or once by who holds a link."""
+"""Changes a password: with the old one, or once with a password link."""
 
 import hashlib
 import hmac
@@ -8,12 +8,13 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import grants, sql
-from tradewind.accounts.errors import AccountLocked, PasswordLinkSpent, wrong_current_password
+from tradewind.accounts.errors import PasswordLinkSpent, wrong_current_password
 from tradewind.accounts.grants import Grant
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.auth import sql_sessions
-from tradewind.auth.login_throttle import GuessesStopped, forget, guessing
+from tradewind.auth import login_throttle, sql_sessions
+from tradewind.auth import sql as auth_sql
+from tradewind.auth.errors import AccountLocked
 from tradewind.auth.passwords import Passwords
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
@@ -30,40 +31,36 @@ async def change_password(
     keyring: Keyring,
     passwords: Passwords,
     by: Actor,
-    account: Caller,
+    caller: Caller,
     *,
     current: str,
     new: str,
 ) -> None:
     """Set a new password and end every session of the account, this one included.
 
-    Wrong guesses count as failed logins of the account's e-mail. The password that was compared
-    must still be the one when the new one is set: of two changes at once, one is too late.
+    Wrong passwords count as failed logins of the account's e-mail. The password that was compared
+    must still be the current one when the new one is set: of two changes at once, one fails.
     """
-    stored = await sql.password_hash(db, account.account_id)
-    try:
-        async with guessing(db, keyring, account.email) as guess:
-            if not await passwords.matches(stored, current):
-                guess.wrong()
-    except GuessesStopped as stopped:
-        raise AccountLocked.after_failures(stopped.seconds) from None
-    if guess.was_wrong or stored is None:
+    stored = await sql.password_hash(db, caller.account_id)
+    async with login_throttle.throttled(db, keyring, caller.email) as check:
+        check.failed = not await passwords.matches(stored, current)
+    if check.failed or stored is None:
         raise wrong_current_password()
     hashed = await passwords.hash(new)
     async with transaction(db) as tx:
-        held = await sql.lock_account(tx, account.account_id, password_hash=stored)
-        if held is None:
+        account = await auth_sql.lock_identity(tx, caller.account_id, password_hash=stored)
+        if account is None:
             raise wrong_current_password()
-        if held.locked_at is not None:
+        if account.locked_at is not None:
             raise AccountLocked.by_operator()
-        await forget(tx, keyring, held.email)
-        await _set(tx, hashed, by, held.id)
+        await login_throttle.reset(tx, keyring, account.email)
+        await _set(tx, hashed, by, account.id)
 
 
 async def make_link(
     db: Database, keyring: Keyring, by: Actor, account_id: UUID, public_url: str
 ) -> tuple[str, datetime]:
-    """A link by which its holder chooses a password, once, within a day; older ones stop."""
+    """Create a link that sets a password once, within a day; older links stop working."""
     token = _LINK_PREFIX + secrets.token_urlsafe(32)
     made_with, key = keyring.current("links")
     async with transaction(db) as tx:
@@ -84,36 +81,35 @@ async def make_link(
 
 
 async def check_link(db: Database, keyring: Keyring, token: str) -> UUID:
-    """Whose link this is, without using it up; one that would not work is refused."""
+    """Return the account of a link without using it; PasswordLinkSpent if it does not work."""
     link = await sql.find_password_link(db, _hashes(keyring, token))
     if link is None:
         raise PasswordLinkSpent
-    account_id: UUID = link["account_id"]
-    return account_id
+    return link.account_id
 
 
 async def use_link(
     db: Database, keyring: Keyring, passwords: Passwords, by: Actor, *, token: str, new: str
 ) -> None:
-    """Set the password of the link's account, and use the link up: both, or neither.
+    """Set the password of the link's account, and delete the link: both, or neither.
 
     Whoever made the link counts as having set the password: they could have used it themselves.
     """
     account_id = await check_link(db, keyring, token)  # before the work of hashing
     hashed = await passwords.hash(new)
     async with transaction(db) as tx:
-        # The account first, then its links: in this order everywhere.
+        # Everybody locks the account before its links.
         account = await sql.lock_account(tx, account_id)
         link = await sql.find_password_link(tx, _hashes(keyring, token))
         if account is None or link is None:
             raise PasswordLinkSpent
-        await grants.record_grant_by(tx, link["created_by"], account_id, Grant.PASSWORD_LINK)
-        await forget(tx, keyring, account.email)
+        await grants.record_grant_by(tx, link.created_by, account_id, Grant.PASSWORD_LINK)
+        await login_throttle.reset(tx, keyring, account.email)
         await _set(tx, hashed, by, account_id)
 
 
 async def _set(tx: Tx, hashed: str, by: Actor, account_id: UUID) -> None:
-    """Set the password; sessions and links that were made under the old one end."""
+    """Set the password; sessions and links of the old one end."""
     await sql.set_password_hash(tx, account_id, hashed)
     await sql_sessions.end_sessions(tx, account_id, "password_changed")
     await sql.delete_password_links(tx, account_id)

@@ -1,14 +1,14 @@
-"""Grants: who gave an account access or power, and when, for four eyes to look back on."""
+"""Grants: who gave an account access or power, and when; the four-eyes check reads them."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
-from typing import NamedTuple
 from uuid import UUID
 
 from tradewind.accounts import sql_grants
-from tradewind.accounts.model import Role
+from tradewind.accounts.model import SharedControl
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Role
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -27,25 +27,13 @@ class Grant(StrEnum):
     UNLOCK = "unlock"
 
 
-class SharedControl(NamedTuple):
-    """An account that recently set up both an approver and a requester, and until when it counts.
-
-    `controller` may be the requester, or an approver who is new and set up the requester.
-    """
-
-    requester: UUID
-    controller: UUID
-    email: str
-    until: datetime
-
-
 async def record_grant(tx: Tx, by: Actor, account_id: UUID, kind: Grant) -> None:
-    """Write down that `by` gave this to the account. No account is behind the command line."""
+    """Record that `by` gave this to the account. The command line has no account."""
     await record_grant_by(tx, by.account_id, account_id, kind)
 
 
 async def record_grant_by(tx: Tx, by: UUID | None, account_id: UUID, kind: Grant) -> None:
-    """The same by the account's id. Whoever gives themselves anything but a role gains nothing."""
+    """The same with the account's id. Only a role that somebody gives themselves counts."""
     if by is not None and (by != account_id or kind is Grant.ROLE):
         await sql_grants.insert_grant(tx, account_id, by, kind)
 
@@ -53,6 +41,5 @@ async def record_grant_by(tx: Tx, by: UUID | None, account_id: UUID, kind: Grant
 async def shared_control(
     db: Database | Tx, approver: UUID, requesters: Sequence[UUID]
 ) -> Sequence[SharedControl]:
-    """Those of the requesters whom the approver is not independent of."""
-    rows = await sql_grants.find_shared_control(db, approver, requesters, window=WINDOW)
-    return [SharedControl(*row) for row in rows]
+    """The requesters that the approver is not independent of."""
+    return await sql_grants.find_shared_control(db, approver, requesters, window=WINDOW)

@@ -1,4 +1,4 @@
-"""Registers an account: operators do, from the command line or the admin API."""
+"""Registers an account, for operators: from the command line, the admin API or the dashboard."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,10 @@ from tradewind import ids
 from tradewind.accounts import grants, sql
 from tradewind.accounts.errors import EmailTaken
 from tradewind.accounts.grants import Grant
-from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.model import Account
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
+from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import Passwords
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -25,7 +26,7 @@ async def register(
     plan: Plan = Plan.PRO,
     password: str | None = None,
 ) -> Account:
-    """Make an account; without a password, its owner chooses one by a password link."""
+    """Create an account; without a password, its owner chooses one with a password link."""
     email = email.strip().lower()
     stored = None if password is None else await passwords.hash(password)
     async with transaction(db) as tx:

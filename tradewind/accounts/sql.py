@@ -1,28 +1,29 @@
-"""The statements about accounts, failed logins and password links."""
+"""The statements about accounts and password links."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import asyncpg
 
-from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.model import Account
+from tradewind.auth.model import Plan, Role
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
 
 def _account(row: asyncpg.Record) -> Account:
-    return Account(
-        id=row["id"],
-        email=row["email"],
-        name=row["name"],
-        roles=frozenset(Role(role) for role in row["roles"]),
-        plan=Plan(row["plan"]),
-        locked_at=row["locked_at"],
-        lock_reason=row["lock_reason"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+    roles = frozenset(Role(role) for role in row["roles"])
+    return Account(**{**row, "roles": roles, "plan": Plan(row["plan"])})
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordLink:
+    """A link that can be used: whose it is, and who made it."""
+
+    account_id: UUID
+    created_by: UUID | None
 
 
 async def insert_account(
@@ -69,28 +70,25 @@ async def find_account(
     return None if row is None else _account(row)
 
 
-async def lock_account(
-    tx: Tx, account_id: UUID, *, password_hash: str | None = None
-) -> Account | None:
-    """The account, held until the transaction ends; None also if its password is another now."""
+async def lock_account(tx: Tx, account_id: UUID) -> Account | None:
+    """The account, locked until the transaction ends."""
     row = await tx.fetchrow(
         """
         SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
           FROM account
-         WHERE id = $1 AND ($2::text IS NULL OR password_hash = $2)
+         WHERE id = $1
            FOR NO KEY UPDATE
         """,
         account_id,
-        password_hash,
     )
     return None if row is None else _account(row)
 
 
 async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account | None:
-    """The account, for whoever changes its lock or its roles.
+    """The account, locked to change its lock or its roles.
 
-    It waits for every transaction that relies on them (`share_accounts`), and those that come later
-    wait for this one: so from the answer to a lock on, no payment of the account begins.
+    It waits for every transaction that relies on them (`share_accounts`), and later ones wait for
+    this one: so once a lock is confirmed, no payment of the account begins.
     """
     row = await tx.fetchrow(
         """
@@ -107,8 +105,7 @@ async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account | None:
 async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
     """Accounts whose lock and roles stay as they are until the transaction ends.
 
-    FOR KEY SHARE holds up only `lock_account_permissions`: logins and other changes of the account
-    go on.
+    FOR KEY SHARE blocks only `lock_account_permissions`: logins and other changes continue.
     """
     rows = await tx.fetch(
         """
@@ -132,9 +129,9 @@ async def is_locked(db: Database, account_id: UUID) -> bool:
 
 
 async def make_payments_due(tx: Tx, account_id: UUID) -> None:
-    """Have the worker look at once at what is approved or being paid for the account.
+    """Make the account's approved and running payments due for the worker now.
 
-    The hint counts also for a worker that is looking at the order right now.
+    The hint also reaches a worker that is working on the order right now.
     """
     await tx.execute(
         """
@@ -196,7 +193,7 @@ async def list_accounts(
     below: UUID | None,
     limit: int,
 ) -> Sequence[Account]:
-    """Accounts newest first, below the id that the last page ended with."""
+    """Accounts, newest first, after the last id of the page before."""
     rows = await db.fetch(
         """
         SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
@@ -217,12 +214,6 @@ async def list_accounts(
         limit,
     )
     return [_account(row) for row in rows]
-
-
-async def password_hash_by_email(db: Database, email: str) -> tuple[UUID | None, str | None]:
-    """Whose e-mail this is and how their password is stored; two Nones: nobody's."""
-    row = await db.fetchrow("SELECT id, password_hash FROM account WHERE email = $1", email)
-    return (None, None) if row is None else (row["id"], row["password_hash"])
 
 
 async def password_hash(db: Database, account_id: UUID) -> str | None:
@@ -257,7 +248,7 @@ async def insert_password_link(
     lifetime: timedelta,
     created_by: UUID | None,
 ) -> datetime:
-    """Store a link; when it expires comes back. `created_by` is the operator's account, if any."""
+    """Store a link; returns when it expires. `created_by` is the operator's account, if any."""
     expires: datetime = await tx.fetchval(
         """
         INSERT INTO password_link (hash, key_id, account_id, expires_at, created_at, created_by)
@@ -275,9 +266,8 @@ async def insert_password_link(
 
 async def find_password_link(
     db: Database | Tx, link_hashes: Sequence[bytes]
-) -> asyncpg.Record | None:
-    """Whose link this is and who made it, while it can be used."""
-    return await db.fetchrow(
+) -> PasswordLink | None:
+    row = await db.fetchrow(
         """
         SELECT account_id, created_by
           FROM password_link
@@ -285,13 +275,14 @@ async def find_password_link(
         """,
         link_hashes,
     )
+    return None if row is None else PasswordLink(**row)
 
 
 async def delete_expired_password_links(db: Database) -> None:
     await db.execute("DELETE FROM password_link WHERE expires_at < tradewind_now()")
 
 
-async def count_links_by_master(db: Database) -> dict[str, int]:
+async def count_links_by_master_secret(db: Database) -> dict[str, int]:
     """How many open password links were made with each master secret."""
     rows = await db.fetch(
         """

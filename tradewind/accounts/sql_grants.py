@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-import asyncpg
-
+from tradewind.accounts.model import SharedControl
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -24,7 +23,7 @@ async def insert_grant(tx: Tx, account_id: UUID, granted_by: UUID, kind: str) ->
 
 async def find_shared_control(
     db: Database | Tx, approver: UUID, requesters: Sequence[UUID], *, window: timedelta
-) -> Sequence[asyncpg.Record]:
+) -> list[SharedControl]:
     """For each requester at most one account that controls both sides, and until when.
 
     `makers` are all accounts that within the window gave the approver a role, a password, a link
@@ -33,7 +32,7 @@ async def find_shared_control(
     them. `requested` are the requesters, and all that within the window could choose the password
     of one. A chain ends with its first grant that leaves the window.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         WITH RECURSIVE recent AS MATERIALIZED (
             SELECT account_id, granted_by, kind IN ('password', 'password_link') AS to_sign_in,
@@ -74,3 +73,4 @@ async def find_shared_control(
         requesters,
         window,
     )
+    return [SharedControl(*row) for row in rows]

@@ -6,116 +6,21 @@ from typing import Annotated
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.accounts.model import Account, Plan, Role, Tokens
+from tradewind.accounts.model import Account
+from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MAXIMUM, Password
-from tradewind.auth.tokens import ACCESS_LIFETIME
+from tradewind.auth.wire import AccountOut, Email, Name, PlanName
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import PageQuery
-from tradewind.web.validation import EMPTY_OR_NOT_BLANK, NOT_BLANK
-
-Email = Annotated[
-    str,
-    Meta(
-        max_length=254,
-        pattern=r"^[!-?A-~]+@[!-?A-~]+$",
-        description="ASCII only; case does not matter.",
-        examples=["buyer@example.com"],
-        extra={
-            "expected": "an e-mail address in ASCII of at most 254 characters, such as "
-            "buyer@example.com"
-        },
-    ),
-]
-AccountIdText = Annotated[
-    str, Meta(pattern=ids.ACCOUNT.pattern, examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-]
-Time = clock.Timestamp
-Roles = Annotated[list[Role], Meta(examples=[["buyer"]])]
-PlanName = Annotated[Plan, Meta(examples=["pro"])]
-Name = Annotated[
-    str,
-    Meta(
-        max_length=200,
-        pattern=EMPTY_OR_NOT_BLANK,
-        description="What people call it.",
-        examples=["Nordic Imports"],
-    ),
-]
-RefreshToken = Annotated[
-    str,
-    Meta(
-        max_length=200,
-        description="Works once; lasts 180 days.",
-        examples=["twr_…"],
-    ),
-]
-
-
-class LoginIn(Input):
-    """An e-mail and its password."""
-
-    email: Annotated[str, Meta(max_length=320, examples=["buyer@example.com"])]
-    password: Annotated[str, Meta(max_length=MAXIMUM, examples=["correct horse battery"])]
-
-
-class RefreshIn(Input):
-    """The refresh token of the pair to replace."""
-
-    refresh_token: RefreshToken
+from tradewind.web.validation import NOT_BLANK
 
 
 class PasswordIn(Input):
-    """A change of one's own password."""
+    """The current password, and the one that replaces it."""
 
     current_password: Annotated[str, Meta(max_length=MAXIMUM, examples=["correct horse battery"])]
     new_password: Annotated[Password, Meta(examples=["a longer, better one"])]
-
-
-class AccountOut(Output):
-    """An account."""
-
-    id: AccountIdText
-    email: Email
-    name: Name
-    roles: Roles
-    plan: PlanName
-    created_at: Time
-
-    @staticmethod
-    def of(account: Account) -> "AccountOut":
-        return AccountOut(
-            id=ids.ACCOUNT.show(account.id),
-            email=account.email,
-            name=account.name,
-            roles=sorted(account.roles),
-            plan=account.plan,
-            created_at=clock.show(account.created_at),
-        )
-
-
-class TokensOut(Output):
-    """A pair of tokens, and whose they are."""
-
-    access_token: Annotated[
-        str, Meta(description="A JWT; send it as a Bearer token.", examples=["eyJhbGciOiJIUzI1…"])
-    ]
-    refresh_token: RefreshToken
-    token_type: Annotated[str, Meta(examples=["Bearer"])]
-    expires_in: Annotated[
-        int, Meta(description="How long the access token lasts, in seconds.", examples=[7776000])
-    ]
-    account: AccountOut
-
-    @staticmethod
-    def of(account: Account, tokens: Tokens) -> "TokensOut":
-        return TokensOut(
-            access_token=tokens.access,
-            refresh_token=tokens.refresh,
-            token_type="Bearer",  # noqa: S106 - a kind of token, not one
-            expires_in=int(ACCESS_LIFETIME.total_seconds()),
-            account=AccountOut.of(account),
-        )
 
 
 class UsageOut(Output):
@@ -150,7 +55,7 @@ class MeOut(AccountOut):
 
 
 class NewAccountIn(Input):
-    """An account to make. Without a password, make a password link for its owner next."""
+    """An account to create. Without a password, create a password link for its owner next."""
 
     email: Email
     name: Name = ""
@@ -184,9 +89,9 @@ class RolesIn(Input):
 class AdminAccountOut(AccountOut):
     """An account as operators see it."""
 
-    locked_at: Time | None
+    locked_at: clock.Timestamp | None
     lock_reason: Annotated[str | None, Meta(examples=[None])]
-    updated_at: Time
+    updated_at: clock.Timestamp
 
     @staticmethod
     def of_account(account: Account) -> "AdminAccountOut":
@@ -207,7 +112,7 @@ class PasswordLinkOut(Output):
     """A link by which its holder chooses a password, once. It is shown only here."""
 
     url: Annotated[str, Meta(examples=["https://tradewind.example/password?token=twp_…"])]
-    expires_at: Time
+    expires_at: clock.Timestamp
 
     @staticmethod
     def of(url: str, expires_at: datetime) -> "PasswordLinkOut":

@@ -1,9 +1,12 @@
-"""Who acts: an account with its credential, the command line, or the system itself."""
+"""Who acts (an account, the command line, the system itself), and the entries of the log."""
 
 import getpass
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tradewind.web.caller import Caller
@@ -27,9 +30,26 @@ class Actor:
         )
 
     @staticmethod
-    def stranger(label: str, request: Request) -> "Actor":
-        """Somebody without credentials: who holds a link or a refresh token."""
+    def anonymous(label: str, request: Request) -> "Actor":
+        """Somebody without credentials, who holds a link or a refresh token."""
         return Actor(label, address=request.address, request_id=request.id)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One act: who did what to whom, when and from where."""
+
+    id: UUID
+    at: datetime
+    action: str
+    actor_id: UUID | None
+    actor: str
+    credential: str | None
+    address: str | None
+    request_id: str | None
+    account_id: UUID | None
+    subject: str
+    details: Mapping[str, Any]
 
 
 def _user() -> str:

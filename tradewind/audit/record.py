@@ -14,7 +14,7 @@ from tradewind.web.response import encode
 async def record(
     tx: Tx, by: Actor, action: str, *, account_id: UUID | None, subject: str, **details: Any
 ) -> None:
-    """Write down that `by` did `action` to `subject`; `account_id` is whom it concerns.
+    """Record that `by` did `action` to `subject`; `account_id` is the account that it concerns.
 
     Of a URL in the details only scheme, host, port and path are kept.
     """

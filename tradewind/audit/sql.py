@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
+import msgspec
 
-from tradewind.audit.model import Actor
+from tradewind.audit.model import Actor, AuditEntry
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -49,12 +49,12 @@ async def list_entries(
     below: UUID | None,
     limit: int,
     about: str | None = None,
-) -> Sequence[asyncpg.Record]:
-    """Entries newest first, below the id that the last page ended with.
+) -> list[AuditEntry]:
+    """Entries, newest first, after the last id of the page before.
 
-    `about` is an id: of what something was done to, of the credential or of the request.
+    `about` is the id of a subject, of a credential or of a request.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         SELECT id, at, action, actor_id, actor, credential, address, request_id, account_id,
                subject, details
@@ -76,3 +76,4 @@ async def list_entries(
         limit,
         about,
     )
+    return [AuditEntry(**{**row, "details": msgspec.json.decode(row["details"])}) for row in rows]

@@ -1,11 +1,12 @@
 """Entries of the audit log as JSON."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids, money
+from tradewind.audit.model import AuditEntry
 from tradewind.web.inputs import Moment, Output
 from tradewind.web.paging import PageQuery
 
@@ -46,29 +47,31 @@ class AuditOut(Output):
     request_id: Annotated[str | None, Meta(examples=["req_06EJ4KQZC5T9XN4R5ZJ2V7M8QY"])]
     account: Annotated[
         str | None,
-        Meta(description="Whom it concerns.", examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QZ"]),
+        Meta(
+            description="The account that it concerns.", examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QZ"]
+        ),
     ]
     subject: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QZ"])]
     details: Annotated[dict[str, Any], Meta(examples=[{"reason": "Unpaid invoices"}])]
 
     @staticmethod
-    def of(row: Any) -> "AuditOut":
+    def of(entry: AuditEntry) -> "AuditOut":
         return AuditOut(
-            id=ids.AUDIT.show(row["id"]),
-            at=clock.show(row["at"]),
-            action=row["action"],
-            actor=row["actor"],
-            actor_account=row["actor_id"] and ids.ACCOUNT.show(row["actor_id"]),
-            credential=row["credential"],
-            address=row["address"],
-            request_id=row["request_id"],
-            account=row["account_id"] and ids.ACCOUNT.show(row["account_id"]),
-            subject=row["subject"],
-            details=_in_cny(msgspec.json.decode(row["details"])),
+            id=ids.AUDIT.show(entry.id),
+            at=clock.show(entry.at),
+            action=entry.action,
+            actor=entry.actor,
+            actor_account=ids.ACCOUNT.show(entry.actor_id) if entry.actor_id else None,
+            credential=entry.credential,
+            address=entry.address,
+            request_id=entry.request_id,
+            account=ids.ACCOUNT.show(entry.account_id) if entry.account_id else None,
+            subject=entry.subject,
+            details=_in_cny(entry.details),
         )
 
 
-def _in_cny(details: dict[str, Any]) -> dict[str, Any]:
+def _in_cny(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details of an entry, with amounts in CNY: they are stored in fen, as `…_fen`."""
     shown = {}
     for name, value in details.items():

@@ -1,6 +1,7 @@
-"""What can be refused at the gate."""
+"""The errors of credentials, logins and sessions."""
 
-from tradewind.errors import Conflict, Unauthenticated
+from tradewind.errors import Conflict, Forbidden, Invalid, ServiceUnavailable, Unauthenticated
+from tradewind.web.limits import Budget, CarriesBudget
 
 
 class CredentialsMissing(Unauthenticated):
@@ -47,11 +48,97 @@ class InvalidCredentials(Unauthenticated):
         return cls("API key and access token must both be valid and of the same account.")
 
 
+class WrongCredentials(Unauthenticated):
+    """E-mail and password do not belong together, or nobody has this e-mail.
+
+    The two cannot be told apart. Ten wrong attempts within 15 minutes stop logins for the e-mail.
+    """
+
+    code = "wrong_credentials"
+    title = "Wrong e-mail or password"
+
+    def __init__(self) -> None:
+        super().__init__("The e-mail or the password is wrong.")
+
+
+class AccountLocked(CarriesBudget, Forbidden):
+    """The account is locked by an operator, or logins for this e-mail are stopped for a while.
+
+    With `retry_after`, too many logins failed: wait that many seconds; API keys and sessions of
+    the account continue to work. Without it, an operator locked the account: ask them. With status
+    409 the account of the order, not yours, is locked by an operator: no payment of it can be
+    approved before the unlock.
+    """
+
+    code = "account_locked"
+    title = "The account is locked"
+
+    @classmethod
+    def by_operator(cls, budget: Budget | None = None) -> "AccountLocked":
+        error = cls("This account is locked; ask the operator of this service.")
+        error.budget = budget
+        return error
+
+    @classmethod
+    def after_failures(cls, retry_after: int) -> "AccountLocked":
+        return cls(
+            "Too many logins failed for this e-mail; wait before you try again.",
+            retry_after=retry_after,
+        )
+
+
+class InvalidRefreshToken(Unauthenticated):
+    """The refresh token is unknown, expired, was used before, or its session has ended.
+
+    A refresh token works once. When a token that was replaced is sent again after more than 60
+    seconds, somebody may have copied it, and the whole session ends. Log in again.
+    """
+
+    code = "invalid_refresh_token"
+    title = "The refresh token is not valid"
+
+    def __init__(self) -> None:
+        super().__init__("This refresh token is not valid any more; log in again.")
+
+
+class NoSession(Invalid):
+    """Logging out ends a session, and an API key has none. Revoke the key instead."""
+
+    code = "no_session"
+    title = "There is no session to end"
+
+    def __init__(self) -> None:
+        super().__init__("An API key has no session; revoke the key to stop it.")
+
+
+class TooManyLogins(ServiceUnavailable):
+    """As many logins as may fail are being tried for this e-mail at this very moment.
+
+    Try again in a second: if those that run succeed, so can yours.
+    """
+
+    code = "login_busy"
+    title = "Too many logins at once"
+
+    def __init__(self) -> None:
+        super().__init__("Too many logins are being tried; try again.", retry_after=1)
+
+
+class TooManyPasswords(ServiceUnavailable):
+    """So many passwords wait to be compared that another one would wait too long."""
+
+    code = "passwords_busy"
+    title = "Too many passwords at once"
+
+    def __init__(self) -> None:
+        super().__init__("Too many passwords wait to be compared; try again.", retry_after=2)
+
+
 class KeyLimitReached(Conflict):
     """An account may have 100 keys that are not revoked. Revoke one that is not used."""
 
     code = "key_limit_reached"
     title = "Too many API keys"
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"An account may have {most} API keys; revoke one first.")
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"An account may have {limit} API keys; revoke one first.")

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
-import asyncpg
-
 from tradewind import ids
-from tradewind.accounts.errors import AccountLocked
-from tradewind.auth.api_keys import spelling, sql
-from tradewind.auth.errors import CredentialsMissing, InvalidCredentials
+from tradewind.auth import sql
+from tradewind.auth.api_keys import key_format
+from tradewind.auth.api_keys import sql as key_sql
+from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
+from tradewind.auth.sql import Admission
 from tradewind.auth.tokens import Access, read_access
 from tradewind.ids import Kind
 from tradewind.observability.logs import log, note
@@ -27,86 +27,82 @@ from tradewind.web.request import Request
 T = TypeVar("T")
 
 _LARGEST_BATCH = 500
-# While this many statements are under way, requests gather for the next one.
+# While this many statements run, requests gather for the next one.
 _STATEMENTS = 2
 _REMEMBERED_TOKENS = 4096
-# A caller is told that the database is away rather than kept waiting for it: for the statement
-# before, and for its own.
+# How long a request waits for the statement before it and its own, before it gets DatabaseAway.
 _PATIENCE_SECONDS = 2.2
 _URGENT_RATE = Rate(30, 30)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
-    """Credentials as they can be looked up; requests that carry the same ones are one ask."""
+class _Credentials:
+    """Credentials as they are looked up; requests with the same ones share a lookup."""
 
     key: str | None
     session_id: UUID | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What the database said about an ask, for one request that carried it."""
-
-    row: asyncpg.Record
-    granted: bool
+# A request that waits: its admission, and whether its account's budget had room for it.
+_Waiter = asyncio.Future[tuple[Admission, bool] | None]
 
 
 class Authenticator:
-    """Looks up credentials and takes from rate budgets, for all requests of a turn of the loop.
+    """Looks up credentials and takes from rate budgets, for all requests of an event-loop turn.
 
-    Nothing is remembered between statements, and a request only joins a statement that has not
-    been sent yet. So revocations, locks and limits hold on every process from the moment they
-    were answered, without caches and without broadcasts.
+    Nothing is cached between statements, and a request only joins a statement that has not been
+    sent yet. So revocations, locks and limits hold on every process from the moment they were
+    confirmed, without broadcasts.
     """
 
     def __init__(self, db: Database, keyring: Keyring, plans: Mapping[str, Rate]) -> None:
         self._db = db
         self._keyring = keyring
         self._plans = plans
-        self._waiting: dict[_Ask, list[asyncio.Future[_Verdict | None]]] = {}
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._waiting: dict[_Credentials, list[_Waiter]] = {}
+        self._running: set[asyncio.Task[None]] = set()
         self._scheduled = False
-        # Whether a token is genuine never changes; whether its session lives is asked every time.
-        self._genuine = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
+        # A signature stays right; whether the session lives is looked up for every request.
+        self._verified = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         key = request.single_header("x-api-key")
         bearer = request.single_header("authorization")
         if key is None and bearer is None:
             raise CredentialsMissing
-        if key is not None and not spelling.is_well_formed(key):
+        if key is not None and not key_format.is_well_formed(key):
             raise InvalidCredentials.mistyped()
         access = None if bearer is None else self._read_bearer(bearer)
-        verdict = await self._look_up(_Ask(key, access.session_id if access else None))
-        if verdict is None or (access and not access.valid_at(verdict.row["now"])):
-            raise _refusal(key, access)
-        row = verdict.row
-        budget = Budget(self._plans[row["plan"]], row["debt"])
-        credential = row["key_id"] or row["session_id"]
-        kind = ids.API_KEY if row["key_id"] else ids.SESSION
-        note(account=_shown(ids.ACCOUNT, row["account_id"]), credential=_shown(kind, credential))
-        if row["locked"]:
+        looked_up = await self._look_up(_Credentials(key, access.session_id if access else None))
+        if looked_up is None:
+            raise _invalid(key, access)
+        admission, granted = looked_up
+        if access and not access.valid_at(admission.now):
+            raise _invalid(key, access)
+        budget = Budget(self._plans[admission.plan], admission.debt)
+        credential = _credential_id(admission.key_id, admission.session_id)
+        note(account=_shown(ids.ACCOUNT, admission.account_id), credential=credential)
+        if admission.locked:
             raise AccountLocked.by_operator(budget)
-        if not verdict.granted and not (urgent and await self._urgent(credential)):
-            RATE_LIMITED.labels(row["plan"]).inc()
+        if not granted and not (urgent and await self._take_urgent(credential)):
+            RATE_LIMITED.labels(admission.plan).inc()
             raise RateLimited(budget)
-        if key is not None and row["made_with"] != self._keyring.current_id:
-            await self._rehash(row["key_id"], key)
+        if key is not None and admission.made_with != self._keyring.current_id:
+            await self._rehash(admission.key_id, key)
         return Caller(
-            account_id=row["account_id"],
-            email=row["email"],
-            name=row["name"],
-            roles=frozenset(row["roles"]),
-            plan=row["plan"],
-            created_at=row["created_at"],
-            key_id=row["key_id"],
-            session_id=row["session_id"],
+            account_id=admission.account_id,
+            email=admission.email,
+            name=admission.name,
+            roles=frozenset(admission.roles),
+            plan=admission.plan,
+            created_at=admission.created_at,
+            key_id=admission.key_id,
+            session_id=admission.session_id,
             budget=budget,
         )
 
-    async def _urgent(self, credential: UUID) -> bool:
-        """A way out for who must stop an abuse: a budget per credential, not per account."""
+    async def _take_urgent(self, credential: str) -> bool:
+        """Take from a small budget per credential: somebody else used up that of the account."""
         granted, _ = await limits.take(self._db, f"urgent:{credential}", _URGENT_RATE)
         return granted
 
@@ -114,111 +110,108 @@ class Authenticator:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise InvalidCredentials.malformed_header()
-        return self._genuine(token.strip())
+        return self._verified(token.strip())
 
     def _verify(self, token: str) -> Access:
         access = read_access(self._keyring, token)
-        if access is None:  # a refusal is not remembered: forgeries cannot crowd out real ones
+        if access is None:  # not cached: forged tokens cannot push real ones out
             raise InvalidCredentials.token()
         return access
 
-    async def _look_up(self, ask: _Ask) -> _Verdict | None:
+    async def _look_up(self, credentials: _Credentials) -> tuple[Admission, bool] | None:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_Verdict | None] = loop.create_future()
-        self._waiting.setdefault(ask, []).append(answer)
-        if not self._scheduled and len(self._under_way) < _STATEMENTS:
+        waiter: _Waiter = loop.create_future()
+        self._waiting.setdefault(credentials, []).append(waiter)
+        if not self._scheduled and len(self._running) < _STATEMENTS:
             self._scheduled = True
             loop.call_soon(self._start)
-        return await answer
+        return await waiter
 
     def _start(self) -> None:
-        """Send one statement for everything that gathered up to this turn of the loop."""
+        """Send one statement for all requests that gathered up to this turn of the loop."""
         self._scheduled = False
         if not self._waiting:
             return
         batch = self._waiting
         self._waiting = {}
-        for ask in list(batch)[_LARGEST_BATCH:]:
-            self._waiting[ask] = batch.pop(ask)
+        for credentials in list(batch)[_LARGEST_BATCH:]:
+            self._waiting[credentials] = batch.pop(credentials)
         task = asyncio.create_task(self._run(batch))
-        self._under_way.add(task)
+        self._running.add(task)
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self._under_way.discard(task)
+        self._running.discard(task)
         if self._waiting and not self._scheduled:
             self._start()
 
-    async def _run(self, batch: dict[_Ask, list[asyncio.Future[_Verdict | None]]]) -> None:
+    async def _run(self, batch: dict[_Credentials, list[_Waiter]]) -> None:
         ADMISSION_BATCH.observe(sum(map(len, batch.values())))
         try:
-            answers = await _in_time(self._decide(batch))
+            admissions = await _in_time(self._fetch(batch))
         except BaseException as error:
-            for futures in batch.values():
-                for future in futures:
-                    if not future.done():
-                        future.set_exception(error)
+            for waiters in batch.values():
+                for waiter in waiters:
+                    if not waiter.done():
+                        waiter.set_exception(error)
             if not isinstance(error, Exception):
                 raise
             return
-        for future, verdict in answers:
-            if not future.done():
-                future.set_result(verdict)
-
-    async def _decide(
-        self, batch: Mapping[_Ask, Sequence["asyncio.Future[_Verdict | None]"]]
-    ) -> list[tuple["asyncio.Future[_Verdict | None]", _Verdict | None]]:
-        """Ask the database once, and share what each account was granted among its requests."""
-        rows = await self._fetch(batch)
         left: dict[UUID, int] = {}
-        answers: list[tuple[asyncio.Future[_Verdict | None], _Verdict | None]] = []
-        for ask, futures in batch.items():
-            row = rows.get(ask)
-            for future in futures:
-                if row is None:
-                    answers.append((future, None))
-                    continue
-                account_id = row["account_id"]
-                remaining = left.setdefault(account_id, row["granted"])
-                left[account_id] = remaining - 1
-                answers.append((future, _Verdict(row, remaining > 0)))
-        return answers
+        for credentials, waiters in batch.items():
+            admission = admissions.get(credentials)
+            for waiter in waiters:
+                result = None
+                if admission is not None:
+                    remaining = left.get(admission.account_id, admission.granted)
+                    left[admission.account_id] = remaining - 1
+                    result = admission, remaining > 0
+                if not waiter.done():
+                    waiter.set_result(result)
 
     async def _fetch(
-        self, batch: Mapping[_Ask, Sequence["asyncio.Future[_Verdict | None]"]]
-    ) -> dict[_Ask, asyncpg.Record]:
-        # A key is asked for under every master secret in force; at most one of them knows it.
-        asks = [
-            (ask, hash_)
-            for ask in batch
-            for hash_ in (spelling.hashes(self._keyring, ask.key) if ask.key else (None,))
+        self, batch: Mapping[_Credentials, Sequence[_Waiter]]
+    ) -> dict[_Credentials, Admission]:
+        # A key is looked up under every master secret in force; at most one of them finds it.
+        lookups = [
+            (credentials, hash_)
+            for credentials in batch
+            for hash_ in (
+                key_format.hashes(self._keyring, credentials.key) if credentials.key else (None,)
+            )
         ]
-        rows = await sql.admit(
+        admissions = await sql.admit(
             self._db,
-            hashes=[hash_ for _, hash_ in asks],
-            sessions=[ask.session_id for ask, _ in asks],
-            times=[len(batch[ask]) for ask, _ in asks],
+            hashes=[hash_ for _, hash_ in lookups],
+            sessions=[credentials.session_id for credentials, _ in lookups],
+            times=[len(batch[credentials]) for credentials, _ in lookups],
             plans=list(self._plans),
             steps=[rate.step for rate in self._plans.values()],
             bursts=[rate.burst for rate in self._plans.values()],
         )
-        return {asks[row["no"] - 1][0]: row for row in rows}
+        return {lookups[admission.number - 1][0]: admission for admission in admissions}
 
-    async def _rehash(self, key_id: UUID, key: str) -> None:
-        made_with, hash_ = spelling.hash_now(self._keyring, key)
-        await sql.rehash_key(self._db, key_id, hash_=hash_, made_with=made_with)
+    async def _rehash(self, key_id: UUID | None, key: str) -> None:
+        made_with, hash_ = key_format.hash_now(self._keyring, key)
+        await key_sql.rehash_key(self._db, key_id, hash_=hash_, made_with=made_with)
         log.info("api_key.rehashed", key=key_id, made_with=made_with)
 
 
 async def _in_time(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` brings, or DatabaseAway in time; then it is ended, but not waited for."""
+    """The result of `work`, or DatabaseAway when it takes too long; then it is cancelled."""
     task = asyncio.create_task(work)
     done, _ = await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
     if done:
         return task.result()
     task.cancel()
-    task.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody waits for it
+    task.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody awaits it
     raise DatabaseAway
+
+
+def _credential_id(key_id: UUID | None, session_id: UUID | None) -> str:
+    if key_id is not None:
+        return _shown(ids.API_KEY, key_id)
+    return _shown(ids.SESSION, session_id) if session_id is not None else ""
 
 
 @lru_cache(maxsize=4096)
@@ -226,7 +219,7 @@ def _shown(kind: Kind, value: UUID) -> str:
     return kind.show(value)
 
 
-def _refusal(key: str | None, access: Access | None) -> InvalidCredentials:
+def _invalid(key: str | None, access: Access | None) -> InvalidCredentials:
     if key is not None and access is not None:
         return InvalidCredentials.both()
     return InvalidCredentials.unknown_key() if key is not None else InvalidCredentials.token()

@@ -1,13 +1,11 @@
-"""Signs an account in: throttle first, then the password, then a session."""
+"""Logs an account in: throttle first, then the password, then a session."""
 
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
-from tradewind.accounts import sql
-from tradewind.accounts.errors import AccountLocked, WrongCredentials
-from tradewind.accounts.model import Account, Tokens
-from tradewind.auth import sessions
-from tradewind.auth.login_throttle import GuessesStopped, forget, guessing
+from tradewind.auth import login_throttle, sessions, sql
+from tradewind.auth.errors import AccountLocked, WrongCredentials
+from tradewind.auth.model import Identity, Tokens
 from tradewind.auth.passwords import Passwords
 from tradewind.observability.metrics import LOGINS
 from tradewind.storage.keyring import Keyring
@@ -19,12 +17,12 @@ from tradewind.web.limits import Rate, RateLimited
 
 @dataclass(frozen=True, slots=True)
 class LoginRate:
-    """How many logins a minute one address may try."""
+    """How many logins a minute an address may try."""
 
     per_minute: int
 
 
-async def sign_in(
+async def log_in(
     db: Database,
     keyring: Keyring,
     passwords: Passwords,
@@ -34,15 +32,15 @@ async def sign_in(
     password: str,
     address: str,
     user_agent: str,
-) -> tuple[Account, Tokens]:
+) -> tuple[Identity, Tokens]:
     """Open a session for whoever knows the password.
 
-    An unknown e-mail takes the same path to the same answer as a wrong password: the same
-    counters, the same statements, one hash. Only the right password learns that an operator
-    locked the account. A login that could not be tried (too busy, no database) counts for nothing.
+    An unknown e-mail takes the same path to the same response as a wrong password: the same
+    counters, the same statements, one hash. Only the right password shows that an operator locked
+    the account. A login that could not be tried (too busy, no database) is not counted.
     """
     granted, budget = await limits.take(
-        db, f"login:{_group(address)}", Rate(rate.per_minute, rate.per_minute)
+        db, f"login:{_network(address)}", Rate(rate.per_minute, rate.per_minute)
     )
     if not granted:
         LOGINS.labels("rate_limited").inc()
@@ -52,22 +50,21 @@ async def sign_in(
         )
     email = email.strip().lower()
     try:
-        async with guessing(db, keyring, email) as guess:
-            account_id, stored = await sql.password_hash_by_email(db, email)
-            if not await passwords.matches(stored, password):
-                guess.wrong()
-    except GuessesStopped as stopped:
+        async with login_throttle.throttled(db, keyring, email) as check:
+            account_id, stored = await sql.find_password_hash(db, email)
+            check.failed = not await passwords.matches(stored, password)
+    except AccountLocked:
         LOGINS.labels("stopped").inc()
-        raise AccountLocked.after_failures(stopped.seconds) from None
-    if guess.was_wrong or account_id is None or stored is None:
+        raise
+    if check.failed or account_id is None or stored is None:
         LOGINS.labels("wrong").inc()
         raise WrongCredentials
     tokens: Tokens | None = None
     async with transaction(db) as tx:
-        account = await sql.lock_account(tx, account_id, password_hash=stored)
+        account = await sql.lock_identity(tx, account_id, password_hash=stored)
         if account is None:  # the password was changed while we compared it
             raise WrongCredentials
-        await forget(tx, keyring, email)
+        await login_throttle.reset(tx, keyring, email)
         if account.locked_at is None:
             tokens = await sessions.begin(
                 tx, keyring, account.id, address=address, user_agent=user_agent
@@ -79,8 +76,8 @@ async def sign_in(
     return account, tokens
 
 
-def _group(address: str) -> str:
-    """One customer's network counts as one address: IPv6 by its /64."""
+def _network(address: str) -> str:
+    """The network that counts as one address: an IPv6 /64 belongs to one customer."""
     try:
         parsed = ip_address(address)
     except ValueError:

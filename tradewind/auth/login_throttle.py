@@ -1,116 +1,90 @@
-"""Guards a password: counts every guess before it is tried, and gives back what was not."""
+"""The login throttle: ten failed logins of an e-mail stop its logins for a quarter of an hour."""
 
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-import asyncpg
-
-from tradewind.auth import sql_throttle, throttle_policy
-from tradewind.auth.throttle_policy import Guesses
-from tradewind.errors import ServiceUnavailable
+from tradewind.auth import sql
+from tradewind.auth.errors import AccountLocked, TooManyLogins
+from tradewind.auth.sql import LoginFailures
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 
-
-class GuessesStopped(Exception):
-    """No guess is tried for this e-mail until the rest is over."""
-
-    def __init__(self, rest: timedelta) -> None:
-        super().__init__()
-        self.seconds = max(1, round(rest.total_seconds() + 0.5))
+MOST_FAILURES = 10
+WINDOW = timedelta(minutes=15)
+STOP = timedelta(minutes=15)
+# A login that nobody ended, because its process died, stops counting after this.
+_LONGEST_LOGIN = timedelta(seconds=60)
 
 
-class TooManyAtOnce(ServiceUnavailable):
-    """As many logins as may fail are being tried for this e-mail at this very moment.
+class PasswordCheck:
+    """One comparison of a password; it counts as a failure once it is marked as `failed`."""
 
-    Try again in a second: if those under way succeed, so can yours.
-    """
-
-    code = "login_busy"
-    title = "Too many logins at once"
-
-    def __init__(self) -> None:
-        super().__init__("Too many logins are being tried; try again.", retry_after=1)
-
-
-class Guess:
-    """One guess under way. Say `wrong` of it; without a word it counts as never made."""
-
-    def __init__(self) -> None:
-        self.was_wrong = False
-
-    def wrong(self) -> None:
-        self.was_wrong = True
+    failed = False
 
 
 @asynccontextmanager
-async def guessing(db: Database, keyring: Keyring, email: str) -> AsyncIterator[Guess]:
-    """Take a place among the ten guesses, or raise GuessesStopped or TooManyAtOnce.
+async def throttled(db: Database, keyring: Keyring, email: str) -> AsyncIterator[PasswordCheck]:
+    """Compare a password inside; AccountLocked after ten failures, TooManyLogins while ten run.
 
-    The place is taken in the database before the guess is tried, so that the number is exact
-    however many processes try at once. Whatever ends the block but a wrong guess gives it back.
+    The check is counted in the database before the password is compared, so that the number is
+    exact however many processes compare at the same time. A check that did not fail is taken back.
     """
     email_hash = _hashes(keyring, email)[0]
-    started = await _begin(db, email_hash)
-    guess = Guess()
+    async with transaction(db) as tx:
+        stored, started = await sql.lock_login_failures(tx, email_hash)
+        failures = current(stored, started)
+        if failures.locked_until is not None:
+            rest = failures.locked_until - started
+            raise AccountLocked.after_failures(max(1, round(rest.total_seconds() + 0.5)))
+        if len(failures.failed_at) + len(failures.tried_at) >= MOST_FAILURES:
+            raise TooManyLogins
+        began = replace(failures, tried_at=[*failures.tried_at, started])
+        await sql.save_login_failures(tx, email_hash, began)
+    check = PasswordCheck()
     try:
-        yield guess
+        yield check
     finally:
-        await _change(
-            db,
-            email_hash,
-            lambda known, now: (
-                throttle_policy.failed(known, started, now)
-                if guess.was_wrong
-                else throttle_policy.ended(known, started)
-            ),
-        )
+        async with transaction(db) as tx:
+            stored, now = await sql.lock_login_failures(tx, email_hash)
+            ended = _without(current(stored, now), started)
+            if check.failed:
+                ended = with_failure(ended, now)
+            await sql.save_login_failures(tx, email_hash, ended)
 
 
-async def forget(tx: Tx, keyring: Keyring, email: str) -> None:
-    """Somebody knew the password, or an operator vouches for them: begin to count anew."""
-    await sql_throttle.forget_guesses(tx, _hashes(keyring, email))
+async def reset(tx: Tx, keyring: Keyring, email: str) -> None:
+    """Start counting anew: somebody knew the password, or an operator lets them in."""
+    await sql.delete_login_failures(tx, _hashes(keyring, email))
 
 
-async def _begin(db: Database, email_hash: bytes) -> datetime:
-    async with transaction(db) as tx:
-        row = await sql_throttle.lock_guesses(tx, email_hash)
-        now: datetime = row["now"]
-        known = throttle_policy.current(_known(row), now)
-        if known.locked_until is not None:
-            raise GuessesStopped(known.locked_until - now)
-        if not throttle_policy.has_room(known):
-            raise TooManyAtOnce
-        await _save(tx, email_hash, throttle_policy.begun(known, now))
-    return now
-
-
-async def _change(
-    db: Database, email_hash: bytes, change: Callable[[Guesses, datetime], Guesses]
-) -> None:
-    async with transaction(db) as tx:
-        row = await sql_throttle.lock_guesses(tx, email_hash)
-        await _save(
-            tx, email_hash, change(throttle_policy.current(_known(row), row["now"]), row["now"])
-        )
-
-
-def _known(row: asyncpg.Record) -> Guesses:
-    return Guesses(row["failed_at"], row["tried_at"], row["locked_until"])
-
-
-async def _save(tx: Tx, email_hash: bytes, known: Guesses) -> None:
-    await sql_throttle.save_guesses(
-        tx,
-        email_hash,
-        failed_at=known.failed_at,
-        tried_at=known.tried_at,
-        locked_until=known.locked_until,
+def current(failures: LoginFailures, now: datetime) -> LoginFailures:
+    """What still counts: failures of the window, checks that run, and a stop that goes on."""
+    if failures.locked_until is not None and failures.locked_until <= now:
+        failures = replace(failures, failed_at=(), locked_until=None)
+    return replace(
+        failures,
+        failed_at=[moment for moment in failures.failed_at if moment > now - WINDOW],
+        tried_at=[moment for moment in failures.tried_at if moment > now - _LONGEST_LOGIN],
     )
+
+
+def with_failure(failures: LoginFailures, now: datetime) -> LoginFailures:
+    """The failures and one more; the last of ten starts the stop."""
+    failed_at = [*failures.failed_at, now]
+    stop = now + STOP if len(failed_at) >= MOST_FAILURES else failures.locked_until
+    return replace(failures, failed_at=failed_at, locked_until=stop)
+
+
+def _without(failures: LoginFailures, started: datetime) -> LoginFailures:
+    running = list(failures.tried_at)
+    if started in running:
+        running.remove(started)
+    return replace(failures, tried_at=running)
 
 
 def _hashes(keyring: Keyring, email: str) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Passwords: argon2id on a few threads of its own, never on the event loop."""
+"""Passwords: argon2id on threads of their own, never on the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from msgspec import Meta
 
-from tradewind.accounts.errors import TooBusyToHash
+from tradewind.auth.errors import TooManyPasswords
 from tradewind.observability.metrics import PASSWORD_CHECKS
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ Password = Annotated[
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 _THREADS = 2
-# At about 35 ms each, whoever comes last waits well under two seconds.
+# At about 35 ms each, the last one waits well under two seconds.
 _WAITING = 64
 
 # What a password is compared with when there is no account: the same work, and never a match.
-_NOBODY = _HASHER.hash("nobody has this password, and nobody is let in by it")
+_DUMMY_HASH = _HASHER.hash("nobody has this password, and nobody is let in by it")
 
 
 class Passwords:
@@ -47,9 +47,9 @@ class Passwords:
         return await self._run(_HASHER.hash, password)
 
     async def matches(self, stored: str | None, password: str) -> bool:
-        """Whether `password` is the one; without a stored hash, the same work for nothing."""
+        """Whether `password` has this hash; without one, the same work is done, and it is False."""
         PASSWORD_CHECKS.inc()
-        matched = await self._run(_verify, stored or _NOBODY, password)
+        matched = await self._run(_verify, stored or _DUMMY_HASH, password)
         return matched and stored is not None
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Passwords:
 
     async def _run(self, work: Callable[..., T], *args: str) -> T:
         if self._waiting >= _WAITING:
-            raise TooBusyToHash
+            raise TooManyPasswords
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)

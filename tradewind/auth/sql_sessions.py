@@ -1,13 +1,35 @@
 """The statements about sessions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import asyncpg
-
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as its owner sees it."""
+
+    id: UUID
+    address: str
+    user_agent: str
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshableSession:
+    """A session that neither ended nor expired, with the state of its account."""
+
+    account_id: UUID
+    generation: int
+    just_rotated: bool
+    locked: bool
+    now: datetime
 
 
 async def insert_session(
@@ -20,7 +42,7 @@ async def insert_session(
     address: str,
     user_agent: str,
 ) -> datetime:
-    """Open a session; the moment it was opened comes back."""
+    """Open a session; returns when it was opened."""
     opened: datetime = await tx.fetchval(
         """
         INSERT INTO session (id, account_id, key_id, rotated_at, expires_at, created_at,
@@ -40,20 +62,19 @@ async def insert_session(
 
 
 async def lock_session(tx: Tx, session_id: UUID) -> None:
-    """Hold a session, if there is such; what is read of it and its account after that is true.
+    """Lock a session, before its state and that of its account are read.
 
     A statement that waits for a lock sees other tables as they were before the wait.
     """
     await tx.execute("SELECT 1 FROM session WHERE id = $1 FOR NO KEY UPDATE", session_id)
 
 
-async def find_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
-    """A session that neither ended nor expired, with the state of its account."""
-    return await tx.fetchrow(
+async def find_live_session(tx: Tx, session_id: UUID) -> RefreshableSession | None:
+    row = await tx.fetchrow(
         """
-        SELECT s.id, s.account_id, s.generation, a.locked_at, a.email,
+        SELECT s.account_id, s.generation,
                s.rotated_at > tradewind_now() - interval '60 seconds' AS just_rotated,
-               tradewind_now() AS now
+               a.locked_at IS NOT NULL AS locked, tradewind_now() AS now
           FROM session s
           JOIN account a ON a.id = s.account_id
          WHERE s.id = $1
@@ -63,6 +84,7 @@ async def find_live_session(tx: Tx, session_id: UUID) -> asyncpg.Record | None:
         """,
         session_id,
     )
+    return None if row is None else RefreshableSession(**row)
 
 
 async def rotate_session(tx: Tx, session_id: UUID, *, made_with: str, lifetime: timedelta) -> None:
@@ -107,7 +129,7 @@ async def end_sessions(tx: Tx, account_id: UUID, reason: str) -> None:
 
 
 async def end_own_session(tx: Tx, account_id: UUID, session_id: UUID) -> tuple[bool, bool]:
-    """Whether the account has this session, and whether it was this call that ended it."""
+    """Whether the account has this session, and whether this call ended it."""
     row = await tx.fetchrow(
         """
         WITH ended AS (
@@ -116,17 +138,17 @@ async def end_own_session(tx: Tx, account_id: UUID, session_id: UUID) -> tuple[b
              WHERE account_id = $1 AND id = $2 AND ended_at IS NULL
             RETURNING id
         )
-        SELECT EXISTS (SELECT FROM session WHERE account_id = $1 AND id = $2) AS known,
+        SELECT EXISTS (SELECT FROM session WHERE account_id = $1 AND id = $2) AS exists,
                EXISTS (SELECT FROM ended) AS ended
         """,
         account_id,
         session_id,
     )
-    return (False, False) if row is None else (row["known"], row["ended"])
+    return (False, False) if row is None else (row["exists"], row["ended"])
 
 
 async def end_other_sessions(tx: Tx, account_id: UUID, *, kept: UUID) -> Sequence[UUID]:
-    """End all sessions of an account that live, but one; which they were comes back."""
+    """End all live sessions of an account except `kept`; returns their ids."""
     rows = await tx.fetch(
         """
         UPDATE session
@@ -143,9 +165,9 @@ async def end_other_sessions(tx: Tx, account_id: UUID, *, kept: UUID) -> Sequenc
 
 async def list_live_sessions(
     db: Database, account_id: UUID, *, below: tuple[datetime, UUID] | None, limit: int
-) -> Sequence[asyncpg.Record]:
+) -> list[Session]:
     """Sessions of an account that neither ended nor expired, the last used first."""
-    return await db.fetch(
+    rows = await db.fetch(
         """
         SELECT id, address, user_agent, created_at, last_used_at, expires_at
           FROM session
@@ -161,6 +183,7 @@ async def list_live_sessions(
         None if below is None else below[1],
         limit,
     )
+    return [Session(**row) for row in rows]
 
 
 async def delete_dead_sessions(db: Database, *, days: int) -> None:
@@ -175,7 +198,7 @@ async def delete_dead_sessions(db: Database, *, days: int) -> None:
     )
 
 
-async def count_sessions_by_master(db: Database) -> dict[str, int]:
+async def count_sessions_by_master_secret(db: Database) -> dict[str, int]:
     """How many live sessions have tokens that were made with each master secret."""
     rows = await db.fetch(
         """

@@ -9,10 +9,11 @@ import typer
 
 from tradewind import ids
 from tradewind.accounts import change, change_password, sql
-from tradewind.accounts.model import Account, Plan, Role
+from tradewind.accounts.model import Account
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import AdminAccountOut, LockIn, NewAccountIn, PasswordLinkOut
 from tradewind.audit.model import COMMAND_LINE
+from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MINIMUM
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run

@@ -8,7 +8,6 @@ import typer
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys import issue, revoke, sql
-from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.cli.account import find
 from tradewind.cli.checked import checked
@@ -48,8 +47,8 @@ def list_keys(who: Who, *, as_json: Json = False) -> None:
 
     async def work(context: Context) -> list[dict[str, Any]]:
         account = await find(context, who)
-        rows = await sql.list_keys(context.db, account.id, below=None, limit=1000)
-        return [msgspec.to_builtins(KeyOut.of(ApiKey.of(row))) for row in rows]
+        keys = await sql.list_keys(context.db, account.id, below=None, limit=1000)
+        return [msgspec.to_builtins(KeyOut.of(key)) for key in keys]
 
     rows = run(work)
     if as_json:

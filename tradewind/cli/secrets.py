@@ -42,9 +42,9 @@ def rotate(
         resealed = await reencrypt(context.db, context.keyring)
         resealed += await reseal_webhooks(context.db, context.keyring)
         counts = {
-            "API keys": await keys.count_keys_by_master(context.db),
-            "sessions": await sql_sessions.count_sessions_by_master(context.db),
-            "password links": await accounts.count_links_by_master(context.db),
+            "API keys": await keys.count_keys_by_master_secret(context.db),
+            "sessions": await sql_sessions.count_sessions_by_master_secret(context.db),
+            "password links": await accounts.count_links_by_master_secret(context.db),
         }
         return {
             "current": current,

@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.accounts.model import Operator
+from tradewind.auth.model import Operator
 from tradewind.delivery import sql_log
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes

@@ -6,7 +6,7 @@ from uuid import UUID
 import asyncpg
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.delivery import replay, sql_log, sql_replays
 from tradewind.delivery.errors import NotActive, RecoveryRunning, TestDeliveriesLimited
 from tradewind.delivery.explain import explain

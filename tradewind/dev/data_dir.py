@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from tradewind.auth.api_keys import spelling
+from tradewind.auth.api_keys import key_format
 from tradewind.errors import CannotStart
 
 _SECRETS = "secrets.json"
@@ -52,8 +52,8 @@ def secrets_of(folder: Path) -> Secrets:
             ) from None
     made = Secrets(
         secret_key=secrets.token_hex(32),
-        buyer=Person("buyer@demo.example", secrets.token_urlsafe(12), spelling.make()),
-        operator=Person("operator@demo.example", secrets.token_urlsafe(12), spelling.make()),
+        buyer=Person("buyer@demo.example", secrets.token_urlsafe(12), key_format.make()),
+        operator=Person("operator@demo.example", secrets.token_urlsafe(12), key_format.make()),
     )
     _write(path, made)
     return made

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from tradewind.accounts import sql
-from tradewind.accounts.model import Account, Role
+from tradewind.accounts.model import Account
 from tradewind.accounts.register import register
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql as keys
 from tradewind.auth.api_keys.issue import issue
-from tradewind.auth.api_keys.spelling import hashes
+from tradewind.auth.api_keys.key_format import hashes
+from tradewind.auth.model import Role
 from tradewind.auth.passwords import Passwords
 from tradewind.dev.data_dir import Person, Secrets
 from tradewind.storage.keyring import Keyring

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.errors import Malformed, ResourceNotFound, ValidationFailed
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody, EventKind

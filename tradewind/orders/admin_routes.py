@@ -1,7 +1,7 @@
 """The orders of all accounts over HTTP, for operators."""
 
 from tradewind import ids
-from tradewind.accounts.model import Operator
+from tradewind.auth.model import Operator
 from tradewind.errors import ValidationFailed
 from tradewind.orders.inputs import AdminOrdersQuery
 from tradewind.orders.routes import listed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.model import Order, PaymentStatus, Status, Who, Work
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import Errands
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import place as placing

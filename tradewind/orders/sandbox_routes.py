@@ -1,7 +1,7 @@
 """Moves orders on a simulated platform by hand: an integrator's CI can walk the whole loop."""
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.egress.client import CallFailed, Client
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import lifecycle, sql_lists

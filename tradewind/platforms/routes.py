@@ -1,7 +1,7 @@
 """Marketplaces over HTTP: what there is, and for operators the credentials."""
 
-from tradewind.accounts.model import Operator
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Operator
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials, PlatformUrlMissing
 from tradewind.platforms.errors import (

@@ -9,9 +9,9 @@ from typing import Any
 
 from tradewind.accounts import admin_routes, audit_routes
 from tradewind.accounts import routes as account_routes
-from tradewind.accounts.errors import AccountLocked
+from tradewind.auth import routes as auth_routes
 from tradewind.auth.api_keys import routes as key_routes
-from tradewind.auth.errors import CredentialsMissing, InvalidCredentials
+from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
 from tradewind.auth.gate import Authenticator
 from tradewind.auth.login import LoginRate
 from tradewind.auth.passwords import Passwords
@@ -69,8 +69,8 @@ from tradewind.webhooks import routes as webhook_routes
 from tradewind.webhooks.subscribe import UrlPolicy
 
 ROUTES: Sequence[Routes] = (
-    account_routes.auth,
-    account_routes.me,
+    auth_routes.routes,
+    account_routes.routes,
     key_routes.routes,
     platform_routes.routes,
     product_routes.routes,

@@ -10,9 +10,8 @@ from datetime import timedelta
 from functools import partial
 
 from tradewind.accounts import sql as accounts
-from tradewind.auth import sql_sessions
-from tradewind.auth import sql_throttle as guesses
-from tradewind.auth.throttle_policy import WINDOW
+from tradewind.auth import login_throttle, sql_sessions
+from tradewind.auth import sql as auth_sql
 from tradewind.background.loop import repeat
 from tradewind.background.scheduled_tasks import Chore, tick
 from tradewind.delivery import sql_log
@@ -83,7 +82,11 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
         Chore("events", hour, lambda: retention.drop_old(db, kept=journal)),
         Chore("searches", minute, lambda: products.delete_old_pages(db, older_than=kept)),
         Chore("sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)),
-        Chore("guesses", hour, lambda: guesses.delete_old_guesses(db, window=WINDOW)),
+        Chore(
+            "login_failures",
+            hour,
+            lambda: auth_sql.delete_old_login_failures(db, window=login_throttle.WINDOW),
+        ),
         Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
         Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),

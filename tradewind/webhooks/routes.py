@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from tradewind import clock, ids
-from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Buyer
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database

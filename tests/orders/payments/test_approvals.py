@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kit.store import PLAIN, Store
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("store")
 

@@ -1,1 +1,1 @@
-"""API keys: issued, listed and revoked; and the gate that tells who is calling."""
+"""API keys: issue, list and revoke."""

@@ -1,11 +1,11 @@
-"""Issues an API key: shown once, stored as a keyed hash."""
+"""Issues an API key: it is shown once and stored as a keyed hash."""
 
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.auth.api_keys import spelling, sql
+from tradewind.auth.api_keys import key_format, sql
 from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.errors import KeyLimitReached
 from tradewind.errors import ResourceNotFound
@@ -25,33 +25,32 @@ async def issue(
     *,
     key: str | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make a key for an account; the key itself exists only in what this returns.
+    """Create a key for an account. The key itself exists only in the returned value.
 
-    `key` is for one that was made before, such as the demo accounts' own.
+    `key` is for a key that exists already, such as those of the demo accounts.
     """
-    key = key or spelling.make()
-    made_with, hash_ = spelling.hash_now(keyring, key)
+    key = key or key_format.make()
+    made_with, hash_ = key_format.hash_now(keyring, key)
     async with transaction(db) as tx:
         if not await sql.lock_owner(tx, account_id):
             raise ResourceNotFound(ids.ACCOUNT)
         if await sql.count_live_keys(tx, account_id) >= MOST_KEYS:
             raise KeyLimitReached(MOST_KEYS)
-        row = await sql.insert_key(
+        api_key = await sql.insert_key(
             tx,
             ids.new(),
             account_id,
             name=name,
-            prefix=spelling.shown_prefix(key),
+            prefix=key_format.shown_prefix(key),
             hash_=hash_,
             made_with=made_with,
         )
-        made = ApiKey.of(row)
         await record(
             tx,
             by,
             "api_key.created",
             account_id=account_id,
-            subject=ids.API_KEY.show(made.id),
+            subject=ids.API_KEY.show(api_key.id),
             name=name,
         )
-    return made, key
+    return api_key, key

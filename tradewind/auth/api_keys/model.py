@@ -1,14 +1,13 @@
-"""What an API key is, once it was shown."""
+"""An API key without its secret."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without its secret."""
+    """An API key. Its secret is not stored."""
 
     id: UUID
     account_id: UUID
@@ -17,7 +16,3 @@ class ApiKey:
     created_at: datetime
     last_used_at: datetime | None
     revoked_at: datetime | None
-
-    @staticmethod
-    def of(row: Any) -> "ApiKey":
-        return ApiKey(**dict(row))

@@ -1,4 +1,4 @@
-"""Revokes an API key: from the answer on, no process accepts it."""
+"""Revokes an API key: once this returns, no process accepts it."""
 
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from tradewind.storage.transaction import transaction
 async def revoke(db: Database, by: Actor, account_id: UUID, key_id: UUID) -> None:
     """Revoke a key of an account; revoking it again changes nothing."""
     async with transaction(db) as tx:
-        known, revoked = await sql.revoke_key(tx, account_id, key_id)
-        if not known:
+        exists, revoked = await sql.revoke_key(tx, account_id, key_id)
+        if not exists:
             raise ResourceNotFound(ids.API_KEY)
         if revoked:
             await record(

@@ -1,11 +1,10 @@
-"""API keys over HTTP: make, list, revoke."""
+"""API keys over HTTP: create, list, revoke."""
 
 from uuid import UUID
 
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql
 from tradewind.auth.api_keys.issue import issue
-from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.auth.errors import KeyLimitReached
@@ -24,8 +23,8 @@ routes = Routes("/v1/api-keys", tag="API keys")
 
 @routes.get()
 async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[KeyOut]:
-    """List one's API keys, newest first, the revoked ones included."""
-    rows = await sql.list_keys(
+    """List your API keys, newest first, the revoked ones included."""
+    keys = await sql.list_keys(
         db,
         caller.account_id,
         below=read_cursor("api-keys", query.cursor, UUID),
@@ -33,7 +32,7 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
     )
     return page(
         "api-keys",
-        [ApiKey.of(row) for row in rows],
+        keys,
         query.limit,
         key=lambda key: key.id,
         show=KeyOut.of,
@@ -45,25 +44,25 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
     returns=NewKeyOut,
     errors=(KeyLimitReached,),
     headers={
-        "Cache-Control": "Always `no-store`: the answer holds a secret.",
+        "Cache-Control": "Always `no-store`: the response holds a secret.",
         "Location": "The key's path, at which it can be revoked.",
     },
 )
 async def create_api_key(
     request: Request, caller: Caller, body: NewKeyIn, db: Database, keyring: Keyring
 ) -> Response:
-    """Make an API key. The key itself is in this answer and nowhere else, ever.
+    """Create an API key. Only this response contains the key itself.
 
     A key can do what its account can.
     """
-    made, key = await issue(db, keyring, Actor.of(caller, request), caller.account_id, body.name)
-    shown = NewKeyOut.of_new(made, key)
-    return Response(shown, headers=[NO_STORE, location("api-keys", shown.id)])
+    api_key, key = await issue(db, keyring, Actor.of(caller, request), caller.account_id, body.name)
+    created = NewKeyOut.of_new(api_key, key)
+    return Response(created, headers=[NO_STORE, location("api-keys", created.id)])
 
 
 @routes.delete("/{id}", status=204, urgent=True, errors=(ResourceNotFound,))
 async def revoke_api_key(key_id: ApiKeyId, request: Request, caller: Caller, db: Database) -> None:
-    """Revoke an API key: from this answer on, every process refuses it.
+    """Revoke an API key: from this response on, no process accepts it.
 
     Revoking a revoked key changes nothing and succeeds.
     """

@@ -46,7 +46,7 @@ class KeyOut(Output):
 
 
 class NewKeyOut(KeyOut):
-    """A new API key, with the key itself: it is shown only this once."""
+    """A new API key, with the key itself, which is shown only once."""
 
     key: Annotated[
         str,
@@ -58,8 +58,8 @@ class NewKeyOut(KeyOut):
     ]
 
     @staticmethod
-    def of_new(made: ApiKey, key: str) -> "NewKeyOut":
-        shown = KeyOut.of(made)
+    def of_new(api_key: ApiKey, key: str) -> "NewKeyOut":
+        shown = KeyOut.of(api_key)
         return NewKeyOut(
             id=shown.id,
             name=shown.name,

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from tradewind.accounts.errors import AccountLocked, TooBusyToHash, WrongCredentials
 from tradewind.auth import sessions as account_sessions
-from tradewind.auth.login import LoginRate, sign_in
-from tradewind.auth.login_throttle import TooManyAtOnce
+from tradewind.auth.errors import AccountLocked, TooManyLogins, TooManyPasswords, WrongCredentials
+from tradewind.auth.login import LoginRate, log_in
 from tradewind.auth.passwords import MAXIMUM, Passwords
 from tradewind.dashboard.shell.forms import local_path
 from tradewind.dashboard.shell.render import Renderer
@@ -72,7 +71,7 @@ async def take_sign_in(
 ) -> Response:
     """Open a session, under the limits that the API has, or say what was wrong."""
     try:
-        _, tokens = await sign_in(
+        _, tokens = await log_in(
             db,
             keyring,
             passwords,
@@ -82,7 +81,13 @@ async def take_sign_in(
             address=request.address,
             user_agent=request.headers.get("user-agent", ""),
         )
-    except (WrongCredentials, AccountLocked, RateLimited, TooBusyToHash, TooManyAtOnce) as refusal:
+    except (
+        WrongCredentials,
+        AccountLocked,
+        RateLimited,
+        TooManyPasswords,
+        TooManyLogins,
+    ) as refusal:
         return renderer.page(
             "sign_in.html",
             request,

@@ -59,7 +59,7 @@ async def choose_password(
     if body.password != body.again:
         wrong = {"again": "The two passwords are not the same."}
         return _form(renderer, request, body.token, wrong)
-    by = Actor.stranger("password link", request)
+    by = Actor.anonymous("password link", request)
     await change_password.use_link(db, keyring, passwords, by, token=body.token, new=body.password)
     return renderer.page("password_set.html", request, None)
 

@@ -1,17 +1,17 @@
 """One's own account, in a browser: plan and use, sessions, and the password."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import change_password
-from tradewind.accounts.errors import AccountLocked, TooBusyToHash
 from tradewind.accounts.wire import PasswordIn
 from tradewind.audit.model import Actor
 from tradewind.auth import sessions, sql_sessions
 from tradewind.auth.api_keys.issue import MOST_KEYS
-from tradewind.auth.login_throttle import TooManyAtOnce
+from tradewind.auth.errors import AccountLocked, TooManyLogins, TooManyPasswords
 from tradewind.auth.passwords import MINIMUM, Passwords
 from tradewind.dashboard.account import queries as sql_account
 from tradewind.dashboard.account import user_agents
@@ -92,7 +92,7 @@ async def change_own_password(
             current=wanted.current_password,
             new=wanted.new_password,
         )
-    except (ValidationFailed, AccountLocked, TooBusyToHash, TooManyAtOnce) as refusal:
+    except (ValidationFailed, AccountLocked, TooManyPasswords, TooManyLogins) as refusal:
         return await _page(db, door, renderer, request, caller, AccountQuery(), refusal=refusal)
     return _signed_out(cookies, "/sign-in?changed=true")
 
@@ -108,7 +108,7 @@ async def end_session(
     cookies: Sessions,
 ) -> Response:
     """End one of one's sessions, on every process; one's present one is a way to sign out."""
-    await sessions.end_one(db, Actor.of(caller, request), caller.account_id, session_id)
+    await sessions.end_session(db, Actor.of(caller, request), caller.account_id, session_id)
     if session_id == caller.session_id:
         return _signed_out(cookies, "/sign-in")
     return renderer.to(caller, "/account#sessions", "The session has ended.")
@@ -120,7 +120,7 @@ async def end_other_sessions(
 ) -> Response:
     """End every session but the one at hand."""
     assert caller.session_id is not None  # noqa: S101 - pages are opened by a session
-    ended = await sessions.end_others(
+    ended = await sessions.end_other_sessions(
         db, Actor.of(caller, request), caller.account_id, caller.session_id
     )
     said = "1 other session has" if ended == 1 else f"{ended} other sessions have"
@@ -147,8 +147,11 @@ async def _page(
         _LIST,
         rows,
         _ROWS,
-        key=lambda row: (row["last_used_at"], row["id"]),
-        show=lambda row: {**row, "browser": user_agents.in_words(row["user_agent"])},
+        key=lambda session: (session.last_used_at, session.id),
+        show=lambda session: {
+            **asdict(session),
+            "browser": user_agents.in_words(session.user_agent),
+        },
     )
     use = await sql_account.find_use(db, caller.account_id)
     budget = Budget(caller.budget.rate, use["debt"] if use else 0)

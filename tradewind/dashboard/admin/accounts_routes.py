@@ -8,12 +8,12 @@ from tradewind import ids
 from tradewind.accounts import change, change_password
 from tradewind.accounts import sql as account_sql
 from tradewind.accounts.errors import EmailTaken
-from tradewind.accounts.model import Operator, Plan, Role
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import LockIn, NewAccountIn, PlanIn, RolesIn
 from tradewind.audit import sql as audit_sql
 from tradewind.audit.model import Actor
 from tradewind.audit.wire import AuditOut
+from tradewind.auth.model import Operator, Plan, Role
 from tradewind.auth.passwords import Passwords
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.shell.flash import Shown

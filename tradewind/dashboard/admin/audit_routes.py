@@ -5,9 +5,9 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
-from tradewind.accounts.model import Operator
 from tradewind.audit import sql
 from tradewind.audit.wire import AuditOut
+from tradewind.auth.model import Operator
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.shell.listing import chosen, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
@@ -53,9 +53,9 @@ async def show_audit(
         below=read_cursor("audit", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    found = page("audit", rows, query.limit, key=lambda row: row["id"], show=AuditOut.of)
+    found = page("audit", rows, query.limit, key=lambda entry: entry.id, show=AuditOut.of)
     names = await sql_desk.names(
-        db, [row["account_id"] for row in rows if row["account_id"] is not None]
+        db, [entry.account_id for entry in rows if entry.account_id is not None]
     )
     return renderer.page(
         "audit.html",

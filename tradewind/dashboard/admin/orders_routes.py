@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts.model import Operator
+from tradewind.auth.model import Operator
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.orders.changes import told
 from tradewind.dashboard.shell.listing import choices, chosen, first_page, next_page

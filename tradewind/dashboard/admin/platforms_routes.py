@@ -1,8 +1,8 @@
 """Marketplaces, in a browser, for operators: how each stands, and how it is connected."""
 
 from tradewind import errors
-from tradewind.accounts.model import Operator
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Operator
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.errors import ApiError, Conflict, Invalid, ServiceUnavailable, UpstreamFailed

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.accounts.model import Operator
+from tradewind.auth.model import Operator
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.shell.charts import Series, stacked_bars
 from tradewind.dashboard.shell.listing import choices, first_page, next_page

@@ -9,7 +9,6 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql
 from tradewind.auth.api_keys.issue import MOST_KEYS, issue
-from tradewind.auth.api_keys.model import ApiKey
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
@@ -111,7 +110,7 @@ async def _page(
     )
     keys = page(
         list_name,
-        [ApiKey.of(row) for row in rows],
+        rows,
         _ROWS,
         key=lambda key: key.id,
         show=KeyOut.of,

@@ -10,8 +10,8 @@ from uuid import UUID
 from asyncpg import Record
 
 from tradewind import ids, money
-from tradewind.accounts.model import Approver
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Approver
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.orders.changes import told
 from tradewind.dashboard.shell.forms import errors_of, required_amount_fen

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable
 
 from tradewind import ids, money
-from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import Errands
 from tradewind.dashboard.orders import order_view
 from tradewind.dashboard.orders.routes import RefundForm, Wrong, order_page

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tradewind import ids, money
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.orders import order_view
 from tradewind.dashboard.orders.order_search import find_by_any_id
 from tradewind.dashboard.orders.views import allowed, moves, waits_for, waits_for_short

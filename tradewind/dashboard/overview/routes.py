@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from tradewind.accounts.model import Buyer, Role
+from tradewind.auth.model import Buyer, Role
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.overview import queries as sql_overview
 from tradewind.dashboard.overview import views as overview

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
-from tradewind.accounts.model import Role
 from tradewind.audit import sql as audit_sql
 from tradewind.auth.api_keys import sql as key_sql
+from tradewind.auth.model import Role
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.search import queries as sql_search
 from tradewind.orders import sql_lists

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.dashboard.search.id_search import Found, find
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.storage.pool import Database

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 from tradewind.dashboard.shell import queries as sql
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tradewind.accounts.model import Role
+from tradewind.auth.model import Role
 
 
 @dataclass(frozen=True, slots=True)

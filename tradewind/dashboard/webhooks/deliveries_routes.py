@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.form_times import for_input, read_moment
 from tradewind.dashboard.shell.forms import errors_of, local_path
 from tradewind.dashboard.shell.labels import word

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks.routes import state
 from tradewind.delivery import routes as deliveries

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.form_times import for_input, read_moment, spelled
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer

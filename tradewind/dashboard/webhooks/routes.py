@@ -8,8 +8,8 @@ import asyncpg
 import msgspec
 
 from tradewind import clock, ids
-from tradewind.accounts.model import Buyer
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell import charts
 from tradewind.dashboard.shell.flash import Shown
 from tradewind.dashboard.shell.forms import errors_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tradewind import ids
-from tradewind.accounts.model import Buyer
+from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell import flash
 from tradewind.dashboard.shell.flash import Shown
 from tradewind.dashboard.shell.render import Renderer

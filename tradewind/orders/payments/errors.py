@@ -4,8 +4,8 @@ from datetime import datetime
 from uuid import UUID
 
 from tradewind import clock
-from tradewind.accounts.errors import AccountLocked
-from tradewind.accounts.grants import SharedControl
+from tradewind.accounts.model import SharedControl
+from tradewind.auth.errors import AccountLocked
 from tradewind.errors import Conflict
 
 

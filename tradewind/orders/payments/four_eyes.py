@@ -5,8 +5,8 @@ from uuid import UUID
 
 from tradewind.accounts import grants
 from tradewind.accounts import sql as account_sql
-from tradewind.accounts.errors import AccountLocked
-from tradewind.accounts.model import Role
+from tradewind.auth.errors import AccountLocked
+from tradewind.auth.model import Role
 from tradewind.errors import InsufficientPermissions
 from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
 from tradewind.storage.pool import Database

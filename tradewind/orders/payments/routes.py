@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.accounts.model import Approver, Buyer
 from tradewind.audit.model import Actor
+from tradewind.auth.model import Approver, Buyer
 from tradewind.background.background_tasks import Errands
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists

@@ -1,4 +1,4 @@
-"""How an API key is spelled: `twk_`, 32 random letters, and a checksum (pure)."""
+"""The format of an API key: `twk_`, 32 random letters, and a checksum (pure)."""
 
 import hashlib
 import hmac
@@ -18,13 +18,13 @@ _KEY = re.compile(r"twk_([0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 
 
 def make() -> str:
-    """A new key. The prefix lets secret scanners recognise one, the checksum tells a typo."""
+    """A new key. Secret scanners recognise the prefix; the checksum detects a typo."""
     body = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM))
     return f"{_PREFIX}{body}{_checksum(body)}"
 
 
 def is_well_formed(key: str) -> bool:
-    """Whether this could be a key that we made; if not, it was mistyped or cut off."""
+    """Whether the checksum is right; if not, the key was mistyped or cut off."""
     match = _KEY.fullmatch(key)
     return match is not None and _checksum(match[1]) == match[2]
 
@@ -41,7 +41,7 @@ def hash_now(keyring: Keyring, key: str) -> tuple[str, bytes]:
 
 
 def hashes(keyring: Keyring, key: str) -> tuple[bytes, ...]:
-    """Every hash that this key may be stored under, the current master secret's first."""
+    """The hashes of the key under every master secret, the current one first."""
     return tuple(
         hmac.digest(secret, key.encode(), hashlib.sha256) for _, secret in keyring.every("api keys")
     )

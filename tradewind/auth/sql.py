@@ -1,0 +1,212 @@
+"""The statements of the gate and of logins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+import asyncpg
+
+from tradewind.auth.model import Identity, Plan, Role
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
+
+
+class Admission(NamedTuple):
+    """Valid credentials: whose they are, and what is left of the account's budget.
+
+    `granted` counts for the account as a whole: of all its requests in this statement, so many fit.
+    """
+
+    number: int
+    key_id: UUID | None
+    made_with: str | None
+    session_id: UUID | None
+    account_id: UUID
+    email: str
+    name: str
+    roles: Sequence[str]
+    plan: str
+    created_at: datetime
+    locked: bool
+    granted: int
+    debt: int
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoginFailures:
+    """The logins of one e-mail that failed, and those that are being tried."""
+
+    failed_at: Sequence[datetime]
+    tried_at: Sequence[datetime]
+    locked_until: datetime | None
+
+
+async def admit(
+    db: Database,
+    *,
+    hashes: Sequence[bytes | None],
+    sessions: Sequence[UUID | None],
+    times: Sequence[int],
+    plans: Sequence[str],
+    steps: Sequence[int],
+    bursts: Sequence[int],
+) -> list[Admission]:
+    """Look up credentials and take from their accounts' budgets, for many requests at once.
+
+    Element n of the arrays is a key's hash, a session, or both, and how many requests carry it. A
+    row names its element by `number`; an element without a row is not valid. A key or session is
+    marked as used at most once a minute, and without waiting for another process that does so.
+    """
+    rows = await db.fetch(
+        """
+        WITH asked AS (
+            SELECT number, hash, session_id, times
+              FROM unnest($1::bytea[], $2::uuid[], $3::bigint[])
+                   WITH ORDINALITY AS a (hash, session_id, times, number)
+        ), credential AS MATERIALIZED (
+            SELECT asked.number, asked.times, k.id AS key_id, k.key_id AS made_with,
+                   s.id AS session_id, a.id AS account_id, a.email, a.name, a.roles, a.plan,
+                   a.created_at, a.locked_at IS NOT NULL AS locked,
+                   coalesce(k.last_used_at < tradewind_now() - interval '1 minute',
+                            k.id IS NOT NULL) AS touch_key,
+                   coalesce(s.last_used_at < tradewind_now() - interval '1 minute',
+                            false) AS touch_session
+              FROM asked
+              LEFT JOIN api_key k ON k.hash = asked.hash AND k.revoked_at IS NULL
+              LEFT JOIN session s ON s.id = asked.session_id AND s.expires_at > tradewind_now()
+              JOIN account a ON a.id = coalesce(k.account_id, s.account_id)
+             WHERE (asked.hash IS NULL OR k.account_id = a.id)
+               AND (asked.session_id IS NULL OR s.account_id = a.id)
+               AND (s.id IS NULL OR s.ended_at IS NULL
+                    OR (s.end_reason = 'account_locked' AND a.locked_at IS NOT NULL))
+        ), spender AS (
+            SELECT c.account_id, sum(c.times)::bigint AS requests, plan.step, plan.burst
+              FROM credential c
+              JOIN unnest($4::text[], $5::bigint[], $6::bigint[])
+                   AS plan (name, step, burst) ON plan.name = c.plan
+             GROUP BY c.account_id, plan.step, plan.burst
+        ), budget AS MATERIALIZED (
+            SELECT taken.subject, taken.granted, taken.debt
+              FROM (SELECT array_agg('account:' || account_id) AS subjects,
+                           array_agg(requests) AS requests,
+                           array_agg(step) AS steps,
+                           array_agg(burst) AS bursts
+                      FROM spender) s,
+                   take_from_budgets(s.subjects, s.requests, s.steps, s.bursts) taken
+        ), used_key AS (
+            UPDATE api_key
+               SET last_used_at = tradewind_now()
+             WHERE id = ANY (ARRAY(SELECT k.id FROM api_key k
+                                    WHERE k.id IN (SELECT key_id FROM credential WHERE touch_key)
+                                      FOR NO KEY UPDATE SKIP LOCKED))
+        ), used_session AS (
+            UPDATE session
+               SET last_used_at = tradewind_now()
+             WHERE id = ANY (ARRAY(SELECT s.id FROM session s
+                                    WHERE s.id IN (SELECT session_id FROM credential
+                                                    WHERE touch_session)
+                                      FOR NO KEY UPDATE SKIP LOCKED))
+        )
+        SELECT c.number, c.key_id, c.made_with, c.session_id, c.account_id, c.email, c.name,
+               c.roles, c.plan, c.created_at, c.locked, budget.granted, budget.debt,
+               tradewind_now() AS now
+          FROM credential c
+          JOIN budget ON budget.subject = 'account:' || c.account_id
+        """,
+        hashes,
+        sessions,
+        times,
+        plans,
+        steps,
+        bursts,
+    )
+    return [Admission(*row) for row in rows]
+
+
+async def find_password_hash(db: Database, email: str) -> tuple[UUID | None, str | None]:
+    """The account with this e-mail and the hash of its password; two Nones: there is none."""
+    row = await db.fetchrow("SELECT id, password_hash FROM account WHERE email = $1", email)
+    return (None, None) if row is None else (row["id"], row["password_hash"])
+
+
+async def find_identity(tx: Tx, account_id: UUID) -> Identity | None:
+    row = await tx.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, created_at, locked_at FROM account WHERE id = $1
+        """,
+        account_id,
+    )
+    return None if row is None else _identity(row)
+
+
+async def lock_identity(tx: Tx, account_id: UUID, *, password_hash: str) -> Identity | None:
+    """The account, locked until the transaction ends; None when its password is another now."""
+    row = await tx.fetchrow(
+        """
+        SELECT id, email, name, roles, plan, created_at, locked_at
+          FROM account
+         WHERE id = $1 AND password_hash = $2
+           FOR NO KEY UPDATE
+        """,
+        account_id,
+        password_hash,
+    )
+    return None if row is None else _identity(row)
+
+
+def _identity(row: asyncpg.Record) -> Identity:
+    roles = frozenset(Role(role) for role in row["roles"])
+    return Identity(**{**row, "roles": roles, "plan": Plan(row["plan"])})
+
+
+async def lock_login_failures(tx: Tx, email_hash: bytes) -> tuple[LoginFailures, datetime]:
+    """The failures of an e-mail, locked, and the time; the row is made when there is none."""
+    await tx.execute(
+        "INSERT INTO login_failure (email_hash) VALUES ($1) ON CONFLICT DO NOTHING", email_hash
+    )
+    row = await tx.fetchrow(
+        """
+        SELECT failed_at, tried_at, locked_until, tradewind_now() AS now
+          FROM login_failure
+         WHERE email_hash = $1
+           FOR UPDATE
+        """,
+        email_hash,
+    )
+    if row is None:  # a success deleted it in between
+        return await lock_login_failures(tx, email_hash)
+    failures = LoginFailures(row["failed_at"], row["tried_at"], row["locked_until"])
+    return failures, row["now"]
+
+
+async def save_login_failures(tx: Tx, email_hash: bytes, failures: LoginFailures) -> None:
+    await tx.execute(
+        """
+        UPDATE login_failure
+           SET failed_at = $2, tried_at = $3, locked_until = $4
+         WHERE email_hash = $1
+        """,
+        email_hash,
+        failures.failed_at,
+        failures.tried_at,
+        failures.locked_until,
+    )
+
+
+async def delete_login_failures(tx: Tx, email_hashes: Sequence[bytes]) -> None:
+    await tx.execute("DELETE FROM login_failure WHERE email_hash = ANY($1)", email_hashes)
+
+
+async def delete_old_login_failures(db: Database, *, window: timedelta) -> None:
+    await db.execute(
+        """
+        DELETE FROM login_failure
+         WHERE coalesce(failed_at[cardinality(failed_at)] < tradewind_now() - $1::interval, true)
+           AND coalesce(tried_at[cardinality(tried_at)] < tradewind_now() - $1::interval, true)
+           AND coalesce(locked_until < tradewind_now(), true)
+        """,
+        window,
+    )
