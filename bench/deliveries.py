@@ -18,7 +18,7 @@ from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.observability import logs
-from tradewind.runtime.worker import spare_the_collector
+from tradewind.runtime.worker import tune_garbage_collection
 from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -197,7 +197,7 @@ async def opened(database_url: str) -> AsyncIterator[Bench]:
 async def run(database_url: str) -> bool:
     """Print every figure; whether the bars hold."""
     logs.configure("json", "error")
-    spare_the_collector()
+    tune_garbage_collection()
     held = []
     async with opened(database_url) as bench:
         with Receivers() as receivers:

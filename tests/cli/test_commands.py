@@ -16,7 +16,7 @@ from kit.server import Server, Workshop
 
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.migrate import known
+from tradewind.storage.migrate import all_migrations
 
 PASSWORD = "correct horse battery"
 OLD, NEW = secrets.token_hex(32), secrets.token_hex(32)
@@ -255,7 +255,7 @@ def test_an_email_is_taken_once(shell: Shell) -> None:
 
 
 def test_an_empty_database_is_migrated_once_however_many_try(empty: Shell) -> None:
-    everything = [f"{migration.number:04} {migration.name}" for migration in known()]
+    everything = [f"{migration.number:04} {migration.name}" for migration in all_migrations()]
     assert empty.complaint("account", "list") == (
         "The database lacks migrations; run `tradewind migrate`."
     )
@@ -291,7 +291,7 @@ def test_the_doctor_finds_a_healthy_system_healthy(shell: Shell) -> None:
     assert status == 0
     assert {check: result for check, (result, _) in found.items() if result == "failed"} == {}
     assert found["database"][1].startswith("PostgreSQL 18")
-    assert found["migrations"] == ("ok", f"All {len(known())} are applied.")
+    assert found["migrations"] == ("ok", f"All {len(all_migrations())} are applied.")
     assert found["clock"][0] == "ok"
     assert found["connections"] == (
         "ok",
@@ -324,13 +324,13 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
 def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
     empty: Shell,
 ) -> None:
-    names = ", ".join(f"{migration.number:04} {migration.name}" for migration in known())
+    names = ", ".join(f"{migration.number:04} {migration.name}" for migration in all_migrations())
 
     status, found = findings(Shell({**empty.settings, "TRADEWIND_PROT": "80"}))
 
     assert status == 1
     assert found["migrations"] == ("failed", f"Missing: {names}; run `tradewind migrate`.")
-    assert found["settings"] == ("warning", "Not settings of ours: TRADEWIND_PROT.")
+    assert found["settings"] == ("warning", "Unknown settings: TRADEWIND_PROT.")
 
 
 def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell: Shell) -> None:
@@ -414,7 +414,7 @@ def test_a_new_master_secret_takes_over_key_by_key(
 def test_production_names_every_setting_that_it_lacks() -> None:
     shell = Shell({"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
     lacking = (
-        "These settings are wrong: TRADEWIND_PORT is a whole number from 0 to 65535; "
+        "These settings are wrong: TRADEWIND_PORT must be a whole number from 0 to 65535; "
         "TRADEWIND_DATABASE_URL is missing; "
         "TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32); "
         "TRADEWIND_PUBLIC_URL is missing or not https."

@@ -203,7 +203,7 @@ def test_the_next_run_keeps_data_and_credentials_and_commands_find_it(
     assert by_new_key.json()["email"] == "kept@test.example"
     assert second == (
         f"Another Tradewind (process {dev.process.pid}) is already running on {data_dir}; "
-        "stop it first, or set TRADEWIND_DATA_DIR to another folder."
+        "stop it first, or set TRADEWIND_DATA_DIR to another directory."
     )
 
 
@@ -330,11 +330,13 @@ def test_a_broken_data_directory_is_told_in_one_sentence(data_dir: Path) -> None
     (data_dir / "secrets.json").write_text(whole)
 
     (data_dir / "postgres" / "PG_VERSION").unlink()
-    assert complaint(data_dir).startswith(f"{data_dir}/postgres is not a whole PostgreSQL cluster")
+    assert complaint(data_dir).startswith(
+        f"{data_dir}/postgres is not a complete PostgreSQL cluster"
+    )
 
     shutil.rmtree(data_dir)
     data_dir.write_text("a file")
-    assert complaint(data_dir).startswith(f"The data folder {data_dir} cannot be used")
+    assert complaint(data_dir).startswith(f"The data directory {data_dir} cannot be used")
 
 
 def test_it_is_not_for_production(tmp_path: Path) -> None:

@@ -83,21 +83,25 @@ def test_every_wrong_setting_is_named_in_one_message() -> None:
 
     assert sentence == (
         "These settings are wrong: "
-        "TRADEWIND_DATABASE_URL is like "
+        "TRADEWIND_DATABASE_URL must be like "
         "postgresql://user:password@host:5432/database?sslmode=require; "
-        "TRADEWIND_DATABASE_POOL is a whole number from 2 to 200; "
-        "TRADEWIND_SECRET_KEY is 64 hexadecimal digits (32 random bytes), or several by comma; "
-        "TRADEWIND_HOST is an IP address, such as 127.0.0.1 or ::1, or localhost; "
-        "TRADEWIND_PORT is a whole number from 0 to 65535; "
-        "TRADEWIND_DEV_BIND_ANY is yes or no; "
-        "TRADEWIND_PUBLIC_URL is a URL that begins with http:// or https://; "
-        "TRADEWIND_TRUSTED_PROXIES is a list of networks by comma, such as 10.0.0.0/8,::1/128; "
-        "TRADEWIND_CORS_ORIGINS is a list of origins by comma, such as https://shop.example; "
-        "TRADEWIND_METRICS_LISTEN is host:port, such as 127.0.0.1:9464; "
-        "TRADEWIND_PLANS is free=120,pro=1200,enterprise=12000: 1 to 6000000 requests a minute; "
-        "TRADEWIND_LOGIN_RATE is a whole number from 1 to 100000; "
-        "TRADEWIND_LOG_LEVEL is one of debug, info, warning, error; "
-        "TRADEWIND_LOG_STYLE is one of json, console."
+        "TRADEWIND_DATABASE_POOL must be a whole number from 2 to 200; "
+        "TRADEWIND_SECRET_KEY must be 64 hexadecimal digits (32 random bytes), or several, "
+        "separated by commas; "
+        "TRADEWIND_HOST must be an IP address, such as 127.0.0.1 or ::1, or localhost; "
+        "TRADEWIND_PORT must be a whole number from 0 to 65535; "
+        "TRADEWIND_DEV_BIND_ANY must be yes or no; "
+        "TRADEWIND_PUBLIC_URL must be a URL that starts with http:// or https://; "
+        "TRADEWIND_TRUSTED_PROXIES must be a list of networks, separated by commas, such as "
+        "10.0.0.0/8,::1/128; "
+        "TRADEWIND_CORS_ORIGINS must be a list of origins, separated by commas, such as "
+        "https://shop.example; "
+        "TRADEWIND_METRICS_LISTEN must be host:port, such as 127.0.0.1:9464; "
+        "TRADEWIND_PLANS must be like free=120,pro=1200,enterprise=12000, with 1 to 6000000 "
+        "requests a minute; "
+        "TRADEWIND_LOGIN_RATE must be a whole number from 1 to 100000; "
+        "TRADEWIND_LOG_LEVEL must be one of debug, info, warning, error; "
+        "TRADEWIND_LOG_STYLE must be one of json, console."
     )
 
 
@@ -105,7 +109,7 @@ def test_what_is_missing_is_named_along_with_what_cannot_be_read() -> None:
     sentence = refusal({"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
 
     assert sentence == (
-        "These settings are wrong: TRADEWIND_PORT is a whole number from 0 to 65535; "
+        "These settings are wrong: TRADEWIND_PORT must be a whole number from 0 to 65535; "
         "TRADEWIND_DATABASE_URL is missing; "
         "TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32); "
         "TRADEWIND_PUBLIC_URL is missing or not https."
@@ -116,8 +120,8 @@ def test_a_setting_that_cannot_be_read_is_not_called_missing_as_well() -> None:
     sentence = refusal({**PRODUCTION, "TRADEWIND_SECRET_KEY": "abc"})
 
     assert sentence == (
-        "These settings are wrong: TRADEWIND_SECRET_KEY is 64 hexadecimal digits (32 random "
-        "bytes), or several by comma."
+        "These settings are wrong: TRADEWIND_SECRET_KEY must be 64 hexadecimal digits (32 random "
+        "bytes), or several, separated by commas."
     )
 
 
@@ -125,7 +129,7 @@ def test_an_unknown_environment_is_not_held_to_the_rules_of_another() -> None:
     sentence = refusal({**PRODUCTION, "TRADEWIND_ENV": "prod", "TRADEWIND_HOST": "0.0.0.0"})  # noqa: S104
 
     assert sentence == (
-        "These settings are wrong: TRADEWIND_ENV is one of development, production."
+        "These settings are wrong: TRADEWIND_ENV must be one of development, production."
     )
 
 
@@ -172,7 +176,7 @@ def test_production_refuses_what_is_for_development_only() -> None:
 )
 def test_a_database_url_that_no_driver_can_read_is_refused(url: str) -> None:
     assert refusal({"TRADEWIND_DATABASE_URL": url}) == (
-        "These settings are wrong: TRADEWIND_DATABASE_URL is like "
+        "These settings are wrong: TRADEWIND_DATABASE_URL must be like "
         "postgresql://user:password@host:5432/database?sslmode=require."
     )
 
@@ -247,7 +251,7 @@ def test_an_unknown_key_in_the_file_is_refused_along_with_wrong_values(tmp_path:
     assert refusal({"TRADEWIND_CONFIG": str(file)}) == (
         f"These settings are wrong: {file} sets TRADEWIND_PORT, which is not a setting; "
         f"{file} sets prot, which is not a setting; "
-        "TRADEWIND_PORT is a whole number from 0 to 65535."
+        "TRADEWIND_PORT must be a whole number from 0 to 65535."
     )
 
 
@@ -297,7 +301,7 @@ def test_marketplaces_are_set_by_variables_or_tables(tmp_path: Path) -> None:
     environ["TRADEWIND_PLATFORM_TAOBAO_RATE"] = "fast"
     environ["TRADEWIND_PLATFORM_TAOBAO_COLOUR"] = "red"
     assert refusal({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (
-        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_RATE is a whole number from 1 to "
+        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_RATE must be a whole number from 1 to "
         "6000000; TRADEWIND_PLATFORM_TAOBAO_COLOUR is not a setting of a marketplace."
     )
 
@@ -311,7 +315,8 @@ def test_production_sends_no_secret_of_a_marketplace_in_clear() -> None:
     }
 
     assert refusal(environ) == (
-        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_APP_KEY and …_APP_SECRET go together; "
+        "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_APP_KEY and …_APP_SECRET must be set "
+        "together; "
         "TRADEWIND_PLATFORM_ALIBABA_URL is not https: its secrets would travel in clear."
     )
 

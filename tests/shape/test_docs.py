@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tradewind.settings.settings import KNOWN, PLATFORM_FIELDS
+from tradewind.settings.settings import PLATFORM_FIELDS, SETTINGS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -17,10 +17,10 @@ def test_every_setting_is_described() -> None:
     page = (ROOT / "docs/reference/settings.md").read_text()
 
     described = set(re.findall(r"^\| `(TRADEWIND_\w+)`", page, re.MULTILINE))
-    assert described == {setting.variable for setting in KNOWN}
+    assert described == {setting.variable for setting in SETTINGS}
     for field, (_, about) in PLATFORM_FIELDS.items():
         assert f"| `TRADEWIND_PLATFORM_…_{field.upper()}` | {about} |" in page
-    for setting in KNOWN:
+    for setting in SETTINGS:
         assert setting.about in page, setting.variable
         assert not setting.default or f"`{setting.default}`" in page, setting.variable
 

@@ -189,7 +189,7 @@ def test_a_second_start_on_the_same_folder_is_refused(data_dir: Path) -> None:
 
     assert sentences[0] == (
         f"Another Tradewind (process {os.getpid()}) is already running on {data_dir};"
-        " stop it first, or set TRADEWIND_DATA_DIR to another folder."
+        " stop it first, or set TRADEWIND_DATA_DIR to another directory."
     )
 
 
@@ -270,8 +270,8 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     path.write_text("mine")
 
     assert refusal(path) == (
-        f"The data folder {path} cannot be used, because {path} is not a folder;"
-        " move that away, or set TRADEWIND_DATA_DIR to another folder."
+        f"The data directory {path} cannot be used, because {path} is not a directory;"
+        " move it away, or set TRADEWIND_DATA_DIR to another directory."
     )
     assert path.read_text() == "mine"
 
@@ -279,10 +279,12 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_nobody_may_write_is_named() -> None:
     sentence = refusal(Path("/proc/tradewind"))
 
-    assert sentence.startswith("The data folder /proc/tradewind cannot be used (/proc/tradewind: ")
+    assert sentence.startswith(
+        "The data directory /proc/tradewind cannot be used (/proc/tradewind: "
+    )
     assert sentence.endswith(
         "); let the user who runs Tradewind write there,"
-        " or set TRADEWIND_DATA_DIR to another folder."
+        " or set TRADEWIND_DATA_DIR to another directory."
     )
 
 
@@ -291,8 +293,8 @@ def test_a_cluster_of_another_version_is_left_alone(data_dir: Path) -> None:
     (cluster / "PG_VERSION").write_text("16\n")
 
     assert refusal(data_dir) == (
-        f"{cluster} was made by PostgreSQL 16, and this Tradewind runs 18; move it away to begin"
-        " with an empty one, or set TRADEWIND_DATA_DIR to another folder."
+        f"{cluster} was made by PostgreSQL 16, and this Tradewind runs 18; move it away to start"
+        " with an empty one, or set TRADEWIND_DATA_DIR to another directory."
     )
     assert (cluster / "global" / "pg_control").exists()
 
@@ -303,8 +305,8 @@ def test_a_cluster_that_is_not_whole_is_named(data_dir: Path, name: str) -> None
     (cluster / name).unlink()
 
     assert refusal(data_dir) == (
-        f"{cluster} is not a whole PostgreSQL cluster, for {name} is missing; put back a copy of"
-        " that folder, or move it away to begin with an empty one."
+        f"{cluster} is not a complete PostgreSQL cluster: {name} is missing; restore a copy of"
+        " that directory, or move it away to start with an empty one."
     )
 
 
@@ -341,7 +343,7 @@ def test_root_without_user_namespaces_is_told_what_to_do(tmp_path: Path) -> None
         sentence = said(parent)
 
     assert sentence == (
-        "PostgreSQL does not run as root, and this system lets root make no user namespace to run"
-        " it in; start Tradewind as an ordinary user, or set TRADEWIND_DATABASE_URL to a"
+        "PostgreSQL does not run as root, and this system does not let root create a user"
+        " namespace for it; start Tradewind as an ordinary user, or set TRADEWIND_DATABASE_URL to a"
         " PostgreSQL of your own."
     )

@@ -14,8 +14,8 @@ from tradewind.storage.migrate import (
     Migration,
     MigrationsDiffer,
     _apply,
-    _take_turn,
-    known,
+    _wait_for_lock,
+    all_migrations,
     migrate,
     missing,
     pending,
@@ -46,17 +46,19 @@ async def recorded(db: Database) -> list[tuple[int, str, str]]:
 
 
 def test_the_migrations_of_the_code_are_numbered_without_a_gap() -> None:
-    assert [migration.number for migration in known()] == [*range(1, len(known()) + 1)]
+    assert [migration.number for migration in all_migrations()] == [
+        *range(1, len(all_migrations()) + 1)
+    ]
 
 
 async def test_an_empty_database_lacks_everything_until_it_is_migrated(empty: Database) -> None:
-    assert await pending(empty) == known()
+    assert await pending(empty) == all_migrations()
 
-    assert await migrate(empty) == known()
+    assert await migrate(empty) == all_migrations()
 
     assert await pending(empty) == []
     assert await migrate(empty) == []
-    assert await recorded(empty) == [(m.number, m.name, m.checksum) for m in known()]
+    assert await recorded(empty) == [(m.number, m.name, m.checksum) for m in all_migrations()]
 
 
 async def test_several_at_once_apply_each_migration_once(
@@ -70,8 +72,8 @@ async def test_several_at_once_apply_each_migration_once(
 
         applied = await asyncio.gather(*map(migrate, several))
 
-    assert sorted(map(len, applied)) == [0, 0, 0, len(known())]
-    assert await recorded(empty) == [(m.number, m.name, m.checksum) for m in known()]
+    assert sorted(map(len, applied)) == [0, 0, 0, len(all_migrations())]
+    assert await recorded(empty) == [(m.number, m.name, m.checksum) for m in all_migrations()]
 
 
 async def test_who_comes_second_waits_its_turn_longer_than_any_statement_may_take(
@@ -81,7 +83,7 @@ async def test_who_comes_second_waits_its_turn_longer_than_any_statement_may_tak
     second = await db.connect()
     await second.execute("SET lock_timeout = '50ms'; SET statement_timeout = '50ms'")
 
-    waiting = asyncio.create_task(_take_turn(second))
+    waiting = asyncio.create_task(_wait_for_lock(second))
     done, _ = await asyncio.wait([waiting], timeout=0.5)
 
     assert not done
@@ -156,7 +158,7 @@ async def test_a_migration_that_cannot_get_its_lock_gives_up_with_a_sentence(
             await _apply(connection, greedy)
 
     assert str(caught.value) == (
-        "Migration 9999 (greedy) could not get its locks: some session holds a table for long. "
+        "Migration 9999 (greedy) could not get its locks: another session holds a lock. "
         "End it, then run `tradewind migrate`."
     )
     assert await recorded(db) == before

@@ -13,7 +13,7 @@ from tradewind.auth.api_keys import key_format
 from tradewind.auth.api_keys import sql as key_sql
 from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
 from tradewind.auth.sql import Admission
-from tradewind.auth.tokens import Access, read_access
+from tradewind.auth.tokens import AccessClaims, read_access
 from tradewind.ids import Kind
 from tradewind.observability.logs import log, note
 from tradewind.observability.metrics import ADMISSION_BATCH, RATE_LIMITED
@@ -106,13 +106,13 @@ class Authenticator:
         granted, _ = await limits.take(self._db, f"urgent:{credential}", _URGENT_RATE)
         return granted
 
-    def _read_bearer(self, header: str) -> Access:
+    def _read_bearer(self, header: str) -> AccessClaims:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise InvalidCredentials.malformed_header()
         return self._verified(token.strip())
 
-    def _verify(self, token: str) -> Access:
+    def _verify(self, token: str) -> AccessClaims:
         access = read_access(self._keyring, token)
         if access is None:  # not cached: forged tokens cannot push real ones out
             raise InvalidCredentials.token()
@@ -219,7 +219,7 @@ def _shown(kind: Kind, value: UUID) -> str:
     return kind.show(value)
 
 
-def _invalid(key: str | None, access: Access | None) -> InvalidCredentials:
+def _invalid(key: str | None, access: AccessClaims | None) -> InvalidCredentials:
     if key is not None and access is not None:
         return InvalidCredentials.both()
     return InvalidCredentials.unknown_key() if key is not None else InvalidCredentials.token()

@@ -5,7 +5,7 @@ from ipaddress import IPv6Address, ip_address
 
 from tradewind.auth import login_throttle, sessions, sql
 from tradewind.auth.errors import AccountLocked, WrongCredentials
-from tradewind.auth.model import Identity, Tokens
+from tradewind.auth.model import Identity, TokenPair
 from tradewind.auth.passwords import Passwords
 from tradewind.observability.metrics import LOGINS
 from tradewind.storage.keyring import Keyring
@@ -32,7 +32,7 @@ async def log_in(
     password: str,
     address: str,
     user_agent: str,
-) -> tuple[Identity, Tokens]:
+) -> tuple[Identity, TokenPair]:
     """Open a session for whoever knows the password.
 
     An unknown e-mail takes the same path to the same response as a wrong password: the same
@@ -59,7 +59,7 @@ async def log_in(
     if check.failed or account_id is None or stored is None:
         LOGINS.labels("wrong").inc()
         raise WrongCredentials
-    tokens: Tokens | None = None
+    tokens: TokenPair | None = None
     async with transaction(db) as tx:
         account = await sql.lock_identity(tx, account_id, password_hash=stored)
         if account is None:  # the password was changed while we compared it

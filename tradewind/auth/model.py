@@ -45,7 +45,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenPair:
     """The pair of tokens that a login or a refresh returns."""
 
     access: str

@@ -7,7 +7,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.auth import sql, sql_sessions
 from tradewind.auth.errors import AccountLocked, InvalidRefreshToken, NoSession
-from tradewind.auth.model import Identity, Tokens
+from tradewind.auth.model import Identity, TokenPair
 from tradewind.auth.tokens import REFRESH_LIFETIME, make_access, make_refresh, read_refresh
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
@@ -22,7 +22,7 @@ _REFRESH_RATE = Rate(30, 30)
 
 async def begin(
     tx: Tx, keyring: Keyring, account_id: UUID, *, address: str, user_agent: str
-) -> Tokens:
+) -> TokenPair:
     session_id = ids.new()
     opened = await sql_sessions.insert_session(
         tx,
@@ -33,13 +33,15 @@ async def begin(
         address=address,
         user_agent=user_agent[:_USER_AGENT_LENGTH].replace("\0", ""),
     )
-    return Tokens(
+    return TokenPair(
         make_access(keyring, account_id, session_id, opened),
         make_refresh(keyring, session_id, 1),
     )
 
 
-async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tuple[Identity, Tokens]:
+async def refresh(
+    db: Database, keyring: Keyring, token: str, by: Actor
+) -> tuple[Identity, TokenPair]:
     """Exchange a refresh token for a new pair.
 
     The current token makes its successor. For 60 seconds the token before it gets that same
@@ -74,7 +76,7 @@ async def refresh(db: Database, keyring: Keyring, token: str, by: Actor) -> tupl
         account = await sql.find_identity(tx, session.account_id)
     if not current or account is None:
         raise InvalidRefreshToken
-    return account, Tokens(
+    return account, TokenPair(
         make_access(keyring, account.id, claim.session_id, session.now),
         make_refresh(keyring, claim.session_id, current),
     )

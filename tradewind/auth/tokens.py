@@ -1,4 +1,4 @@
-"""Access and refresh tokens: how they are spelled, and how one is told from a forgery (pure)."""
+"""Access and refresh tokens: makes them, and verifies those that come back (pure)."""
 
 import base64
 import binascii
@@ -25,8 +25,8 @@ _HEAD_BYTES = 4 + 16 + 4
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """What a genuine access token says. Whether its session still lives is for the database."""
+class AccessClaims:
+    """The claims of a verified access token. Whether its session lives is in the database."""
 
     session_id: UUID
     not_before: float
@@ -37,8 +37,8 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
-    """What a genuine refresh token says: the session, and which in the line of its tokens it is."""
+class RefreshClaims:
+    """The claims of a verified refresh token: the session, and the number of the token in it."""
 
     session_id: UUID
     generation: int
@@ -60,8 +60,8 @@ def make_access(keyring: Keyring, account_id: UUID, session_id: UUID, now: datet
     return jwt.encode(claims, key, algorithm="HS256", headers={"kid": key_id})
 
 
-def read_access(keyring: Keyring, token: str) -> Access | None:
-    """What the token says if we made it, else None. Times are judged by the database's clock."""
+def read_access(keyring: Keyring, token: str) -> AccessClaims | None:
+    """The claims if we made the token, else None. Its times are checked by the database's clock."""
     try:
         key = keyring.find("access tokens", str(jwt.get_unverified_header(token).get("kid")))
         if key is None:
@@ -84,14 +84,14 @@ def read_access(keyring: Keyring, token: str) -> Access | None:
     session_id = ids.SESSION.read(str(claims["sid"]))
     if session_id is None:
         return None
-    return Access(session_id, float(claims["nbf"]), float(claims["exp"]))
+    return AccessClaims(session_id, float(claims["nbf"]), float(claims["exp"]))
 
 
 def make_refresh(keyring: Keyring, session_id: UUID, generation: int) -> str:
     """The refresh token of a session's generation.
 
-    It is computed rather than drawn, so that two tabs that refresh at once, or a client that lost
-    the answer, can be given the very same successor, and nothing of it needs to be stored.
+    It is computed, not random: two tabs that refresh at once, or a client that lost the response,
+    get the same successor, and nothing of it is stored.
     """
     key_id, key = keyring.current("refresh tokens")
     head = bytes.fromhex(key_id) + session_id.bytes + generation.to_bytes(4)
@@ -99,8 +99,8 @@ def make_refresh(keyring: Keyring, session_id: UUID, generation: int) -> str:
     return _REFRESH_PREFIX + base64.urlsafe_b64encode(head + mac).decode().rstrip("=")
 
 
-def read_refresh(keyring: Keyring, token: str) -> Refresh | None:
-    """What the token says if we made it, else None."""
+def read_refresh(keyring: Keyring, token: str) -> RefreshClaims | None:
+    """The claims if we made the token, else None."""
     if not token.startswith(_REFRESH_PREFIX):
         return None
     try:
@@ -112,4 +112,4 @@ def read_refresh(keyring: Keyring, token: str) -> Refresh | None:
     key = keyring.find("refresh tokens", head[:4].hex())
     if key is None or not hmac.compare_digest(mac, hmac.digest(key, head, hashlib.sha256)):
         return None
-    return Refresh(UUID(bytes=head[4:20]), int.from_bytes(head[20:24]))
+    return RefreshClaims(UUID(bytes=head[4:20]), int.from_bytes(head[20:24]))

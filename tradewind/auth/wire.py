@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.auth.model import Identity, Plan, Role, Tokens
+from tradewind.auth.model import Identity, Plan, Role, TokenPair
 from tradewind.auth.passwords import MAXIMUM
 from tradewind.auth.tokens import ACCESS_LIFETIME
 from tradewind.web.inputs import Input, Output
@@ -97,7 +97,7 @@ class TokensOut(Output):
     account: AccountOut
 
     @staticmethod
-    def of(account: Identity, tokens: Tokens) -> "TokensOut":
+    def of(account: Identity, tokens: TokenPair) -> "TokensOut":
         return TokensOut(
             access_token=tokens.access,
             refresh_token=tokens.refresh,

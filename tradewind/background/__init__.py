@@ -1,1 +1,1 @@
-"""What goes on by itself: loops that stop gently, and chores that one node does for all."""
+"""Work that no request waits for: loops, background tasks and scheduled tasks."""

@@ -1,4 +1,4 @@
-"""Errands: work that outlives the request that began it, and is finished before a process stops."""
+"""Background tasks: work that outlives its request and is finished before the process stops."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,14 +9,14 @@ from tradewind.observability.logs import log
 _STOP_SECONDS = 8.0
 
 
-class Errands:
-    """What this process has begun. Nobody waits for it longer than they like."""
+class BackgroundTasks:
+    """The tasks of this process that are still running."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
 
     async def within(self, seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
-        """Begin `work`, and wait for it so long; whether it ended. It goes on if it did not."""
+        """Start `work` and wait for at most so many seconds; returns whether it ended in time."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -24,11 +24,11 @@ class Errands:
         return bool(done)
 
     async def close(self) -> None:
-        """Wait for what is still running, a little less long than a stop may take."""
+        """Wait for running tasks, a little less long than a stop may take."""
         if self._running:
             await asyncio.wait(set(self._running), timeout=_STOP_SECONDS)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.error("errand.failed", error=repr(task.exception()))
+            log.error("background_task.failed", error=repr(task.exception()))

@@ -1,4 +1,4 @@
-"""A loop: work while there is some, sleep until woken, stop gently."""
+"""A loop: works while there is work, sleeps until it is woken, and stops between two steps."""
 
 import asyncio
 import random
@@ -19,18 +19,18 @@ async def repeat(
     wake: asyncio.Event,
     idle: float,
 ) -> None:
-    """Call `step` until `stop` is set: at once again while it found work, else after a rest.
+    """Call `step` until `stop` is set: again at once while it had work, else after a pause.
 
-    The rest ends after `idle` seconds, or when `wake` is set. A step that fails is logged and
-    tried again after a pause that doubles up to half a minute, with a jitter, so that those who
-    failed together do not come back together; the loop itself never ends by it.
+    The pause ends after `idle` seconds, or when `wake` is set. A step that fails is logged and
+    retried with exponential backoff up to half a minute, with jitter, so that loops that failed
+    together do not retry together. A failure never ends the loop.
     """
     pause = _FIRST_PAUSE
     while not stop.is_set():
         wake.clear()
         try:
             busy = await step()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the loop goes on
+        except Exception as error:  # noqa: BLE001 - the loop continues after any error
             expected = isinstance(error, TradewindError)
             (log.warning if expected else log.exception)(
                 "loop.failed", loop=name, error=str(error), pause=pause

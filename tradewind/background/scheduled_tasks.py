@@ -1,4 +1,4 @@
-"""The ticker: a chore that is due is done by one node, however many there are."""
+"""Scheduled tasks: each is run when it is due, by one process of however many there are."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from tradewind.storage.pool import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
-    """Something to do every so often, that does no harm when it is done twice."""
+class ScheduledTask:
+    """Work that is due at an interval, and may safely run twice."""
 
     name: str
     every: timedelta
-    work: Callable[[], Awaitable[None]]
+    run: Callable[[], Awaitable[None]]
 
 
-async def tick(db: Database, chores: Sequence[Chore]) -> bool:
-    """Do the chores that are due and that no other node took; whether there were any."""
-    done = False
-    for chore in chores:
-        if await sql.take_chore(db, chore.name, every=chore.every):
+async def run_due_tasks(db: Database, tasks: Sequence[ScheduledTask]) -> bool:
+    """Run the tasks that are due and that no other process claimed; whether there were any."""
+    any_due = False
+    for task in tasks:
+        if await sql.claim_task(db, task.name, every=task.every):
             started = perf_counter()
-            await chore.work()
+            await task.run()
             took_ms = round((perf_counter() - started) * 1000, 1)
-            log.info("chore.done", chore=chore.name, took_ms=took_ms)
-            done = True
-    return done
+            log.info("scheduled_task.done", task=task.name, took_ms=took_ms)
+            any_due = True
+    return any_due

@@ -1,1 +1,1 @@
-"""The command line: one file a command group; tables for people, JSON for programs."""
+"""The command line: one file per command group; tables for people, JSON for programs."""

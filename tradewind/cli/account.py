@@ -1,4 +1,4 @@
-"""`tradewind account`: makes, lists, locks and unlocks accounts, and changes what they may do."""
+"""`tradewind account`: creates, lists, locks and unlocks accounts, and changes plan and roles."""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -17,12 +17,12 @@ from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MINIMUM
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import write_json, write_one, write_table
+from tradewind.cli.output import write_json, write_record, write_table
 from tradewind.errors import ResourceNotFound, TradewindError
 
 app = typer.Typer(help="Accounts.", no_args_is_help=True)
 
-Who = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
+AccountArgument = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
@@ -46,15 +46,15 @@ async def find(context: Context, who: str) -> Account:
 def create(
     email: str,
     *,
-    name: Annotated[str, typer.Option(help="What people call it.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the account.")] = "",
     role: Annotated[list[Role] | None, typer.Option(help="Repeat for several.")] = None,
-    plan: Annotated[Plan, typer.Option(help="How often it may call.")] = Plan.PRO,
+    plan: Annotated[Plan, typer.Option(help="The plan, which sets the rate limit.")] = Plan.PRO,
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make an account, and a one-time link by which its owner chooses a password."""
+    """Create an account, and a one-time link with which its owner chooses a password."""
     password = sys.stdin.readline().rstrip("\n") if password_stdin else None
     if password is not None and len(password) < MINIMUM:
         raise PasswordTooShort(f"A password has at least {MINIMUM} characters.")
@@ -116,43 +116,45 @@ def list_accounts(
     columns = ("id", "email", "name", "roles", "plan", "locked_at", "created_at")
     write_table(
         [{column: row[column] for column in columns} for row in rows],
-        "There are no accounts; make one with `tradewind account create`.",
+        "There are no accounts; create one with `tradewind account create`.",
     )
 
 
 @app.command()
 def lock(
-    who: Who,
+    who: AccountArgument,
     *,
-    reason: Annotated[str, typer.Option(help="Why; operators see it.")],
+    reason: Annotated[str, typer.Option(help="The reason; operators see it.")],
     as_json: Json = False,
 ) -> None:
-    """Refuse every credential of an account from now on."""
-    why = checked(LockIn, reason=reason).reason
-    _change(who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, why), as_json=as_json)
+    """Lock an account: its credentials stop working."""
+    checked_reason = checked(LockIn, reason=reason).reason
+    _change(
+        who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, checked_reason), as_json=as_json
+    )
 
 
 @app.command()
-def unlock(who: Who, *, as_json: Json = False) -> None:
-    """Let an account in again."""
+def unlock(who: AccountArgument, *, as_json: Json = False) -> None:
+    """Unlock an account."""
     _change(who, lambda c, a: change.unlock(c.db, c.keyring, COMMAND_LINE, a.id), as_json=as_json)
 
 
 @app.command("plan")
-def change_plan(who: Who, plan: Plan, *, as_json: Json = False) -> None:
+def change_plan(who: AccountArgument, plan: Plan, *, as_json: Json = False) -> None:
     """Put an account on another plan."""
     _change(who, lambda c, a: change.change_plan(c.db, COMMAND_LINE, a.id, plan), as_json=as_json)
 
 
 @app.command("roles")
-def change_roles(who: Who, roles: list[Role], *, as_json: Json = False) -> None:
+def change_roles(who: AccountArgument, roles: list[Role], *, as_json: Json = False) -> None:
     """Give an account exactly these roles."""
     _change(who, lambda c, a: change.change_roles(c.db, COMMAND_LINE, a.id, roles), as_json=as_json)
 
 
 @app.command("link")
-def make_link(who: Who, *, as_json: Json = False) -> None:
-    """Make a one-time link by which the owner chooses a password."""
+def make_link(who: AccountArgument, *, as_json: Json = False) -> None:
+    """Create a one-time link with which the owner chooses a password."""
 
     async def work(context: Context) -> dict[str, Any]:
         link = await _link(context, await find(context, who))
@@ -187,4 +189,4 @@ def _write(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         write_json(row)
     else:
-        write_one(row)
+        write_record(row)

@@ -1,4 +1,4 @@
-"""Arguments of commands, held to the same rules as the bodies of requests."""
+"""Checks the arguments of commands by the rules of the API's request bodies."""
 
 from typing import Any, TypeVar
 
@@ -9,11 +9,11 @@ T = TypeVar("T")
 
 
 class WrongArgument(TradewindError):
-    """Arguments break rules that the API has for the same fields."""
+    """Arguments break the rules of the API for the same fields."""
 
 
 def checked(kind: type[T], **values: Any) -> T:
-    """The values as `kind`, or a sentence about each that is wrong."""
+    """The values as `kind`, or an error with a sentence about each wrong one."""
     try:
         return read_values(kind, **values)
     except ValidationFailed as failed:

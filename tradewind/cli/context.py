@@ -1,4 +1,4 @@
-"""What a command works with: settings, and a database that is opened and closed around it."""
+"""The context of a command: settings, and a database that is open while it runs."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The parts that commands share."""
+    """The parts that every command gets."""
 
     settings: Settings
     db: Database
@@ -32,7 +32,7 @@ class Context:
 
 
 def load_settings() -> Settings:
-    """The settings; where no database is set, those of a `tradewind dev` that runs beside us."""
+    """The settings; without a database URL, those of a running `tradewind dev`."""
     chosen = settings.load(database=False)
     if chosen.database_url or chosen.production:
         return settings.load()
@@ -54,7 +54,7 @@ def load_settings() -> Settings:
 
 
 def run(work: Callable[[Context], Awaitable[T]]) -> T:
-    """Do `work` with a context, and close what it opened."""
+    """Run `work` with a context, and close it afterwards."""
     chosen = load_settings()
     logs.configure(chosen.log_style, os.environ.get("TRADEWIND_LOG_LEVEL", "warning"))
 

@@ -1,4 +1,4 @@
-"""`tradewind dev`: tells a newcomer, or a script, how to use what was started."""
+"""`tradewind dev`: prints how to use what was started, for people or for scripts."""
 
 from tradewind.cli.output import say, write_json
 from tradewind.dev.data_dir import Running, Secrets
@@ -22,7 +22,7 @@ def introduce(running: Running, secrets: Secrets) -> None:
         f"""
 Tradewind is running.
 
-  dashboard  {running.url}/ (sign in as the buyer or the operator below)
+  dashboard  {running.url}/ (log in as the buyer or the operator below)
   API        {running.url}/v1
   reference  {running.url}/docs
   sandbox    {running.sandbox_url} (the simulated marketplace)

@@ -1,4 +1,4 @@
-"""`tradewind doctor`: checks what a deployment needs, and says what to do about the rest."""
+"""`tradewind doctor`: checks a deployment, and says what to do about each problem."""
 
 import asyncio
 import os
@@ -25,13 +25,13 @@ from tradewind.storage.pool import Database, DatabaseAway
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
 _REACH_SECONDS = 3
-# A network of trusted proxies that is larger than this trusts more than proxies.
+# A larger network of trusted proxies contains more than proxies.
 _PROXIES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check, what came of it, and what to do."""
+    """One check, its result, and what to do."""
 
     check: str
     result: Literal["ok", "warning", "failed"]
@@ -68,11 +68,9 @@ async def _all(reach: Sequence[str]) -> list[Finding]:
 
 def _settings(chosen: Settings) -> list[Finding]:
     findings = [Finding("settings", "ok", f"{chosen.env}, public URL {chosen.public_url}")]
-    strangers = settings.unknown_variables(os.environ)
-    if strangers:
-        findings.append(
-            Finding("settings", "warning", f"Not settings of ours: {', '.join(strangers)}.")
-        )
+    unknown = settings.unknown_variables(os.environ)
+    if unknown:
+        findings.append(Finding("settings", "warning", f"Unknown settings: {', '.join(unknown)}."))
     wide = [str(network) for network in chosen.trusted_proxies if network.num_addresses > _PROXIES]
     if wide:
         findings.append(
@@ -80,30 +78,34 @@ def _settings(chosen: Settings) -> list[Finding]:
                 "settings",
                 "warning",
                 f"TRADEWIND_TRUSTED_PROXIES trusts all of {', '.join(wide)}: any machine there can "
-                "claim to be any client. Name the addresses of your proxies one by one.",
+                "claim to be any client. List the addresses of your proxies.",
             )
         )
     if chosen.production and chosen.metrics_listen is None:
         findings.append(
-            Finding("settings", "warning", "TRADEWIND_METRICS_LISTEN is not set: no metrics.")
+            Finding(
+                "settings",
+                "warning",
+                "TRADEWIND_METRICS_LISTEN is not set, so there are no metrics.",
+            )
         )
     return [*findings, *_demo_secrets(chosen)]
 
 
 def _demo_secrets(chosen: Settings) -> list[Finding]:
-    """Marketplaces that production would use with a secret that everybody can read."""
+    """Marketplaces that production would use with a published secret."""
     if not chosen.production:
         return []
     return [
         Finding(
             "settings",
             "warning",
-            f"{platform} is simulated with the published demo secret, so its notices are refused; "
+            f"{platform} is simulated with the published demo secret, so its notices are rejected; "
             f"set TRADEWIND_PLATFORM_{platform.upper()}_APP_KEY and …_APP_SECRET, and "
             "TRADEWIND_SANDBOX_APPS of the simulator.",
         )
-        for platform, given in configured_credentials(chosen).items()
-        if given.app_secret in DEMO_SECRETS
+        for platform, credentials in configured_credentials(chosen).items()
+        if credentials.app_secret in DEMO_SECRETS
     ]
 
 
@@ -112,20 +114,20 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
     await db.open()
     try:
         facts = await sql.server_facts(db)
-        modern = facts["version_number"] >= _OLDEST_POSTGRES
+        modern = facts.version_number >= _OLDEST_POSTGRES
         yield Finding(
             "database",
             "ok" if modern else "failed",
-            f"PostgreSQL {facts['version']}" + ("" if modern else "; use 15 or newer."),
+            f"PostgreSQL {facts.version}" + ("" if modern else "; use 15 or newer."),
         )
-        drift = abs((facts["clock"] - datetime.now(UTC)).total_seconds())
+        drift = abs((facts.clock - datetime.now(UTC)).total_seconds())
         yield Finding(
             "clock",
             "ok" if drift < _CLOCK_SECONDS else "failed",
             f"{drift * 1000:.0f} ms from the database's"
             + ("." if drift < _CLOCK_SECONDS else "; synchronise both with NTP."),
         )
-        yield _connections(chosen, facts["connections"])
+        yield _connections(chosen, facts.connections)
         yield await _migrations(db)
     except DatabaseAway as error:
         yield Finding(
@@ -158,7 +160,7 @@ async def _migrations(db: Database) -> Finding:
     if pending:
         names = ", ".join(f"{migration.number:04} {migration.name}" for migration in pending)
         return Finding("migrations", "failed", f"Missing: {names}; run `tradewind migrate`.")
-    return Finding("migrations", "ok", f"All {len(migrate.known())} are applied.")
+    return Finding("migrations", "ok", f"All {len(migrate.all_migrations())} are applied.")
 
 
 def _folder() -> Finding:
@@ -168,14 +170,14 @@ def _folder() -> Finding:
     return Finding(
         "disk",
         "ok" if enough else "warning",
-        f"{free // 1024 // 1024} MiB free in {folder}" + ("." if enough else "; make room."),
+        f"{free // 1024 // 1024} MiB free in {folder}" + ("." if enough else "; free some space."),
     )
 
 
 def _certificates() -> Finding:
     count = ssl.create_default_context().cert_store_stats()["x509_ca"]
     folder = ssl.get_default_verify_paths().capath
-    if not count and folder:  # read when a certificate asks for it, so not counted yet
+    if not count and folder:  # loaded on demand, so not counted yet
         count = len(list(Path(folder).glob("*.[0-9]")))
     if count:
         return Finding("certificates", "ok", f"{count} authorities are trusted.")
@@ -183,14 +185,16 @@ def _certificates() -> Finding:
 
 
 def _resolvers() -> Finding:
-    """Whether this machine knows whom to ask for names; nothing outside is called for it."""
+    """Whether this machine has DNS servers; nothing outside is called for this check."""
     path = Path("/etc/resolv.conf")
     lines = path.read_text(errors="replace").split("\n") if path.exists() else []
     servers = [line.split()[1] for line in lines if line.startswith("nameserver ")]
     if servers:
         return Finding("egress", "ok", f"Names are resolved by {', '.join(servers)}.")
     return Finding(
-        "egress", "warning", "No resolver in /etc/resolv.conf: names of webhooks cannot be found."
+        "egress",
+        "warning",
+        "No resolver in /etc/resolv.conf: the hosts of webhooks cannot be resolved.",
     )
 
 
@@ -205,5 +209,5 @@ def _reached(address: str) -> Finding:
         return Finding(
             "egress",
             "failed",
-            f"{address} was not reached ({error}); let DNS and outgoing TCP on it through.",
+            f"{address} was not reached ({error}); allow DNS and outgoing TCP to it.",
         )

@@ -1,4 +1,4 @@
-"""`tradewind keys`: makes, lists and revokes API keys."""
+"""`tradewind keys`: creates, lists and revokes API keys."""
 
 from typing import Annotated, Any
 
@@ -9,40 +9,39 @@ from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys import issue, revoke, sql
 from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
-from tradewind.cli.account import find
+from tradewind.cli.account import AccountArgument, find
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_json, write_one, write_table
+from tradewind.cli.output import say, write_json, write_record, write_table
 from tradewind.errors import ResourceNotFound
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
 
-Who = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 @app.command()
-def create(who: Who, name: str, *, as_json: Json = False) -> None:
-    """Make an API key; it is shown this once."""
+def create(who: AccountArgument, name: str, *, as_json: Json = False) -> None:
+    """Create an API key; it is shown only once."""
     new = checked(NewKeyIn, name=name)
 
     async def work(context: Context) -> dict[str, Any]:
         account = await find(context, who)
-        made, key = await issue.issue(
+        api_key, key = await issue.issue(
             context.db, context.keyring, COMMAND_LINE, account.id, new.name
         )
-        shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(made, key))
+        shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(api_key, key))
         return shown
 
     row = run(work)
     if as_json:
         write_json(row)
     else:
-        write_one(row)
+        write_record(row)
 
 
 @app.command("list")
-def list_keys(who: Who, *, as_json: Json = False) -> None:
+def list_keys(who: AccountArgument, *, as_json: Json = False) -> None:
     """List an account's API keys, newest first."""
 
     async def work(context: Context) -> list[dict[str, Any]]:
@@ -54,14 +53,14 @@ def list_keys(who: Who, *, as_json: Json = False) -> None:
     if as_json:
         write_json(rows)
     else:
-        write_table(rows, "This account has no API keys; make one with `tradewind keys create`.")
+        write_table(rows, "This account has no API keys; create one with `tradewind keys create`.")
 
 
 @app.command("revoke")
 def revoke_key(
     key: Annotated[str, typer.Argument(help="The key's id, key_….")], *, as_json: Json = False
 ) -> None:
-    """Revoke an API key; every process refuses it from now on."""
+    """Revoke an API key; no process accepts it any more."""
     key_id = ids.API_KEY.read(key)
 
     async def work(context: Context) -> None:

@@ -1,4 +1,4 @@
-"""The command `tradewind`: its groups, and how it ends when something is wrong."""
+"""The command `tradewind`: its command groups, and its exit status."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ import uvloop
 from tradewind.cli import account, doctor, keys, platforms, secrets
 from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import complain, say, write_json
+from tradewind.cli.output import say, write_error, write_json
 from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
 from tradewind.runtime import child_processes
@@ -31,7 +31,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(secrets.app, name="secrets")
 
-Port = Annotated[int | None, typer.Option(help="The API's port; else TRADEWIND_PORT.")]
+Port = Annotated[int | None, typer.Option(help="The API's port; default TRADEWIND_PORT.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
@@ -39,11 +39,11 @@ Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 def dev(
     port: Port = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON line when everything answers.")
+        bool, typer.Option("--json", help="Print one JSON line when everything is ready.")
     ] = False,
     demo: Annotated[
         bool,
-        typer.Option(help="Whether demo orders that move by themselves, and webhooks, are made."),
+        typer.Option(help="Create demo orders, which progress by themselves, and demo webhooks."),
     ] = True,
 ) -> None:
     """Start everything on this machine, with its own PostgreSQL, demo accounts and orders."""
@@ -58,8 +58,10 @@ def dev(
 
 @app.command()
 def serve(
-    workers: Annotated[int, typer.Option(min=1, max=256, help="How many processes.")] = 1,
-    host: Annotated[str | None, typer.Option(help="Where to listen; else TRADEWIND_HOST.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="The number of processes.")] = 1,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on; default TRADEWIND_HOST.")
+    ] = None,
     port: Port = None,
 ) -> None:
     """Serve the API."""
@@ -74,7 +76,7 @@ def serve(
 
 @app.command()
 def worker() -> None:
-    """Run the background work."""
+    """Run the background worker."""
     from tradewind.runtime import worker as background  # noqa: PLC0415 - only this command needs it
 
     chosen = settings.load()
@@ -121,16 +123,16 @@ def check(
     *,
     reach: Annotated[
         list[str] | None,
-        typer.Option(help="Also connect to this host:port outside; repeat for several."),
+        typer.Option(help="Also test a connection to this host:port; repeat for several."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check settings, database, migrations, clock and egress, and say what to do."""
+    """Check settings, database, migrations, clock and egress, and say how to fix problems."""
     raise typer.Exit(doctor.check(reach=reach or [], as_json=as_json))
 
 
 def _override(name: str, value: object | None) -> None:
-    """A flag wins over the environment, in this process and in its children."""
+    """Let an option win over the environment, in this process and in its children."""
     if value is not None:
         os.environ[settings.PREFIX + name] = str(value)
 
@@ -140,13 +142,13 @@ def main() -> None:
     try:
         app()
     except DatabaseAway as away:
-        complain(
+        write_error(
             f"The database cannot be reached ({away.__cause__}); check TRADEWIND_DATABASE_URL and "
             "the server."
         )
         sys.exit(1)
     except TradewindError as error:
-        complain(str(error))
+        write_error(str(error))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

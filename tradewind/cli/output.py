@@ -28,13 +28,13 @@ def write_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
         table.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row.values()))
-    # Into a pipe or a file, rows are never folded.
+    # Rows are not folded in a pipe or a file.
     console = Console(width=None if sys.stdout.isatty() else _WIDE)
     console.print(table)
 
 
-def write_one(row: Mapping[str, Any]) -> None:
-    """The fields of one thing, a line each."""
+def write_record(row: Mapping[str, Any]) -> None:
+    """The fields of a record, a line each."""
     width = max(map(len, row))
     for name, value in row.items():
         say(f"{name.replace('_', ' '):<{width}}  {_cell(value)}")
@@ -45,12 +45,12 @@ def say(sentence: str) -> None:
     sys.stdout.flush()
 
 
-def complain(sentence: str) -> None:
+def write_error(sentence: str) -> None:
     sys.stderr.write(f"tradewind: {sentence}\n")
 
 
 def _cell(value: Any) -> str:
-    """One line of plain text: a name that somebody chose cannot steer the terminal."""
+    """One line of plain text, without control characters for the terminal."""
     if value is None:
         return "-"
     if isinstance(value, list | tuple | frozenset):

@@ -8,7 +8,7 @@ import typer
 
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_json, write_one, write_table
+from tradewind.cli.output import say, write_json, write_record, write_table
 from tradewind.egress.client import Client
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials
@@ -27,7 +27,7 @@ def list_platforms(*, as_json: Json = False) -> None:
 
     async def work(context: Context) -> list[dict[str, Any]]:
         listed = await _platforms(context, Client()).listed()
-        return [msgspec.to_builtins(PlatformOut.of(one)) for one in listed]
+        return [msgspec.to_builtins(PlatformOut.of(platform)) for platform in listed]
 
     rows = run(work)
     if as_json:
@@ -47,14 +47,14 @@ def connect(
     ] = False,
     returned: Annotated[
         str | None,
-        typer.Option(help="The address that the marketplace led back to, with code and state."),
+        typer.Option(help="The URL that the marketplace redirected to, with code and state."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Connect a marketplace: set the application, agree at the printed address, come back.
+    """Connect a marketplace: set the application, and authorise it at the printed URL.
 
-    Without --returned, it prints the address where the marketplace's account holder agrees, and
-    on a terminal asks for the address that the marketplace led back to.
+    Without --returned, it prints the URL where the holder of the marketplace account authorises
+    the application, and on a terminal asks for the URL that the marketplace redirects to.
     """
     secret = sys.stdin.readline().strip() if secret_stdin else None
     if app_key is not None and secret is None:
@@ -68,18 +68,18 @@ def connect(
         and sys.stdin.isatty()
         and not as_json
     ):
-        say(f"Open this address, and agree there:\n\n  {shown['authorize_url']}\n")
-        code, state = _read_returned(typer.prompt("The address that it led back to"))
+        say(f"Open this URL, and authorise the application:\n\n  {shown['authorize_url']}\n")
+        code, state = _read_returned(typer.prompt("The URL that it redirected to"))
         shown = run(lambda c: _connect(c, platform, Credentials(code=code, state=state)))
     if as_json:
         write_json(shown)
     else:
-        write_one(shown)
+        write_record(shown)
 
 
 @app.command()
 def disconnect(platform: str) -> None:
-    """Forget a marketplace's credentials."""
+    """Delete a marketplace's credentials."""
 
     async def work(context: Context) -> None:
         client = Client()
@@ -97,13 +97,13 @@ def _read_returned(address: str | None) -> tuple[str | None, str | None]:
     return (None, None) if address is None else connecting.read_return_address(address)
 
 
-async def _connect(context: Context, platform: str, given: Credentials) -> dict[str, Any]:
+async def _connect(context: Context, platform: str, credentials: Credentials) -> dict[str, Any]:
     client = Client()
     try:
         platforms = _platforms(context, client)
         public_url = context.settings.public_url
         connection = await connecting.connect(
-            context.db, platforms, COMMAND_LINE, platform, given, public_url
+            context.db, platforms, COMMAND_LINE, platform, credentials, public_url
         )
         name = platforms.named(platform)
         url = await connecting.authorize_url(platforms, COMMAND_LINE, name, connection, public_url)

@@ -1,4 +1,4 @@
-"""`tradewind secrets`: moves what is sealed to the first master secret, and tells what is left."""
+"""`tradewind secrets`: re-encrypts secrets with the first master secret, and lists the rest."""
 
 from typing import Annotated, Any
 
@@ -12,11 +12,11 @@ from tradewind.cli.output import say, write_json, write_table
 from tradewind.platforms.reencrypt import reencrypt
 from tradewind.webhooks.reseal import reseal as reseal_webhooks
 
-# What is hashed or signed cannot be moved by us: it moves when its owner shows it again.
+# Hashed and signed values move to the new master secret when their owner uses them again.
 _MOVES = {
     "API keys": "when next used",
     "sessions": "when next refreshed",
-    "password links": "never; they end within a day",
+    "password links": "never; they expire within a day",
 }
 
 app = typer.Typer(help="The master secret.", no_args_is_help=True)
@@ -31,10 +31,10 @@ def group() -> None:
 def rotate(
     *, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
 ) -> None:
-    """Seal everything anew with the first master secret, and report what still uses another.
+    """Re-encrypt everything with the first master secret, and report what still uses another.
 
-    Put the new secret first in TRADEWIND_SECRET_KEY, restart every process, run this, and drop
-    the old one once nothing uses it.
+    Put the new secret first in TRADEWIND_SECRET_KEY, restart every process, run this, and remove
+    the old secret once nothing uses it.
     """
 
     async def work(context: Context) -> dict[str, Any]:
@@ -68,5 +68,5 @@ def rotate(
         write_json(report)
         return
     say(f"New values are made with key id {report['current']}.")
-    say(f"{report['resealed']} sealed values were moved to it.")
+    say(f"{report['resealed']} encrypted values were moved to it.")
     write_table(report["still_old"], "Nothing stored uses another master secret.")

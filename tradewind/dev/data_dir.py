@@ -22,7 +22,7 @@ class Person(msgspec.Struct):
 
 
 class Secrets(msgspec.Struct):
-    """What a data directory's first start made up, and every later one uses again."""
+    """The secrets that the first start generates, and later starts use again."""
 
     secret_key: str
     buyer: Person
@@ -30,7 +30,7 @@ class Secrets(msgspec.Struct):
 
 
 class Running(msgspec.Struct):
-    """What other commands need to talk to the system that runs on a data directory."""
+    """What other commands need to use the system that runs on a data directory."""
 
     pid: int
     url: str
@@ -40,7 +40,7 @@ class Running(msgspec.Struct):
 
 
 def secrets_of(folder: Path) -> Secrets:
-    """The secrets kept in the folder; made at random the first time."""
+    """The secrets in the directory; the first call generates them."""
     path = folder / _SECRETS
     if path.exists():
         try:
@@ -48,37 +48,37 @@ def secrets_of(folder: Path) -> Secrets:
         except (OSError, msgspec.MsgspecError) as error:
             raise CannotStart(
                 f"{path} cannot be read ({error}); restore it, or delete the whole data directory "
-                "to begin anew."
+                "to start anew."
             ) from None
-    made = Secrets(
+    generated = Secrets(
         secret_key=secrets.token_hex(32),
         buyer=Person("buyer@demo.example", secrets.token_urlsafe(12), key_format.make()),
         operator=Person("operator@demo.example", secrets.token_urlsafe(12), key_format.make()),
     )
-    _write(path, made)
-    return made
+    _write(path, generated)
+    return generated
 
 
-def announce(folder: Path, running: Running) -> None:
+def write_running(folder: Path, running: Running) -> None:
     _write(folder / _RUNNING, running)
 
 
-def retract(folder: Path) -> None:
+def delete_running(folder: Path) -> None:
     (folder / _RUNNING).unlink(missing_ok=True)
 
 
 def running(folder: Path) -> Running | None:
-    """The system that runs on this folder now, if one does."""
+    """The system that runs on this directory, if there is one."""
     try:
-        found = msgspec.json.decode((folder / _RUNNING).read_bytes(), type=Running)
-        os.kill(found.pid, 0)
+        system = msgspec.json.decode((folder / _RUNNING).read_bytes(), type=Running)
+        os.kill(system.pid, 0)
     except (OSError, msgspec.MsgspecError):
         return None
-    return found
+    return system
 
 
 def _write(path: Path, value: msgspec.Struct) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Write a file atomically, readable only by its owner."""
     new = path.with_suffix(".new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -19,7 +19,7 @@ _DEMO = Actor("tradewind dev")
 
 
 async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
-    """Make the demo accounts where they are missing; what is there stays as it is."""
+    """Create the demo accounts that are missing; existing ones stay as they are."""
     passwords = Passwords()
     try:
         for person, name, roles in (
@@ -28,15 +28,15 @@ async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
         ):
             account = await sql.find_account(db, email=person.email)
             if account is None:
-                account = await _make(db, passwords, person, name, roles)
-            # Another master secret than before does not know the key that it prints: make it anew.
+                account = await _register(db, passwords, person, name, roles)
+            # With another master secret the stored hash does not match: issue the key again.
             if not await keys.is_live_key(db, hashes(keyring, person.api_key)):
                 await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
     finally:
         passwords.close()
 
 
-async def _make(
+async def _register(
     db: Database,
     passwords: Passwords,
     person: Person,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tradewind.accounts import sql as accounts
 from tradewind.audit.model import Actor
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dev import demo_webhooks
 from tradewind.dev.data_dir import Secrets
 from tradewind.egress.client import Client
@@ -91,7 +91,7 @@ class Demo:
     ) -> None:
         self._db = db
         self._client = client
-        self._errands = Errands()
+        self._errands = BackgroundTasks()
         self._platforms = wiring.platforms_of(chosen, db, Keyring(chosen.secret_key), client)
         self._modes = wiring.pay_modes_of(chosen, self._platforms)
         self._buyer = buyer

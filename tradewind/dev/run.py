@@ -1,4 +1,4 @@
-"""Everything on one machine: an embedded PostgreSQL, demo accounts, the API and a worker."""
+"""Runs everything on one machine: an embedded PostgreSQL, demo accounts, the API and a worker."""
 
 import asyncio
 import os
@@ -30,9 +30,9 @@ _WATCH_SECONDS = 0.5
 async def run(
     chosen: Settings, introduce: Callable[[Running, Secrets], None], *, show: bool
 ) -> None:
-    """Start everything, `introduce` it, and keep it running until SIGINT or SIGTERM.
+    """Start everything, call `introduce`, and run until SIGINT or SIGTERM.
 
-    `show` is whether demo orders are made that move by themselves.
+    `show` is whether to create demo orders that progress by themselves.
     """
     if chosen.production:
         raise CannotStart(
@@ -44,7 +44,7 @@ async def run(
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
     port = child_processes.claim_port(chosen.host, chosen.port)
-    sandbox_port = _near(chosen.host, port)
+    sandbox_port = _next_port(chosen.host, port)
     folder = chosen.data_dir.absolute()
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(embedded.running(folder))
@@ -59,7 +59,7 @@ async def run(
             **_environment(chosen, masters, port, database_url, url),
         }
         world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
-        # A port for metrics that was set can only be one process's: the API's.
+        # Only one process can use a configured metrics port: the API.
         apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
         children = [
             await _start(stack, "sandbox", apart, ["sandbox", *world]),
@@ -69,27 +69,27 @@ async def run(
         watch = [asyncio.create_task(_death(name, child)) for name, child in children]
         watch.append(asyncio.create_task(_database_death(server.pid)))
         watch.append(asyncio.create_task(_asked_to(stop)))
-        stack.callback(_forget, watch)
-        doors = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
-        answered = asyncio.create_task(_answers(doors))
-        stack.callback(answered.cancel)
-        await _first([answered, *watch])
+        stack.callback(_cancel_all, watch)
+        ready_checks = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
+        all_ready = asyncio.create_task(_wait_until_ready(ready_checks))
+        stack.callback(all_ready.cancel)
+        await _first([all_ready, *watch])
         if not stop.is_set():
             secret_key = environ["TRADEWIND_SECRET_KEY"]
             running = Running(os.getpid(), url, database_url, sandbox_url, secret_key)
-            data_dir.announce(folder, running)
-            stack.callback(data_dir.retract, folder)
+            data_dir.write_running(folder, running)
+            stack.callback(data_dir.delete_running, folder)
             introduce(running, secrets)
             if show:
-                lively = asyncio.create_task(demo_orders.live(environ, secrets))
-                stack.push_async_callback(_stopped, lively)
-                watch.append(lively)
+                demo = asyncio.create_task(demo_orders.live(environ, secrets))
+                stack.push_async_callback(_stopped, demo)
+                watch.append(demo)
             await _first(watch)
         log.info("dev.stopping")
 
 
-def _near(host: str, port: int) -> int:
-    """The port next to the API's, so that it is the same every time; another if it is taken."""
+def _next_port(host: str, port: int) -> int:
+    """The port after the API's, so that it stays the same; a free one if it is taken."""
     try:
         return child_processes.claim_port(host, port + 1)
     except (CannotStart, OverflowError):
@@ -97,7 +97,7 @@ def _near(host: str, port: int) -> int:
 
 
 def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
-    """The real connectors, pointed at the simulator, and its notices at us; what is set wins."""
+    """Settings that point the connectors at the simulator, and its notices at us."""
     return {
         "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
         "TRADEWIND_SANDBOX_URL": sandbox_url,
@@ -109,7 +109,7 @@ def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
 
 
 def _masters(chosen: Settings, secrets: Secrets) -> Sequence[bytes]:
-    """The master secrets that are set, or else the one that the data directory keeps."""
+    """The master secrets in the settings, or else the one in the data directory."""
     if tuple(chosen.secret_key) == (settings.DEVELOPMENT_SECRET,):
         return [bytes.fromhex(secrets.secret_key)]
     return chosen.secret_key
@@ -128,13 +128,13 @@ async def _prepare(database_url: str, masters: Sequence[bytes], secrets: Secrets
 def _environment(
     chosen: Settings, masters: Sequence[bytes], port: int, database_url: str, url: str
 ) -> dict[str, str]:
-    """What the children get: our own environment, with the blanks filled in."""
-    filled = {
+    """The environment of the child processes: ours, with defaults."""
+    defaults = {
         "TRADEWIND_PUBLIC_URL": url,
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
     }
     return {
-        **filled,
+        **defaults,
         **os.environ,
         "TRADEWIND_SECRET_KEY": ",".join(master.hex() for master in masters),
         "TRADEWIND_DATABASE_URL": database_url,
@@ -147,7 +147,7 @@ def _environment(
 async def _start(
     stack: AsyncExitStack, name: str, environ: Mapping[str, str], command: Sequence[str]
 ) -> tuple[str, asyncio.subprocess.Process]:
-    """Start one of our commands in a session of its own: a terminal's Ctrl-C is for us alone."""
+    """Start one of our commands in its own session, so that Ctrl-C reaches only us."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -179,7 +179,7 @@ async def _death(name: str, child: asyncio.subprocess.Process) -> None:
 
 
 async def _database_death(pid: int) -> None:
-    """Notice that PostgreSQL ended, without taking its exit status from who started it."""
+    """Raise when PostgreSQL ends, without reaping it: its exit status is for its starter."""
     while not _has_ended(pid):  # noqa: ASYNC110 - there is no event for it
         await asyncio.sleep(_WATCH_SECONDS)
     raise CannotStart("PostgreSQL has ended; `postgres.log` in the data directory may say why.")
@@ -198,14 +198,14 @@ async def _stopped(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
 
 
-def _forget(tasks: Sequence[asyncio.Task[None]]) -> None:
+def _cancel_all(tasks: Sequence[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
 
 
-async def _answers(doors: Sequence[tuple[str, int, str]]) -> None:
-    """Wait until whoever listens at each of these doors says that it is ready."""
-    waiting = list(doors)
+async def _wait_until_ready(checks: Sequence[tuple[str, int, str]]) -> None:
+    """Wait until each of these host, port and path responds with 200."""
+    waiting = list(checks)
     for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
         if await asyncio.to_thread(_ready, *waiting[0]):
             waiting.pop(0)
@@ -213,7 +213,7 @@ async def _answers(doors: Sequence[tuple[str, int, str]]) -> None:
                 return
             continue
         await asyncio.sleep(_POLL_SECONDS)
-    raise CannotStart(f"Nothing answered on port {waiting[0][1]} within {_READY_SECONDS} seconds.")
+    raise CannotStart(f"Nothing responded on port {waiting[0][1]} within {_READY_SECONDS} seconds.")
 
 
 def _ready(host: str, port: int, path: str) -> bool:
@@ -228,7 +228,7 @@ def _ready(host: str, port: int, path: str) -> bool:
 
 
 async def _first(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Wait for the first of these to end; if it failed, so do we."""
+    """Wait for the first task to end; raise its error if it failed."""
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()

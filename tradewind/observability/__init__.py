@@ -1,1 +1,1 @@
-"""What we can see from outside: logs, and metrics."""
+"""Logs and metrics."""

@@ -1,4 +1,4 @@
-"""The listener of its own, apart from the public port: metrics and health of one process."""
+"""The metrics listener: `/metrics` and `/healthz` of a process, on a port of their own."""
 
 import socket
 from collections.abc import Iterator
@@ -14,18 +14,20 @@ from tradewind.errors import CannotStart
 
 
 @contextmanager
-def serving(host: str, port: int, figures: CollectorRegistry) -> Iterator[int]:
-    """Serve `/metrics` and `/healthz` from a thread; hands out the port (0 chooses a free one)."""
+def serving(host: str, port: int, registry: CollectorRegistry) -> Iterator[int]:
+    """Serve `/metrics` and `/healthz` from a thread; yields the port (0 chooses a free one)."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
             if path == "/metrics":
-                self._send(200, CONTENT_TYPE_LATEST, generate_latest(figures))
+                self._send(200, CONTENT_TYPE_LATEST, generate_latest(registry))
             elif path == "/healthz":
                 self._send(200, "application/json", b'{"status":"ok"}')
             else:
-                self._send(404, "text/plain", b"/metrics and /healthz are here.\n")
+                self._send(
+                    404, "text/plain", b"Not found. This listener serves /metrics and /healthz.\n"
+                )
 
         def _send(self, status: int, content_type: str, body: bytes) -> None:
             self.send_response(status)
@@ -35,7 +37,7 @@ def serving(host: str, port: int, figures: CollectorRegistry) -> Iterator[int]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Scrapes are not news."""
+            """Scrapes are not logged."""
 
     class Listener(ThreadingHTTPServer):
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,4 +1,4 @@
-"""Logs: one wide line for each thing that happened, JSON for programs or coloured for people."""
+"""Logs: one wide line per request or job, as JSON for programs or coloured for people."""
 
 import logging
 import re
@@ -15,24 +15,24 @@ _DETAIL = re.compile(
 )
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
-# What the request or job at hand adds to its one line; set where it begins.
+# The fields that the current request or job adds to its one line.
 _notes: ContextVar[dict[str, Any] | None] = ContextVar("notes", default=None)
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def begin() -> dict[str, Any]:
-    """Begin the wide line of a request or job, and hand it out to be filled."""
+    """Begin the wide line of a request or job; its caller logs it."""
     line: dict[str, Any] = {}
     _notes.set(line)
     return line
 
 
-def note(**facts: Any) -> None:
-    """Add facts to the wide line of the request or job at hand, if there is one."""
+def note(**fields: Any) -> None:
+    """Add fields to the wide line of the current request or job, if there is one."""
     line = _notes.get()
     if line is not None:
-        line.update(facts)
+        line.update(fields)
 
 
 def configure(style: Literal["json", "console"], level: str) -> None:
@@ -67,7 +67,7 @@ def configure(style: Literal["json", "console"], level: str) -> None:
 def _without_details(
     _logger: Any, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Drop what PostgreSQL adds to an error: it quotes whole rows, with names and addresses."""
+    """Drop the DETAIL of a PostgreSQL error: it quotes whole rows, with names and addresses."""
     for name, text in event.items():
         if isinstance(text, str) and "DETAIL:" in text:
             event[name] = _DETAIL.sub("", text)
@@ -79,11 +79,11 @@ def _render_json(_logger: Any, _method: str, event: structlog.typing.EventDict) 
 
 
 class _ToStructlog(logging.Handler):
-    """Hands the libraries' own lines to our log, so that there is one stream in one style."""
+    """Passes the lines of libraries to our log, so that there is one stream in one style."""
 
     def emit(self, record: logging.LogRecord) -> None:
         log.log(
-            min(record.levelno // 10 * 10, logging.CRITICAL),  # libraries make up levels between
+            min(record.levelno // 10 * 10, logging.CRITICAL),  # libraries use levels in between
             record.getMessage(),
             logger=record.name,
             exc_info=record.exc_info or None,

@@ -1,4 +1,4 @@
-"""Metrics: what every process counts."""
+"""Metrics: the counters and histograms of every process."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,12 @@ SHARED_FILES = "PROMETHEUS_MULTIPROC_DIR"
 _REQUESTS = Counter("tradewind_http_requests", "Requests by route and status.", ["route", "status"])
 _REQUEST_SECONDS = Histogram(
     "tradewind_http_request_seconds",
-    "Time from a request's arrival to its answer, by route.",
+    "Time from a request's arrival to its response, by route.",
     ["route"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 PASSWORD_CHECKS = Counter(
-    "tradewind_password_checks", "Passwords hashed to be compared, the dummy ones included."
+    "tradewind_password_checks", "Passwords hashed for a comparison, including dummy comparisons."
 )
 LOGINS = Counter("tradewind_logins", "Logins by result.", ["result"])
 ADMISSION_BATCH = Histogram(
@@ -27,7 +27,7 @@ ADMISSION_BATCH = Histogram(
     buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
 )
 RATE_LIMITED = Counter(
-    "tradewind_rate_limited", "Requests refused for their rate, by plan.", ["plan"]
+    "tradewind_rate_limited", "Requests rejected by the rate limit, by plan.", ["plan"]
 )
 
 PLATFORM_CALLS = Counter(
@@ -44,7 +44,7 @@ PLATFORM_SECONDS = Histogram(
 
 
 def request_observer(route: str, status: int) -> Observe:
-    """What counts one answer of `route` with `status`; made once, then called per request."""
+    """A function that counts one response of `route` with `status`; it is called per request."""
     count = _REQUESTS.labels(route, str(status)).inc
     time = _REQUEST_SECONDS.labels(route).observe
 
@@ -56,7 +56,7 @@ def request_observer(route: str, status: int) -> Observe:
 
 
 def registry(shared_files: str | None) -> CollectorRegistry:
-    """Where to read the figures: of this process, or summed over those that share files."""
+    """The metrics of this process, or the sum over the processes that share these files."""
     if shared_files is None:
         return REGISTRY
     summed = CollectorRegistry()

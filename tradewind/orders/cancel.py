@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
@@ -35,7 +35,7 @@ _OPEN = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
 async def cancel(
     db: Database,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     by: Who,
     order_id: UUID,
     once: IdempotencyKey | None,

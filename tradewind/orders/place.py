@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from tradewind import ids
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_lists, submit
@@ -55,7 +55,7 @@ async def preview(connector: Connector, draft: Draft) -> Preview:
 async def place(
     db: Database,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     by: Who,
     draft: Draft,
     once: IdempotencyKey,

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.auth.model import Buyer
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
@@ -97,7 +97,7 @@ async def create_order(
     once: IdempotencyKey,
     platforms: Platforms,
     db: Database,
-    errands: Errands,
+    errands: BackgroundTasks,
 ) -> Response:
     """Place an order.
 
@@ -211,7 +211,7 @@ async def cancel_order(
     once: IdempotencyKey | None,
     platforms: Platforms,
     db: Database,
-    errands: Errands,
+    errands: BackgroundTasks,
 ) -> Response:
     """Cancel an order that is not paid.
 

@@ -15,7 +15,7 @@ from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCred
 from tradewind.auth.gate import Authenticator
 from tradewind.auth.login import LoginRate
 from tradewind.auth.passwords import Passwords
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer
@@ -135,7 +135,7 @@ def reference() -> dict[str, Any]:
 
 
 def create() -> Application:
-    """What each of granian's processes calls once: read the settings, and build from them."""
+    """Read the settings and build the application; each of granian's processes calls this once."""
     child_processes.die_with_parent(signal.SIGTERM)
     chosen = settings.load()
     logs.configure(chosen.log_style, chosen.log_level)
@@ -152,7 +152,7 @@ def build(chosen: Settings) -> Application:
     client = Client()
     platforms = platforms_of(chosen, db, keyring, client)
     refreshes = Refreshes(db, platforms, timedelta(seconds=chosen.refresh_min_age))
-    errands = Errands()
+    background_tasks = BackgroundTasks()
     resolver = Resolver(chosen.dns_servers)
     sender = Sender(policy_of(chosen), resolver)
     plans = {name: plan_rate(per_minute) for name, per_minute in chosen.plans.items()}
@@ -172,7 +172,7 @@ def build(chosen: Settings) -> Application:
             stack.push_async_callback(client.close)
             stack.callback(passwords.close)
             stack.push_async_callback(refreshes.close)
-            stack.push_async_callback(errands.close)
+            stack.push_async_callback(background_tasks.close)
             stack.callback(live.close)
             # The server waits for open streams before it asks us to close.
             loop = asyncio.get_running_loop()
@@ -197,7 +197,7 @@ def build(chosen: Settings) -> Application:
             SearchCache: SearchCache(db, timedelta(seconds=chosen.search_cache_seconds)),
             PayModes: pay_modes_of(chosen, platforms),
             Refreshes: refreshes,
-            Errands: errands,
+            BackgroundTasks: background_tasks,
             Client: client,
             Sender: sender,
             UrlPolicy: UrlPolicy(policy_of(chosen), resolver, chosen.max_subscriptions),

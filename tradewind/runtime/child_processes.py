@@ -1,4 +1,4 @@
-"""Processes: a child dies with its parent, and a port is really ours before we serve on it."""
+"""Child processes: they end with their parent, and a port is checked before we serve on it."""
 
 import ctypes
 import multiprocessing
@@ -12,7 +12,7 @@ from types import FrameType
 
 from tradewind.errors import CannotStart
 
-# Set for our children: the process that they die with.
+# The environment variable that names the parent of a child process.
 PARENT = "TRADEWIND_PARENT"
 
 _PR_SET_PDEATHSIG = 1
@@ -20,58 +20,58 @@ _LISTEN = "0A"  # the state of a listening socket in /proc/net/tcp
 
 
 def follow_parent() -> None:
-    """In a child that `tradewind dev` started: end when it ends, however it does."""
+    """End this process when `tradewind dev`, which started it, ends for any reason."""
     parent = os.environ.pop(PARENT, None)
     if parent is None:
         return
     die_with_parent(signal.SIGTERM)
-    if os.getppid() != int(parent):  # it died before we asked
+    if os.getppid() != int(parent):  # it ended before we asked
         sys.exit(1)
 
 
 def die_with_parent(signum: signal.Signals) -> None:
-    """Ask the kernel to send us `signum` when our parent dies, however it dies (Linux only)."""
+    """Make the kernel send us `signum` when our parent ends for any reason (Linux only)."""
     if sys.platform != "linux":
         return
     started_by = multiprocessing.parent_process()
     parent = os.getppid() if started_by is None else started_by.pid
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signum))
-    if os.getppid() != parent:  # it died before we asked, perhaps while we were still importing
+    if os.getppid() != parent:  # it ended before we asked, perhaps during our imports
         os.kill(os.getpid(), signum)
 
 
-def on_signal(signum: signal.Signals, act: Callable[[], object]) -> None:
-    """Also `act` when the signal comes, before whatever was to happen then.
+def on_signal(signum: signal.Signals, callback: Callable[[], object]) -> None:
+    """Call `callback` when the signal comes, before the handler that is already set.
 
-    For a process whose loop has its handler already: the server stops when it is told to, but
-    first waits for answers that only we can end. It must be called in the main thread.
+    The server stops on a signal, but first waits for responses that only we can end. Call this in
+    the main thread.
     """
-    before = signal.getsignal(signum)
+    handler = signal.getsignal(signum)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        act()
-        if callable(before):
-            before(number, frame)
+        callback()
+        if callable(handler):
+            handler(number, frame)
 
     signal.signal(signum, handle)
 
 
 def claim_port(host: str, port: int) -> int:
-    """Make sure that nobody listens on this port; 0 finds a free one.
+    """Check that no process listens on this port; 0 finds a free one.
 
-    granian binds with SO_REUSEPORT, by which a second server on the same port would start
-    silently and take half of the requests.
+    granian binds with SO_REUSEPORT: a second server on the same port would start without an error
+    and take half of the requests.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As servers do, so that connections of a server that just stopped are not in the way.
+        # As servers do, so that old connections of a stopped server do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
             raise CannotStart(
-                f"Port {port} on {host} cannot be used ({error.strerror}); stop what listens "
-                "there, or choose another with TRADEWIND_PORT or --port."
+                f"Port {port} on {host} cannot be used ({error.strerror}); stop the process that "
+                "listens there, or choose another port with TRADEWIND_PORT or --port."
             ) from None
         bound: int = probe.getsockname()[1]
         return bound
@@ -80,8 +80,8 @@ def claim_port(host: str, port: int) -> int:
 def count_listeners(host: str, port: int) -> int:
     """Count the sockets that listen on a TCP port.
 
-    On Linux each of granian's processes has a listening socket of its own. Elsewhere they share
-    one that exists before them; there, this counts as many as anybody could wait for.
+    On Linux each of granian's processes has its own listening socket. Elsewhere they share one,
+    which exists before them, so the count there is the largest possible one.
     """
     if sys.platform != "linux":
         return sys.maxsize if _accepts(host, port) else 0

@@ -1,4 +1,4 @@
-"""The API's parent process: checks, then runs and watches N processes of granian."""
+"""The parent process of the API: checks the port, then runs and watches granian's processes."""
 
 import multiprocessing
 import os
@@ -21,7 +21,7 @@ from tradewind.settings.settings import Settings
 _STOP_SECONDS = 10
 _POLL_SECONDS = 0.02
 # A connection that does not send all headers of its next request within this time is closed,
-# whether it is silent, slow, or kept open after an answer.
+# whether it is silent, slow, or idle after a response.
 HEADER_SECONDS = 15
 # The request line and all headers of one request; longer ones are answered with 431.
 HEADER_BYTES = 64 * 1024
@@ -34,20 +34,21 @@ _GRANIAN_LOGS = {
 
 
 def run(chosen: Settings, *, workers: int) -> None:
-    """Serve until SIGTERM or SIGINT; requests that were begun are answered first."""
+    """Serve until SIGTERM or SIGINT; running requests are finished first."""
     port = child_processes.claim_port(chosen.host, chosen.port)
-    # granian's children read the settings from the environment, as they stand after the flags.
+    # granian's children read the settings from the environment, after the command's options.
     os.environ["TRADEWIND_HOST"] = chosen.host
     os.environ["TRADEWIND_PORT"] = str(port)
     with ExitStack() as stack:
-        figures = tempfile.mkdtemp(prefix="tradewind-metrics-")
-        stack.callback(shutil.rmtree, figures, ignore_errors=True)
-        os.environ[metrics.SHARED_FILES] = figures
+        metrics_dir = tempfile.mkdtemp(prefix="tradewind-metrics-")
+        stack.callback(shutil.rmtree, metrics_dir, ignore_errors=True)
+        os.environ[metrics.SHARED_FILES] = metrics_dir
         if chosen.metrics_listen is not None:
-            host, wanted = chosen.metrics_listen
-            bound = stack.enter_context(listener.serving(host, wanted, metrics.registry(figures)))
+            host, metrics_port = chosen.metrics_listen
+            registry = metrics.registry(metrics_dir)
+            bound = stack.enter_context(listener.serving(host, metrics_port, registry))
             log.info("metrics.listening", host=host, port=bound)
-        # Fresh children rather than copies of us: we have a thread, and they count into files.
+        # Spawn instead of fork: this process has a thread, and children count into shared files.
         multiprocessing.set_start_method("spawn", force=True)
         stack.enter_context(_announcing(chosen.host, port, workers))
         Server(

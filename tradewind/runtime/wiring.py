@@ -1,4 +1,4 @@
-"""The parts that several processes build from the settings in the same way."""
+"""Wiring: the parts that several processes build from the settings in the same way."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -16,11 +16,11 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.limits import plan_rate
 
-# Calls a minute. Marketplaces publish no number; users report trouble from a few hundred on.
+# Calls a minute. Marketplaces publish no limit; users report errors from a few hundred on.
 _REAL_RATE = 600
 _SIMULATED_RATE = 600_000
-# What an API process opens on top of its pool: for the gate, which has two statements under way
-# and the lookups of pages, and for logins. Every process has one connection more that listens.
+# An API process opens these on top of its pool: for the gate, which runs two statements and the
+# lookups of pages, and for logins. Every process has one more connection that listens.
 GATE_CONNECTIONS = 3
 LOGIN_CONNECTIONS = 2
 _LISTENING_CONNECTIONS = 1
@@ -43,30 +43,31 @@ def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Clien
 
 
 def platform_endpoints(chosen: Settings) -> Mapping[str, PlatformEndpoint]:
-    """Where each marketplace is. One without an address is off."""
-    strangers = sorted(set(chosen.platforms) - set(MARKETPLACES))
-    if strangers:
+    """The address of each marketplace. A marketplace without one is off."""
+    unknown = sorted(set(chosen.platforms) - set(MARKETPLACES))
+    if unknown:
         raise CannotStart(
-            f"There are settings for marketplaces that do not exist: {', '.join(strangers)}."
+            f"There are settings for marketplaces that do not exist: {', '.join(unknown)}."
         )
-    found = {}
+    endpoints = {}
     for platform, market in MARKETPLACES.items():
-        own = chosen.platforms.get(platform, PlatformSettings())
-        url = chosen.sandbox_url if market.simulated_only else own.url or market.default_url
+        configured = chosen.platforms.get(platform, PlatformSettings())
+        default_url = configured.url or market.default_url
+        url = chosen.sandbox_url if market.simulated_only else default_url
         if url:
             simulated = _origin(url) == _origin(chosen.sandbox_url)
-            rate = own.rate or (_SIMULATED_RATE if simulated else _REAL_RATE)
-            found[platform] = PlatformEndpoint(url, plan_rate(rate), simulated)
-    return found
+            rate = configured.rate or (_SIMULATED_RATE if simulated else _REAL_RATE)
+            endpoints[platform] = PlatformEndpoint(url, plan_rate(rate), simulated)
+    return endpoints
 
 
 def pay_modes_of(chosen: Settings, platforms: Platforms) -> PayModes:
-    named = {name: own.pay_mode for name, own in chosen.platforms.items()}
-    return PayModes(platforms, {name: PayMode(mode) for name, mode in named.items() if mode})
+    configured = {name: platform.pay_mode for name, platform in chosen.platforms.items()}
+    return PayModes(platforms, {name: PayMode(mode) for name, mode in configured.items() if mode})
 
 
 def policy_of(chosen: Settings) -> Policy:
-    """What strangers may have us call."""
+    """The addresses that customers' webhooks may have."""
     return Policy(
         ports=frozenset(chosen.webhook_ports),
         own=tuple(chosen.own_addresses),
@@ -75,16 +76,18 @@ def policy_of(chosen: Settings) -> Policy:
 
 
 def configured_credentials(chosen: Settings) -> Mapping[str, AppCredentials]:
-    """What the settings say about applications; for what is simulated, the demo credentials."""
-    found = {}
-    for platform, place in platform_endpoints(chosen).items():
-        own = chosen.platforms.get(platform, PlatformSettings())
+    """The credentials in the settings; for a simulated marketplace, the demo credentials."""
+    credentials = {}
+    for platform, endpoint in platform_endpoints(chosen).items():
+        configured = chosen.platforms.get(platform, PlatformSettings())
         demo = MARKETPLACES[platform].demo
-        if own.app_key and own.app_secret:
-            found[platform] = AppCredentials(own.app_key, own.app_secret, None, own.refresh_token)
-        elif place.simulated and demo is not None:
-            found[platform] = demo
-    return found
+        if configured.app_key and configured.app_secret:
+            credentials[platform] = AppCredentials(
+                configured.app_key, configured.app_secret, None, configured.refresh_token
+            )
+        elif endpoint.simulated and demo is not None:
+            credentials[platform] = demo
+    return credentials
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The worker process: every background loop, until it is told to stop."""
+"""The worker process: runs every background loop until it is stopped."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from tradewind.accounts import sql as accounts
 from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth import sql as auth_sql
 from tradewind.background.loop import repeat
-from tradewind.background.scheduled_tasks import Chore, tick
+from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
 from tradewind.delivery import sql_log
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
@@ -52,53 +52,71 @@ _SESSION_DAYS = 30
 _FIGURES_SECONDS = 15.0
 # An access token of ten hours is renewed in its last one.
 _TOKEN_MARGIN = timedelta(hours=1)
-# A wake-up may be lost; then what is due is found so much later.
+# A wake-up may be lost; then due work starts so much later.
 _POLL_SECONDS = 1.0
 
 
-def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Chore]:
-    """What is renewed ahead of time."""
+def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[ScheduledTask]:
+    """The tasks that keep webhooks, syncs, partitions and credentials current."""
     minute = timedelta(minutes=1)
-    configured = configured_credentials(chosen)
+    credentials = configured_credentials(chosen)
     return [
-        Chore("failing_webhooks", minute, lambda: switch_off_failing(db)),
-        Chore("sweep", minute, lambda: _sweep(db, platforms)),
-        Chore("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
-        Chore(
-            "credentials", minute, lambda: store_configured_credentials(db, platforms, configured)
+        ScheduledTask("failing_webhooks", minute, lambda: switch_off_failing(db)),
+        ScheduledTask("sweep", minute, lambda: _sweep(db, platforms)),
+        ScheduledTask("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
+        ScheduledTask(
+            "credentials", minute, lambda: store_configured_credentials(db, platforms, credentials)
         ),
-        Chore("tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)),
+        ScheduledTask(
+            "tokens", minute, lambda: platforms.connections.refresh_expiring(_TOKEN_MARGIN)
+        ),
     ]
 
 
-def housekeeping(chosen: Settings, db: Database) -> Sequence[Chore]:
-    """What is deleted when nobody can miss it any more."""
+def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
+    """The tasks that delete old data."""
     minute, hour = timedelta(minutes=1), timedelta(hours=1)
-    kept = timedelta(seconds=chosen.search_cache_seconds)
+    search_age = timedelta(seconds=chosen.search_cache_seconds)
     journal = timedelta(days=chosen.events_days)
     return [
-        Chore("attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)),
-        Chore("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
-        Chore("events", hour, lambda: retention.drop_old(db, kept=journal)),
-        Chore("searches", minute, lambda: products.delete_old_pages(db, older_than=kept)),
-        Chore("sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)),
-        Chore(
+        ScheduledTask(
+            "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)
+        ),
+        ScheduledTask("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
+        ScheduledTask("events", hour, lambda: retention.drop_old(db, kept=journal)),
+        ScheduledTask(
+            "searches", minute, lambda: products.delete_old_pages(db, older_than=search_age)
+        ),
+        ScheduledTask(
+            "sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)
+        ),
+        ScheduledTask(
             "login_failures",
             hour,
             lambda: auth_sql.delete_old_login_failures(db, window=login_throttle.WINDOW),
         ),
-        Chore("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
-        Chore("idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)),
-        Chore("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
+        ScheduledTask("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
+        ScheduledTask(
+            "idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)
+        ),
+        ScheduledTask("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
     ]
 
 
 async def _work(
     chosen: Settings, db: Database, platforms: Platforms, engine: Engine, stop: asyncio.Event
 ) -> None:
-    """Every loop at once: chores, two for each marketplace, deliveries; none waits for another."""
-    chores = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
-    loops = [repeat("chores", lambda: tick(db, chores), stop=stop, wake=asyncio.Event(), idle=15.0)]
+    """Run every loop: scheduled tasks, two loops for each marketplace, and deliveries."""
+    tasks = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
+    loops = [
+        repeat(
+            "scheduled tasks",
+            lambda: run_due_tasks(db, tasks),
+            stop=stop,
+            wake=asyncio.Event(),
+            idle=15.0,
+        )
+    ]
     with ExitStack() as stack:
         submitters = {platform: Submitter(db) for platform in platforms.clients}
         for platform, submitter in submitters.items():
@@ -131,7 +149,7 @@ async def _at(
     purpose: Purpose,
     step: Callable[[Connector], Awaitable[bool]],
 ) -> bool:
-    """A step at a marketplace, if it is set up here."""
+    """Run a step at a marketplace, if it is configured."""
     try:
         connector = await platforms.connector(platform, purpose)
     except PlatformNotConfigured:
@@ -150,21 +168,21 @@ async def _sweep(db: Database, platforms: Platforms) -> None:
             log.warning("sweep.failed", platform=platform, error=str(failure))
 
 
-def spare_the_collector() -> None:
-    """Look for cycles seldom. What was imported stays; what a delivery makes is soon gone.
+def tune_garbage_collection() -> None:
+    """Collect garbage rarely: imports stay, and reference counts free what a delivery made.
 
-    Looking after every few hundred of them cost a tenth of the time, and now and then a pause.
+    With the default thresholds a tenth of the time went into collections, with pauses.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
 async def run(chosen: Settings) -> None:
-    """Work until SIGTERM or SIGINT; then finish what is at hand, and end."""
-    spare_the_collector()
-    # A thousand deliveries at once are a thousand sockets, and as many kept open.
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    """Work until SIGTERM or SIGINT; then finish what was started, and end."""
+    tune_garbage_collection()
+    # A thousand concurrent deliveries need a thousand sockets, and as many stay open.
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):

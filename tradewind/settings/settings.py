@@ -1,4 +1,4 @@
-"""Settings: read once at the edge, checked all together, and passed on as plain values."""
+"""Settings: read once at the start, checked all together, and passed on as plain values."""
 
 import hashlib
 import os
@@ -12,17 +12,17 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from tradewind.errors import CannotStart
-from tradewind.settings import parsers as read
+from tradewind.settings import parsers as parse
 
 PREFIX = "TRADEWIND_"
 
-# What a development server uses when nobody set a secret; production refuses it by name.
+# The secret of a development server when none is set; production rejects it.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """What can be set about one marketplace; None where it is not."""
+    """The settings of one marketplace; None where one is not set."""
 
     url: str | None = None
     app_key: str | None = None
@@ -44,7 +44,7 @@ class Settings:
     port: int
     dev_bind_any: bool
     public_url: str
-    trusted_proxies: Sequence[read.Network]
+    trusted_proxies: Sequence[parse.Network]
     cors_origins: Sequence[str]
     metrics_listen: tuple[str, int] | None
     data_dir: Path
@@ -59,7 +59,7 @@ class Settings:
     max_subscriptions: int
     webhook_ports: Sequence[int]
     dns_servers: Sequence[str]
-    own_addresses: Sequence[read.Network]
+    own_addresses: Sequence[parse.Network]
     platforms: Mapping[str, PlatformSettings]
 
     @property
@@ -69,10 +69,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: how its text is read, and what it is when nobody sets it."""
+    """One setting: how its text is parsed, and its default."""
 
     name: str
-    read: Callable[[str], Any]
+    parse: Callable[[str], Any]
     default: str
     about: str
 
@@ -81,102 +81,104 @@ class Setting:
         return PREFIX + self.name.upper()
 
 
-KNOWN = [
-    Setting("env", read.one_of("development", "production"), "development",
-            "`production` refuses weak settings; `development` listens on loopback only."),
-    Setting("database_url", read.database, "",
+SETTINGS = [
+    Setting("env", parse.choice("development", "production"), "development",
+            "`production` rejects weak settings; `development` listens on loopback only."),
+    Setting("database_url", parse.database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
-    Setting("database_pool", read.number(2, 200), "10", "Connections of a process for its work"),
-    Setting("secret_key", read.secrets, "",
-            "The master secret: 64 hexadecimal digits. A list by comma while rotating: the first "
-            "is used for new values. Required in production."),
-    Setting("host", read.host, "", "Where the API listens: 127.0.0.1, in production 0.0.0.0."),
-    Setting("port", read.number(0, read.LARGEST_PORT), "8000", "The API's port."),
-    Setting("dev_bind_any", read.yes, "no",
+    Setting("database_pool", parse.number(2, 200), "10", "Database connections of a process."),
+    Setting("secret_key", parse.secrets, "",
+            "The master secret: 64 hexadecimal digits. While rotating, a list separated by commas: "
+            "the first is used for new values. Required in production."),
+    Setting("host", parse.host, "",
+            "The address that the API listens on: 127.0.0.1, in production 0.0.0.0."),
+    Setting("port", parse.number(0, parse.LARGEST_PORT), "8000", "The API's port."),
+    Setting("dev_bind_any", parse.yes_or_no, "no",
             "`yes` lets a development server listen beyond loopback."),
-    Setting("public_url", read.url("http", "https"), "",
-            "How callers reach the API, for the URLs that we hand out. Required in production, "
-            "with https."),
-    Setting("trusted_proxies", read.networks, "",
-            "Addresses of your own proxies, by comma: only their X-Forwarded-For is believed."),
-    Setting("cors_origins", read.origins, "", "Web origins whose pages may call the API."),
-    Setting("metrics_listen", read.listen, "",
+    Setting("public_url", parse.url("http", "https"), "",
+            "The base of the URLs in responses and links, as callers reach the API. Required in "
+            "production, with https."),
+    Setting("trusted_proxies", parse.networks, "",
+            "Addresses of your proxies, separated by commas: only their X-Forwarded-For is "
+            "trusted."),
+    Setting("cors_origins", parse.origins, "", "Web origins whose pages may call the API."),
+    Setting("metrics_listen", parse.listen, "",
             "host:port for `/metrics` and `/healthz` of this process; none when empty."),
     Setting("data_dir", lambda text: Path(text).expanduser(), "./data",
-            "Where `tradewind dev` keeps its database and secrets."),
-    Setting("plans", read.plans, "free=120,pro=1200,enterprise=12000",
+            "The directory of `tradewind dev`, with its database and secrets."),
+    Setting("plans", parse.plans, "free=120,pro=1200,enterprise=12000",
             "Requests a minute of each plan."),
-    Setting("login_rate", read.number(1, 100_000), "30", "Logins a minute from one address."),
-    Setting("log_level", read.one_of("debug", "info", "warning", "error"), "info",
-            "The least important log lines to write."),
-    Setting("log_style", read.one_of("", "json", "console"), "",
+    Setting("login_rate", parse.number(1, 100_000), "30", "Logins a minute from one address."),
+    Setting("log_level", parse.choice("debug", "info", "warning", "error"), "info",
+            "The lowest level that is logged."),
+    Setting("log_style", parse.choice("", "json", "console"), "",
             "`json` or `console`; by default `json` in production."),
-    Setting("sandbox_url", read.url("http", "https"), "",
-            "Where the simulated marketplace is; the platform `sandbox` is on when it is set."),
-    Setting("search_cache_seconds", read.number(0, 3600), "60",
-            "How long the answer to a product search is kept; 0 keeps none."),
-    Setting("refresh_min_age", read.number(0, 3600), "0",
-            "Seconds within which an order that was heard of is shown without asking its platform "
-            "again."),
-    Setting("events_days", read.number(1, 3650), "30",
-            "Days that the journal of events is kept."),
-    Setting("max_subscriptions", read.number(1, 10_000), "20",
-            "Webhook subscriptions of one account."),
-    Setting("webhook_ports", read.ports, "443,8443",
+    Setting("sandbox_url", parse.url("http", "https"), "",
+            "The URL of the simulated marketplace; the platform `sandbox` is on when it is set."),
+    Setting("search_cache_seconds", parse.number(0, 3600), "60",
+            "Seconds that the result of a product search is cached; 0 caches none."),
+    Setting("refresh_min_age", parse.number(0, 3600), "0",
+            "Seconds after a sync during which a read of the order does not sync it again."),
+    Setting("events_days", parse.number(1, 3650), "30",
+            "Days that events are kept."),
+    Setting("max_subscriptions", parse.number(1, 10_000), "20",
+            "Webhooks of one account."),
+    Setting("webhook_ports", parse.ports, "443,8443",
             "Ports that webhooks may be sent to in production."),
-    Setting("dns_servers", read.servers, "",
-            "host:port of the name servers for webhooks, by comma, in place of the system's."),
-    Setting("own_addresses", read.networks, "",
-            "This deployment's own public addresses: no webhook is sent there."),
+    Setting("dns_servers", parse.servers, "",
+            "host:port of the DNS servers for webhooks, separated by commas, instead of the "
+            "system's."),
+    Setting("own_addresses", parse.networks, "",
+            "The public addresses of this deployment: no webhook is sent there."),
 ]  # fmt: skip
 
-# TRADEWIND_PLATFORM_ALIBABA_URL and so on, for whatever marketplace there is.
+# TRADEWIND_PLATFORM_ALIBABA_URL and so on, for every marketplace.
 PLATFORM_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "url": (read.url("http", "https"), "Where its gateway is, if not at its usual address."),
-    "app_key": (str, "The application's key; an operator can set it as well."),
+    "url": (parse.url("http", "https"), "The URL of its gateway, if it is not the default."),
+    "app_key": (str, "The application's key; an operator can also set it on the Platforms page."),
     "app_secret": (str, "The application's secret."),
-    "refresh_token": (str, "A refresh token to begin with; later ones are kept in the database."),
-    "rate": (read.number(1, 6_000_000), "Calls a minute that all processes make together."),
+    "refresh_token": (str, "The first refresh token; later ones are stored in the database."),
+    "rate": (parse.number(1, 6_000_000), "Calls a minute of all processes together."),
     "pay_mode": (
-        read.one_of("auto", "link"),
-        "How approved payments are made: `auto` debits, `link` hands out a page to pay on.",
+        parse.choice("auto", "link"),
+        "How approved payments are made: `auto` debits, `link` returns a page to pay on.",
     ),
 }
 _PLATFORM = re.compile(r"TRADEWIND_PLATFORM_([A-Z0-9]+)_([A-Z_]+)")
-# How the secrets of the simulator's own applications end.
+# The secrets of the simulator's applications end like this.
 _DEMO_SECRET = "-demo-secret"  # noqa: S105 - public on purpose
 _LOCAL = ("127.0.0.1", "localhost", "::1")
-# The simulator's own, which it reads itself.
+# Settings of the simulator, which reads them itself.
 _SANDBOX = PREFIX + "SANDBOX_"
 
 
 def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> Settings:
-    """Read the environment and the TOML file in TRADEWIND_CONFIG, or say all that is wrong.
+    """Read the environment and the TOML file in TRADEWIND_CONFIG, or report everything wrong.
 
-    The environment wins over the file. `database` is whether a database URL is needed, which in
+    The environment wins over the file. `database` is whether a database URL is required; in
     production it always is.
     """
     environ = os.environ if environ is None else environ
     wrong: list[str] = []
-    texts = {setting.name: setting.default for setting in KNOWN}
+    texts = {setting.name: setting.default for setting in SETTINGS}
     path = environ.get(PREFIX + "CONFIG", "")
     content = _content(path, wrong)
     marketplaces = content.pop("platform", {})
     texts.update(_from_file(path, content, wrong))
-    for setting in KNOWN:
+    for setting in SETTINGS:
         texts[setting.name] = environ.get(setting.variable, texts[setting.name]).strip()
     values: dict[str, Any] = {}
     unreadable: set[str] = set()
-    for setting in KNOWN:
+    for setting in SETTINGS:
         try:
-            values[setting.name] = setting.read(texts[setting.name])
+            values[setting.name] = setting.parse(texts[setting.name])
         except ValueError as error:
             wrong.append(f"{setting.variable} {error}")
             unreadable.add(setting.variable)
-            values[setting.name] = setting.read(setting.default)
+            values[setting.name] = setting.parse(setting.default)
     values["platforms"] = _platforms({**_variables(marketplaces), **environ}, wrong)
     _complete(values)
-    if PREFIX + "ENV" not in unreadable:  # else nobody knows what to hold the others to
+    if PREFIX + "ENV" not in unreadable:  # the other checks depend on it
         wrong += [
             sentence
             for sentence in _check(values, database=database)
@@ -188,20 +190,20 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
 
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:
-    """Variables that look like ours but are none: most likely typing errors."""
-    known = {setting.variable for setting in KNOWN} | {PREFIX + "CONFIG"}
+    """Variables with our prefix that are no settings: most likely typing errors."""
+    variables = {setting.variable for setting in SETTINGS} | {PREFIX + "CONFIG"}
     return sorted(
         name
         for name in environ
         if name.startswith(PREFIX)
-        and name not in known
+        and name not in variables
         and not name.startswith(_SANDBOX)
         and not _PLATFORM.fullmatch(name)
     )
 
 
 def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, PlatformSettings]:
-    found: dict[str, dict[str, Any]] = {}
+    platforms: dict[str, dict[str, Any]] = {}
     for variable, text in environ.items():
         match = _PLATFORM.fullmatch(variable)
         if match is None:
@@ -210,15 +212,17 @@ def _platforms(environ: Mapping[str, str], wrong: list[str]) -> Mapping[str, Pla
         if field not in PLATFORM_FIELDS:
             wrong.append(f"{variable} is not a setting of a marketplace")
             continue
-        reader, _ = PLATFORM_FIELDS[field]
+        parser, _ = PLATFORM_FIELDS[field]
         try:
-            found.setdefault(name, {})[field] = reader(text.strip())
+            platforms.setdefault(name, {})[field] = parser(text.strip())
         except ValueError as error:
             wrong.append(f"{variable} {error}")
-    for name, fields in found.items():
+    for name, fields in platforms.items():
         if ("app_key" in fields) != ("app_secret" in fields):
-            wrong.append(f"TRADEWIND_PLATFORM_{name.upper()}_APP_KEY and …_APP_SECRET go together")
-    return {name: PlatformSettings(**fields) for name, fields in found.items()}
+            wrong.append(
+                f"TRADEWIND_PLATFORM_{name.upper()}_APP_KEY and …_APP_SECRET must be set together"
+            )
+    return {name: PlatformSettings(**fields) for name, fields in platforms.items()}
 
 
 def _content(path: str, wrong: list[str]) -> dict[str, Any]:
@@ -232,7 +236,7 @@ def _content(path: str, wrong: list[str]) -> dict[str, Any]:
 
 
 def _variables(marketplaces: Any) -> dict[str, str]:
-    """The tables `[platform.alibaba]` of the file, as the variables that they stand for."""
+    """The tables `[platform.alibaba]` of the file, as environment variables."""
     tables = marketplaces if isinstance(marketplaces, dict) else {}
     return {
         f"{PREFIX}PLATFORM_{name}_{field}".upper(): str(value)
@@ -242,14 +246,14 @@ def _variables(marketplaces: Any) -> dict[str, str]:
 
 
 def _from_file(path: str, content: Mapping[str, Any], wrong: list[str]) -> dict[str, str]:
-    known = {setting.name for setting in KNOWN}
+    names = {setting.name for setting in SETTINGS}
     wrong.extend(
-        f"{path} sets {name}, which is not a setting" for name in sorted(set(content) - known)
+        f"{path} sets {name}, which is not a setting" for name in sorted(set(content) - names)
     )
     return {
         name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in content.items()
-        if name in known
+        if name in names
     }
 
 
@@ -281,19 +285,21 @@ def _check(values: Mapping[str, Any], *, database: bool) -> list[str]:
     if not secrets:
         wrong.append("TRADEWIND_SECRET_KEY is missing (make one: openssl rand -hex 32)")
     if any(
-        secret == DEVELOPMENT_SECRET or len(set(secret)) < read.SECRET_BYTES // 2
+        secret == DEVELOPMENT_SECRET or len(set(secret)) < parse.SECRET_BYTES // 2
         for secret in secrets
     ):
         wrong.append("TRADEWIND_SECRET_KEY is a default or not random (openssl rand -hex 32)")
     wrong += [
         f"TRADEWIND_PLATFORM_{name.upper()}_APP_SECRET is a published demo secret"
-        for name, own in values["platforms"].items()
-        if own.app_secret and own.app_secret.endswith(_DEMO_SECRET)
+        for name, platform in values["platforms"].items()
+        if platform.app_secret and platform.app_secret.endswith(_DEMO_SECRET)
     ]
     wrong += [
         f"TRADEWIND_PLATFORM_{name.upper()}_URL is not https: its secrets would travel in clear"
-        for name, own in values["platforms"].items()
-        if own.url and own.url.startswith("http://") and urlsplit(own.url).hostname not in _LOCAL
+        for name, platform in values["platforms"].items()
+        if platform.url
+        and platform.url.startswith("http://")
+        and urlsplit(platform.url).hostname not in _LOCAL
     ]
     if not values["public_url"].startswith("https://"):
         wrong.append("TRADEWIND_PUBLIC_URL is missing or not https")

@@ -1,1 +1,1 @@
-"""What lasts: the pool, the one transaction, wake-ups, sealing, migrations, the embedded server."""
+"""The database: pool, transactions, wake-ups, encryption, migrations, the embedded server."""

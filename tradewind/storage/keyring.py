@@ -1,4 +1,4 @@
-"""One master secret, many keys: derives a key for each purpose and names it by a key id."""
+"""The keyring: derives a key for each purpose from the master secret, named by a key id."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,8 +20,7 @@ def _derive(master: bytes, label: str, length: int) -> bytes:
 class Keyring:
     """The master secrets in force: the first makes new values, all of them read old ones.
 
-    Whatever is made with a key carries its key id, so that a value says by itself which
-    master secret it needs.
+    Every value carries the id of its key, so that the master secret for it can be selected.
     """
 
     def __init__(self, masters: Sequence[bytes]) -> None:

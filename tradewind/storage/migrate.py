@@ -20,7 +20,7 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One file: `0001_schema.sql`. Once released it never changes; the checksum tells."""
+    """One file, such as `0001_schema.sql`. Once released it never changes."""
 
     number: int
     name: str
@@ -32,31 +32,32 @@ class Migration:
 
 
 class MigrationsDiffer(CannotStart):
-    """The database was migrated by other code than this."""
+    """The database was migrated by a version of the code with other migrations."""
 
 
 @cache
-def known() -> Sequence[Migration]:
+def all_migrations() -> Sequence[Migration]:
     """Every migration of this version of the code, in order."""
-    found = []
+    migrations = []
     for file in (files("tradewind.storage") / "migrations").iterdir():
         number, _, rest = file.name.partition("_")
         if file.name.endswith(".sql") and number.isdigit():
-            found.append(Migration(int(number), rest.removesuffix(".sql"), file.read_text("utf-8")))
-    return sorted(found, key=lambda migration: migration.number)
+            name = rest.removesuffix(".sql")
+            migrations.append(Migration(int(number), name, file.read_text("utf-8")))
+    return sorted(migrations, key=lambda migration: migration.number)
 
 
 async def pending(db: Any) -> Sequence[Migration]:
-    """The migrations that this database still lacks."""
+    """The migrations that are not applied to this database yet."""
     applied = await sql.applied_migrations(db) if await sql.has_migration_table(db) else {}
-    return missing(known(), applied)
+    return missing(all_migrations(), applied)
 
 
 def missing(code: Sequence[Migration], applied: dict[int, str]) -> Sequence[Migration]:
-    """What is left to apply, or MigrationsDiffer when history was rewritten.
+    """The migrations to apply, or MigrationsDiffer when an applied one was changed.
 
-    A database that is ahead of the code is fine: migrations are safe for the code before them,
-    so that the old version serves while, and after, the new one's migrations run.
+    A database that is ahead of the code is fine: migrations are safe for the code before them, so
+    that the old version serves while, and after, the migrations of the new one run.
     """
     for migration in code:
         if applied.get(migration.number, migration.checksum) != migration.checksum:
@@ -69,30 +70,30 @@ def missing(code: Sequence[Migration], applied: dict[int, str]) -> Sequence[Migr
 
 
 async def migrate(db: Database) -> Sequence[Migration]:
-    """Apply what is missing, each migration in a transaction of its own, and tell which.
+    """Apply what is missing, each migration in its own transaction; returns those it applied.
 
-    A statement that waits over 2 s for a lock gives up and its migration is tried again, so
-    that it never queues the running code behind it.
+    A statement that waits over 2 s for a lock gives up and its migration is retried, so that the
+    running code never waits behind it.
     """
     connection = await db.connect()
     try:
-        await _take_turn(connection)
+        await _wait_for_lock(connection)
         await sql.make_migration_table(connection)
-        todo = missing(known(), await sql.applied_migrations(connection))
-        for migration in todo:
+        to_apply = missing(all_migrations(), await sql.applied_migrations(connection))
+        for migration in to_apply:
             await _apply(connection, migration)
-        return todo
+        return to_apply
     finally:
         await connection.close()
 
 
-async def _take_turn(connection: asyncpg.Connection) -> None:
+async def _wait_for_lock(connection: asyncpg.Connection) -> None:
     """Wait until no other process migrates, for as long as its migrations take.
 
-    We ask again and again: one question that waits would end by the session's time limits, and
-    hold a snapshot for as long as it waits.
+    We poll: a statement that waits would end by the session's time limits, and hold a snapshot
+    while it waits.
     """
-    while not await sql.try_migration_lock(connection):  # noqa: ASYNC110 - no event reaches us
+    while not await sql.try_migration_lock(connection):  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(_POLL_SECONDS)
 
 
@@ -108,7 +109,7 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
             if attempt == _LOCK_TRIES:
                 raise CannotStart(
                     f"Migration {migration.number:04} ({migration.name}) could not get its locks: "
-                    "some session holds a table for long. End it, then run `tradewind migrate`."
+                    "another session holds a lock. End it, then run `tradewind migrate`."
                 ) from None
             await asyncio.sleep(1)
         else:

@@ -1,4 +1,4 @@
-"""Partitions by day: made well ahead by every process, dropped when nobody may need them."""
+"""Partitions by day: created two weeks ahead, dropped when their retention is over."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,7 +14,7 @@ AHEAD_DAYS = 14
 
 
 async def make_ahead(db: Database) -> None:
-    """Make the partitions of the next fortnight where they are missing; one process at a time."""
+    """Create the missing partitions of the next two weeks; one process at a time."""
     for parent in PARENTS:
         if await sql.has_partition(db, parent, days=AHEAD_DAYS):
             continue
@@ -24,7 +24,7 @@ async def make_ahead(db: Database) -> None:
 
 
 async def reach_tomorrow(db: Database) -> bool:
-    """Whether the partitions of tomorrow are there. Without them no order could change then."""
+    """Whether tomorrow's partitions exist. Without them no order could change tomorrow."""
     return all([await sql.has_partition(db, parent, days=1) for parent in PARENTS])
 
 
@@ -35,9 +35,9 @@ async def drop_old(
     *,
     before: Callable[[datetime], Awaitable[None]] | None = None,
 ) -> None:
-    """Drop the days that lie wholly before what is kept. Nobody who writes has to wait for it.
+    """Drop the partitions of days that are older than `kept`, without blocking writers.
 
-    `before` is called with each day right before it is dropped.
+    `before` is called with each day right before its partition is dropped.
     """
     oldest = await sql.today(db) - kept
     for name in await sql.list_partitions(db, parent):

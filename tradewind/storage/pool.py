@@ -25,7 +25,7 @@ _SESSION_SETTINGS = {
     "jit": "off",
 }
 
-# What asyncpg raises when the server is away, going away, coming back, or lets us in no more.
+# What asyncpg raises when the server is down, stopping, starting, or rejects connections.
 _AWAY = (
     OSError,
     TimeoutError,
@@ -55,14 +55,14 @@ class DatabaseAway(ServiceUnavailable):
     """
 
     code = "database_unavailable"
-    title = "The database is away"
+    title = "The database is unavailable"
 
     def __init__(self) -> None:
         super().__init__("The database cannot be reached right now; try again.", retry_after=2)
 
 
 class Database:
-    """A pool of connections, opened on first need, so that a process may start before its server.
+    """A pool of connections, opened when needed, so that a process can start before its server.
 
     `fetch`, `fetchrow` and `fetchval` run one statement outside any transaction; everything that
     changes more than one thing goes through `storage.transaction`.
@@ -71,7 +71,7 @@ class Database:
     def __init__(
         self, url: str, *, size: int, name: str, settings: Mapping[str, str] | None = None
     ) -> None:
-        """`settings` are PostgreSQL's, for every connection of this pool."""
+        """`settings` are PostgreSQL settings for every connection of this pool."""
         self._settings = {**_SESSION_SETTINGS, "application_name": name, **(settings or {})}
         self._url = url
         self._pool = asyncpg.create_pool(
@@ -81,7 +81,7 @@ class Database:
             timeout=_CONNECT_SECONDS,
             command_timeout=_STATEMENT_SECONDS,
             server_settings=self._settings,
-            reset=_leave_as_it_is,
+            reset=_skip_reset,
         )
         self.wakeups = Wakeups(self._pool, self.connect)
 
@@ -96,7 +96,7 @@ class Database:
             self._pool.terminate()
 
     async def connect(self) -> asyncpg.Connection:
-        """A connection of one's own, outside the pool: for LISTEN and for migrations."""
+        """A connection outside the pool: for LISTEN and for migrations."""
         with _explained():
             return await asyncpg.connect(
                 self._url, timeout=_CONNECT_SECONDS, server_settings=self._settings
@@ -129,11 +129,11 @@ class Database:
 
 
 class GateDatabase(Database):
-    """Connections that only admit requests: no slow query of anybody delays an admission."""
+    """Connections that only admit requests, so that no slow query delays an admission."""
 
 
 class LoginDatabase(Database):
-    """Connections that only log people in: neither slow queries nor guesses delay the rest."""
+    """Connections that only log people in, so that logins and slow queries do not delay others."""
 
 
 @contextmanager
@@ -142,11 +142,11 @@ def _explained() -> Iterator[None]:
         yield
     except _AWAY as error:
         misused = isinstance(error, asyncpg.InterfaceError) and "clos" not in str(error)
-        if misused or isinstance(error, ValueError):  # a mistake of ours, not a lost connection
+        if misused or isinstance(error, ValueError):  # a bug, not a lost connection
             raise
         note(database_error=f"{type(error).__name__}: {error}")
         raise DatabaseAway from error
 
 
-async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:
+async def _skip_reset(_connection: asyncpg.Connection) -> None:
     """Skip the reset round trip at release: we change no session state, and LISTEN is elsewhere."""

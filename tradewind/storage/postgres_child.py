@@ -1,8 +1,8 @@
-"""Turns into a PostgreSQL program that dies with its parent and, started by root, is nobody."""
+"""Starts a PostgreSQL program that ends with its parent and, for root, runs as nobody."""
 
-# `storage/embedded.py` runs this file as `python -I -S <this file> <parent's pid> <program> …`. A
-# small program of its own, and not a `preexec_fn`: that one would run Python between fork and exec
-# in a copy of a process with other threads, where any lock of theirs may be held for ever.
+# `storage/embedded.py` runs this file as `python -I -S <this file> <parent's pid> <program> …`. It
+# is a program and not a `preexec_fn`, which would run Python between fork and exec in a copy of a
+# process with other threads, where a lock of theirs may be held forever.
 import ctypes
 import os
 import signal
@@ -24,9 +24,9 @@ def main() -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         if os.geteuid() == 0:
             _become_nobody(libc)
-        # Only now, since a change of credentials clears it. SIGINT is PostgreSQL's fast shutdown.
+        # After the change of credentials, which clears it. SIGINT is PostgreSQL's fast shutdown.
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-    if os.getppid() != int(parent):  # it died before we asked to die with it
+    if os.getppid() != int(parent):  # it ended before we set the signal
         sys.exit("FATAL:  the process that started PostgreSQL is gone")
     try:
         os.execv(command[0], command)  # noqa: S606 - an argument list of ours, no shell wanted
@@ -35,10 +35,10 @@ def main() -> None:
 
 
 def _become_nobody(libc: ctypes.CDLL) -> None:
-    """Enter a user namespace where root is called nobody, since PostgreSQL refuses root by name.
+    """Enter a user namespace where root is called nobody, because PostgreSQL does not run as root.
 
-    To the system outside we stay the owner of root's files, so no folder changes hands; what we
-    give up is root's power over everybody else's.
+    To the system outside we stay the owner of root's files, so no directory changes its owner; we
+    only lose root's access to the files of others.
     """
     maps = {
         "uid_map": f"{_NOBODY} {os.geteuid()} 1",

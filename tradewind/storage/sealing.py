@@ -1,4 +1,4 @@
-"""Sealing: encrypts a secret for one place in the database, and opens it only there."""
+"""Sealing: encrypts a secret for one location in the database, and decrypts it only there."""
 
 import os
 
@@ -16,29 +16,29 @@ class CannotUnseal(TradewindError):
     """A sealed value was made with a key that is gone, was moved, or was changed."""
 
 
-def seal(keyring: Keyring, value: bytes, place: str) -> bytes:
-    """Encrypt `value` for `place`, such as `subscription/whk_…/secret`.
+def seal(keyring: Keyring, value: bytes, location: str) -> bytes:
+    """Encrypt `value` for `location`, such as `subscription/whk_…/secret`.
 
-    The place is authenticated along with the value: copied to another row it does not open.
+    The location is authenticated with the value: copied to another row it cannot be decrypted.
     """
     key_id, key = keyring.current("sealing")
     nonce = os.urandom(_NONCE_BYTES)
-    return bytes.fromhex(key_id) + nonce + AESGCM(key).encrypt(nonce, value, place.encode())
+    return bytes.fromhex(key_id) + nonce + AESGCM(key).encrypt(nonce, value, location.encode())
 
 
-def unseal(keyring: Keyring, sealed: bytes, place: str) -> bytes:
-    """Decrypt what `seal` made for the same place."""
+def unseal(keyring: Keyring, sealed: bytes, location: str) -> bytes:
+    """Decrypt a value that `seal` made for the same location."""
     key = keyring.find("sealing", key_id_of(sealed))
     if key is None:
         raise CannotUnseal(
-            f"The value sealed for {place} needs the master secret with key id "
+            f"The value sealed for {location} needs the master secret with key id "
             f"{key_id_of(sealed)}, which TRADEWIND_SECRET_KEY no longer lists."
         )
     nonce = sealed[_KEY_ID_BYTES : _KEY_ID_BYTES + _NONCE_BYTES]
     try:
-        return AESGCM(key).decrypt(nonce, sealed[_KEY_ID_BYTES + _NONCE_BYTES :], place.encode())
-    except (InvalidTag, ValueError):  # the latter when it was cut off within the nonce
-        raise CannotUnseal(f"The value sealed for {place} was changed or moved.") from None
+        return AESGCM(key).decrypt(nonce, sealed[_KEY_ID_BYTES + _NONCE_BYTES :], location.encode())
+    except (InvalidTag, ValueError):  # ValueError: it was cut off within the nonce
+        raise CannotUnseal(f"The value sealed for {location} was changed or moved.") from None
 
 
 def key_id_of(sealed: bytes) -> str:

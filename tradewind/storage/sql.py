@@ -1,15 +1,25 @@
-"""The statements of storage itself: wake-ups, the record of migrations, readiness."""
+"""The statements of storage: wake-ups, migrations, partitions, readiness."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 
+
+class ServerFacts(NamedTuple):
+    """The server's version, clock and number of connections, for `tradewind doctor`."""
+
+    version: str
+    version_number: int
+    clock: datetime
+    connections: int
+
+
 CHANNEL = "tradewind_wakeup"
-# Whoever holds this advisory lock is the one process that migrates.
+# The advisory lock of the process that migrates.
 _MIGRATION_LOCK = 7_216_450_283
-# And this one, the one that makes partitions.
+# The advisory lock of the process that creates partitions.
 _PARTITION_LOCK = 7_216_450_284
 
 
@@ -19,8 +29,8 @@ async def notify(db: asyncpg.Pool, topics: Sequence[str]) -> None:
 
 async def try_migration_lock(db: asyncpg.Connection) -> bool:
     """Take the lock unless another process migrates; it ends with the connection."""
-    got: bool = await db.fetchval("SELECT pg_try_advisory_lock($1)", _MIGRATION_LOCK)
-    return got
+    locked: bool = await db.fetchval("SELECT pg_try_advisory_lock($1)", _MIGRATION_LOCK)
+    return locked
 
 
 async def make_migration_table(db: asyncpg.Connection) -> None:
@@ -37,8 +47,8 @@ async def make_migration_table(db: asyncpg.Connection) -> None:
 
 
 async def has_migration_table(db: Any) -> bool:
-    found: bool = await db.fetchval("SELECT to_regclass('schema_migration') IS NOT NULL")
-    return found
+    exists: bool = await db.fetchval("SELECT to_regclass('schema_migration') IS NOT NULL")
+    return exists
 
 
 async def applied_migrations(db: Any) -> dict[int, str]:
@@ -48,7 +58,7 @@ async def applied_migrations(db: Any) -> dict[int, str]:
 
 
 async def run_migration(db: asyncpg.Connection, statements: str) -> None:
-    """Run a migration's statements, giving up rather than making the running code wait."""
+    """Run a migration's statements; it gives up soon, so that the running code does not wait."""
     await db.execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = 0")
     await db.execute(statements)
 
@@ -62,9 +72,8 @@ async def record_migration(db: asyncpg.Connection, number: int, name: str, check
     )
 
 
-async def server_facts(db: Any) -> asyncpg.Record:
-    """The server's version, clock and number of connections, for `tradewind doctor`."""
-    row: asyncpg.Record = await db.fetchrow(
+async def server_facts(db: Any) -> ServerFacts:
+    row = await db.fetchrow(
         """
         SELECT current_setting('server_version') AS version,
                current_setting('server_version_num')::integer AS version_number,
@@ -73,11 +82,11 @@ async def server_facts(db: Any) -> asyncpg.Record:
                    - current_setting('superuser_reserved_connections')::integer AS connections
         """
     )
-    return row
+    return ServerFacts(*row)
 
 
 async def is_writable(db: Any) -> bool:
-    """Whether this is the server that takes changes, not a copy of it."""
+    """Whether this server accepts changes, and is not a standby."""
     writable: bool = await db.fetchval(
         "SELECT NOT current_setting('transaction_read_only')::boolean"
     )
@@ -85,8 +94,8 @@ async def is_writable(db: Any) -> bool:
 
 
 async def has_partition(db: Any, parent: str, *, days: int) -> bool:
-    """Whether the partition of the day that lies so many days ahead is there."""
-    found: bool = await db.fetchval(
+    """Whether the partition of the day so many days ahead exists."""
+    exists: bool = await db.fetchval(
         """
         SELECT to_regclass(
                    $1 || '_' || to_char((tradewind_now() AT TIME ZONE 'UTC')::date + $2::integer,
@@ -95,11 +104,11 @@ async def has_partition(db: Any, parent: str, *, days: int) -> bool:
         parent,
         days,
     )
-    return found
+    return exists
 
 
 async def make_partitions(tx: Any, parent: str, *, ahead: int) -> None:
-    """Make what is missing, giving up soon rather than making anybody wait."""
+    """Create the missing partitions; it gives up soon, so that nobody waits for it."""
     await tx.execute("SET LOCAL lock_timeout = '2s'")
     await tx.execute("SELECT pg_advisory_xact_lock($1)", _PARTITION_LOCK)
     await tx.execute("SELECT make_partitions($1, $2)", parent, ahead)
@@ -120,7 +129,7 @@ async def list_partitions(db: Any, parent: str) -> list[str]:
 
 
 async def drop_partition(db: Any, parent: str, name: str) -> None:
-    """Detach without a lock that writers would meet, then drop. One left half done is finished."""
+    """Detach without blocking writers, then drop. A detach that was interrupted is completed."""
     pending = await db.fetchval(
         "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1)", name
     )

@@ -1,4 +1,4 @@
-"""The one transaction: what happens in it commits together, and wakes others only afterwards."""
+"""Transactions: statements that commit together, with wake-ups after the commit."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class Tx:
-    """An open transaction. Nobody outside is called while one is open."""
+    """An open transaction. No marketplace or endpoint is called while one is open."""
 
     def __init__(self, connection: PoolConnectionProxy) -> None:
         self._connection = connection
@@ -23,15 +23,15 @@ class Tx:
     def before_commit(
         self, write: Callable[["Tx", Sequence[Item]], Awaitable[None]], items: Iterable[Item]
     ) -> None:
-        """Have `write` called with `items` as the last act of this transaction.
+        """Call `write` with `items` as the last step of this transaction.
 
-        It is for what takes a lock that others wait for, which is then held no longer than the
-        commit takes. `write` is called once, with the items of all calls in their order.
+        Use it for a lock that others wait for, so that it is held only while we commit. `write` is
+        called once, with the items of all calls in their order.
         """
         self._deferred.setdefault(write, []).extend(items)
 
     async def write_deferred(self) -> None:
-        """Write what `before_commit` collected."""
+        """Call what `before_commit` collected."""
         deferred, self._deferred = self._deferred, {}
         for write, items in deferred.items():
             await write(self, items)

@@ -1,4 +1,4 @@
-"""Wake-ups: tells sleeping loops, here and in other processes, that there is work."""
+"""Wake-ups: notify sleeping loops, in this and in other processes, that there is work."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,10 +22,10 @@ _FAILURES = (
 
 
 class Wakeups:
-    """Sends and hears wake-ups. They only save time: every loop also polls.
+    """Sends and receives wake-ups. They only save time: every loop also polls.
 
-    A NOTIFY inside a transaction takes a database-wide lock at its commit, so it goes out
-    afterwards, on its own, at most once every 20 ms, and a failure to send is let pass.
+    A NOTIFY inside a transaction takes a database-wide lock at its commit, so it is sent after the
+    commit, at most once every 20 ms, and a failure to send is ignored.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class Wakeups:
         self._listener: asyncio.Task[None] | None = None
 
     def announce(self, topic: str) -> None:
-        """Wake those who wait for `topic`: at once in this process, soon in the others."""
-        self._ring(topic)
+        """Wake the loops that wait for `topic`: at once in this process, soon in the others."""
+        self._wake(topic)
         self._unsent.add(topic)
         if self._sender is None or self._sender.done():
             self._sender = asyncio.create_task(self._send())
@@ -59,7 +59,7 @@ class Wakeups:
             events.discard(event)
 
     async def close(self) -> None:
-        """Stop listening; what was announced but not sent yet is dropped, as it may be."""
+        """Stop listening; topics that were not sent yet are dropped."""
         for task in (self._sender, self._listener):
             if task is not None:
                 task.cancel()
@@ -79,9 +79,9 @@ class Wakeups:
         while True:
             with suppress(*_FAILURES):
                 await self._listen_once()
-            # Whatever was announced while nobody listened is made good by waking everyone.
+            # Topics may have been announced while we did not listen, so wake everyone.
             for topic in self._waiting:
-                self._ring(topic)
+                self._wake(topic)
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _listen_once(self) -> None:
@@ -90,14 +90,14 @@ class Wakeups:
             lost = asyncio.Event()
             connection.add_termination_listener(lambda _connection: lost.set())
             await connection.add_listener(
-                sql.CHANNEL, lambda _connection, _pid, _channel, topic: self._ring(topic)
+                sql.CHANNEL, lambda _connection, _pid, _channel, topic: self._wake(topic)
             )
             for topic in self._waiting:
-                self._ring(topic)
+                self._wake(topic)
             await lost.wait()
         finally:
             connection.terminate()
 
-    def _ring(self, topic: str) -> None:
+    def _wake(self, topic: str) -> None:
         for event in self._waiting.get(topic, ()):
             event.set()

@@ -12,7 +12,7 @@ from kit.store import Store
 
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.orders import decide, sql
 from tradewind.orders.errors import RefundRefused, RefundTooLarge
 from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who
@@ -124,7 +124,7 @@ def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
 
 
 async def _ask(
-    db: Database, fake: Fake, order: Order, once: IdempotencyKey, errands: Errands
+    db: Database, fake: Fake, order: Order, once: IdempotencyKey, errands: BackgroundTasks
 ) -> Any:
     by = Who(order.account_id, "buyer@test.example")
     answer = await refund.ask_refund(
@@ -146,7 +146,7 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
         await answered.wait()
 
     fake.meanwhile = wait
-    errands = Errands()
+    errands = BackgroundTasks()
 
     told = msgspec.json.decode(first := await _ask(db, fake, order, once, errands))
     answered.set()
@@ -186,7 +186,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
         await held.wait()
 
     fake.meanwhile = meanwhile
-    errands = Errands()
+    errands = BackgroundTasks()
 
     asking = asyncio.create_task(_ask(db, fake, order, once, errands))
     early, _ = await asyncio.wait({asking}, timeout=1)
@@ -204,7 +204,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
 async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
     once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
-    errands = Errands()
+    errands = BackgroundTasks()
 
     with pytest.raises(RefundRefused):
         await _ask(db, Fake(order.parts, {"A": REFUSAL}), order, once, errands)

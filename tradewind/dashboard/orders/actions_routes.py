@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard.orders import order_view
 from tradewind.dashboard.orders.routes import RefundForm, Wrong, order_page
 from tradewind.dashboard.orders.views import plainly
@@ -81,7 +81,7 @@ async def cancel_order(
     body: OnceForm,
     db: Database,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     renderer: Renderer,
 ) -> Response:
     """Cancel it; the marketplace may have yet to say."""
@@ -139,7 +139,7 @@ async def ask_back(
     body: RefundForm,
     db: Database,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     renderer: Renderer,
 ) -> Response:
     """Ask the seller for money back, once for each page that was looked at."""

@@ -7,7 +7,7 @@ from uuid import UUID
 from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
@@ -35,7 +35,7 @@ _COUNTS = frozenset({RefundState.REQUESTED, RefundState.APPROVED, RefundState.SU
 async def ask_refund(
     db: Database,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     actor: Actor,
     by: Who,
     order_id: UUID,

@@ -6,7 +6,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver, Buyer
-from tradewind.background.background_tasks import Errands
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists
 from tradewind.orders.errors import (
@@ -139,7 +139,7 @@ async def request_refund(
     once: IdempotencyKey,
     request: Request,
     platforms: Platforms,
-    errands: Errands,
+    errands: BackgroundTasks,
     db: Database,
 ) -> Response:
     """Ask the seller for money back, all of it or a part.
