@@ -1,11 +1,11 @@
-"""Times: RFC 3339 in UTC with three fraction digits, in and out."""
+"""Times: RFC 3339 in UTC with milliseconds."""
 
 from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta
 
-# A time as every answer has it.
+# A time in a response.
 Timestamp = Annotated[
     str,
     Meta(
@@ -16,7 +16,7 @@ Timestamp = Annotated[
 
 
 def show(moment: datetime) -> str:
-    """Spell a moment as every answer and event does: `2026-11-15T01:02:03.004Z`."""
+    """A moment as in every response and event: `2026-11-15T01:02:03.004Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 

@@ -1,4 +1,4 @@
-"""The families of errors: what went wrong, as a sentence for people and a code for programs."""
+"""The families of errors, each with a sentence for people and a code for programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ MOST_ERRORS = 100
 
 
 class TradewindError(Exception):
-    """Anything that we can explain in one sentence."""
+    """An error that one sentence explains."""
 
 
 class CannotStart(TradewindError):
-    """A process cannot begin its work; the sentence says why and what to do about it."""
+    """A process cannot start; the sentence says why and what to do."""
 
 
 class ApiError(TradewindError):
-    """A request is refused. The family says what the caller can do about it.
+    """A request failed. The family says what the caller can do about it.
 
     `code` is what programs compare, `title` the heading of its page under /problems/, and the
     docstring of the class that page's text. `facts` become members of the problem document.
@@ -36,68 +36,68 @@ class ApiError(TradewindError):
 
 
 class Malformed(ApiError):
-    """The request cannot be read as what it claims to be."""
+    """The request is malformed."""
 
 
 class Unauthenticated(ApiError):
-    """We do not know who is asking."""
+    """The caller is not authenticated."""
 
 
 class Forbidden(ApiError):
-    """We know who is asking, and they may not."""
+    """The caller is not allowed to do this."""
 
 
 class NotFound(ApiError):
-    """There is no such thing, or it belongs to somebody else."""
+    """It does not exist, or belongs to another account."""
 
 
 class Conflict(ApiError):
-    """The state of things does not allow it now."""
+    """The current state does not allow it."""
 
 
 class Gone(ApiError):
-    """It was there, and is no longer kept."""
+    """It is no longer kept."""
 
 
 class Invalid(ApiError):
-    """The request can be read, and something in it is wrong."""
+    """The request is well-formed, and a value in it is wrong."""
 
 
 class TooMany(ApiError):
-    """The caller sends more requests than it may."""
+    """The caller sends too many requests."""
 
 
 class UpstreamFailed(ApiError):
-    """A marketplace failed, and nothing stored can answer instead."""
+    """A marketplace failed, and no stored data can replace it."""
 
 
 class ServiceUnavailable(ApiError):
-    """A part that we need is away for the moment."""
+    """A part of the service is unavailable for the moment."""
 
 
 class ResourceNotFound(NotFound):
-    """Nothing of yours has this id: it never existed, is deleted, or belongs to somebody else."""
+    """Your account has nothing with this id: it never existed, is deleted, or is not yours."""
 
     code = "not_found"
-    title = "No such thing"
+    title = "Not found"
 
     def __init__(self, kind: Kind) -> None:
         super().__init__(f"There is no such {kind.noun}.")
 
 
 class InsufficientPermissions(Forbidden):
-    """Your account lacks the role that this endpoint asks for; an operator can grant it."""
+    """Your account lacks the role that this endpoint requires; an operator can grant it."""
 
     code = "insufficient_permissions"
-    title = "Your account may not do this"
+    title = "Not allowed"
 
     def __init__(self, role: str) -> None:
-        super().__init__(f"This needs the role {role}, which your account does not have.")
+        super().__init__(f"This requires the role {role}, which your account does not have.")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing that is wrong, and where: an RFC 6901 pointer, or `?name` and then a pointer."""
+    """A wrong value, and where: an RFC 6901 pointer, or `?name` and then a pointer."""
 
     pointer: str
     message: str
@@ -108,9 +108,9 @@ class FieldError:
 
 
 class ValidationFailed(Invalid):
-    """Something in the body or the query is wrong, missing or unknown.
+    """A field or parameter is wrong, missing or unknown.
 
-    `errors` lists everything that is wrong, 100 entries at the most. `pointer` says where: in the
+    `errors` lists all of them, at most 100. `pointer` says where: in the
     body a JSON pointer (RFC 6901) such as `/items/0/quantity`, with "" for the body as a whole; in
     the query `?name`, and `?name/1` for the second value of a parameter that takes several.
     `message` says what would be right. `code` is `missing`, `unknown` (a name that this endpoint

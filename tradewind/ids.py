@@ -1,4 +1,4 @@
-"""Ids: opaque on the wire, UUIDv7 inside, sortable by time in both spellings."""
+"""Ids: UUIDv7 inside, opaque text in the API, sortable by time in both forms."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -25,18 +25,18 @@ class Kind:
         return f"^{self.prefix}[0-7][0-9A-HJKMNP-TV-Z]{{{_LENGTH - 1}}}$"
 
     def show(self, value: UUID) -> str:
-        """Spell an id as customers see it."""
-        n, of = value.int, _PAIRS
-        # Written out, because every answer and every delivery spells ids: it takes a third.
+        """The id as customers see it."""
+        n, two = value.int, _PAIRS
+        # Written out: every response and delivery has ids, and this takes a third of the time.
         return (
-            f"{self.prefix}{of[n >> 120]}{of[n >> 110 & 1023]}{of[n >> 100 & 1023]}"
-            f"{of[n >> 90 & 1023]}{of[n >> 80 & 1023]}{of[n >> 70 & 1023]}{of[n >> 60 & 1023]}"
-            f"{of[n >> 50 & 1023]}{of[n >> 40 & 1023]}{of[n >> 30 & 1023]}{of[n >> 20 & 1023]}"
-            f"{of[n >> 10 & 1023]}{of[n & 1023]}"
+            f"{self.prefix}{two[n >> 120]}{two[n >> 110 & 1023]}{two[n >> 100 & 1023]}"
+            f"{two[n >> 90 & 1023]}{two[n >> 80 & 1023]}{two[n >> 70 & 1023]}{two[n >> 60 & 1023]}"
+            f"{two[n >> 50 & 1023]}{two[n >> 40 & 1023]}{two[n >> 30 & 1023]}{two[n >> 20 & 1023]}"
+            f"{two[n >> 10 & 1023]}{two[n & 1023]}"
         )
 
     def read(self, text: str) -> UUID | None:
-        """Read an id in its one spelling; None means that nothing can have this id."""
+        """Parse an id; None when the text is no id of this kind."""
         digits = text.removeprefix(self.prefix)
         if len(digits) != _LENGTH or len(text) != _LENGTH + len(self.prefix):
             return None
@@ -50,7 +50,7 @@ class Kind:
 
 
 def new() -> UUID:
-    """A fresh id of any kind."""
+    """A new id of any kind."""
     return uuid7()
 
 
@@ -62,16 +62,16 @@ EVENT = Kind("evt_", "event")
 JOB = Kind("job_", "recovery")
 ORDER = Kind("ORD", "order")
 PAYMENT = Kind("pay_", "payment request")
-PRODUCT = Kind("", "product")  # named by the marketplace, not by us
+PRODUCT = Kind("", "product")  # the marketplace chooses the id
 REFUND = Kind("rfd_", "refund")
 REQUEST = Kind("req_", "request")
 SESSION = Kind("ses_", "session")
 SUBSCRIPTION = Kind("whk_", "subscription")
-# In the body of a test delivery: of nothing that exists.
+# In the body of a test delivery; nothing has these ids.
 TEST_EVENT = Kind("evt_test_", "test event")
 TEST_ORDER = Kind("ORDTEST", "test order")
 
-# Every kind of id that we make, and so can say in words what it looks like.
+# Every kind of id that we generate.
 OURS = (
     *(ACCOUNT, API_KEY, AUDIT, DELIVERY, EVENT, JOB, ORDER, PAYMENT, REFUND, REQUEST, SESSION),
     *(SUBSCRIPTION, TEST_EVENT, TEST_ORDER),

@@ -1,4 +1,4 @@
-"""Money: whole fen inside, a JSON number of yuan with at most two decimals on the wire."""
+"""Money: integer fen inside, a JSON number of yuan with at most two decimals in the API."""
 
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Annotated
@@ -11,7 +11,7 @@ Cny = Annotated[float, Meta(description="In CNY, at most two decimals.", example
 
 
 def show(fen: int) -> float:
-    """Fen as the number of yuan that every answer and event has."""
+    """Fen as the number of yuan in a response or an event."""
     return fen / 100
 
 
@@ -39,7 +39,7 @@ def from_yuan(text: str) -> int | None:
     return int(fen.quantize(Decimal(1), ROUND_HALF_UP)) if fen.is_finite() else None
 
 
-# An amount that callers send. It comes through a float, which is exact enough below this bound.
+# An amount that callers send. It is parsed as a float, which is exact enough below this limit.
 CnyIn = Annotated[
     float,
     Meta(

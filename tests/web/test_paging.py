@@ -96,7 +96,7 @@ def test_a_cursor_of_another_list_is_refused(api: Server) -> None:
 
     assert answer.status_code == 400
     assert answer.json()["code"] == "malformed_cursor"
-    assert answer.json()["detail"] == "The cursor is not one that this list gave out."
+    assert answer.json()["detail"] == "The cursor is not a `next_cursor` of this list."
 
 
 @pytest.mark.parametrize(

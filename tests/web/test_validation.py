@@ -168,7 +168,7 @@ def test_a_problem_lists_a_hundred_errors_at_the_most() -> None:
         (
             b"limit=0&sort=price&status=paid,lost,gone&created_after=now&cursr=x&limit=5",
             {
-                "?limit": ["Must be a whole number from 1 to 100.", "Is given more than once."],
+                "?limit": ["Must be a whole number from 1 to 100.", "Must be sent only once."],
                 "?sort": ["Must be one of: created_at, updated_at."],
                 "?status/1": [],
                 "?status/2": [],

@@ -41,7 +41,7 @@ from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
-from tradewind.web.conditional import is_known
+from tradewind.web.conditional import matches
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.inputs import Output, check_moment
@@ -189,7 +189,7 @@ async def get_order(
     order, stale = await refreshes.fresh(caller.account_id, order_id)
     tag = etag(order, stale=stale)
     headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")]
-    if is_known(request, tag):
+    if matches(request, tag):
         return Response(None, 304, headers)
     return Response(OrderOut.of(order, stale=stale), headers=headers)
 

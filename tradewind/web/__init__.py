@@ -1,1 +1,1 @@
-"""The HTTP kit: endpoints, inputs, problems, paging, idempotency, limits, OpenAPI, health."""
+"""The HTTP layer: endpoints, inputs, problems, paging, idempotency, limits, OpenAPI, health."""

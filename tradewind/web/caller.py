@@ -1,4 +1,4 @@
-"""Who is calling: the account behind the credentials, and what an endpoint asks of it."""
+"""The caller: the account behind the credentials, and the role that an endpoint requires."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from tradewind.web.request import Request
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated account, as it was when this request's credentials were looked up."""
+    """An authenticated account, as of the moment its credentials were looked up."""
 
     account_id: UUID
     email: str
@@ -26,7 +26,7 @@ class Caller:
 
     @property
     def credential(self) -> str:
-        """The key or session that was used; with both sent, the key."""
+        """The id of the key or session; of the key if both were sent."""
         if self.key_id is not None:
             return ids.API_KEY.show(self.key_id)
         return ids.SESSION.show(self.session_id) if self.session_id else ""
@@ -34,18 +34,18 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """Written in the type of an endpoint's caller: the role that this endpoint asks for."""
+    """The role that an endpoint requires, in the type of its caller."""
 
     role: str
 
 
 class Gate(Protocol):
-    """Lets a request in, or refuses it."""
+    """Authenticates requests."""
 
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         """The caller behind the request's credentials, with one request taken from its budget.
 
-        An `urgent` request has a small budget of its own when that one is used up. A refusal that
-        names a known account carries that account's `budget`.
+        An `urgent` request has a separate small budget when that one is used up. An error about a
+        known account carries that account's `budget`.
         """
         ...

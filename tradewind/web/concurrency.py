@@ -1,4 +1,4 @@
-"""Limits how many expensive requests of one account run at once, so that none slows the others."""
+"""Limits how many expensive requests of one account run at once, so that it slows no other."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ class TooManyConcurrentRequests(TooMany):
     """Too many expensive requests of your account are running at the same time.
 
     Lists, searches, previews and counts are expensive. A few of them run at once, and more wait
-    for up to five seconds; this one waited in vain. Send it again after the seconds in
+    for up to five seconds; this one did not get its turn. Send it again after the seconds in
     `Retry-After`, and send fewer at the same time. This limit is the same for every plan.
     """
 
@@ -27,8 +27,8 @@ class TooManyConcurrentRequests(TooMany):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"{limit} expensive requests of your account are running already, and none of them "
-            "ended in time; send fewer at the same time.",
+            f"{limit} expensive requests of your account are running, and none of them ended in "
+            "time; send fewer at the same time.",
             retry_after=_RETRY_SECONDS,
         )
 
@@ -40,7 +40,7 @@ class _AccountSlots:
 
 
 class ConcurrencyLimit:
-    """Gives each account a few slots for expensive requests; those above wait in order."""
+    """A few slots for each account's expensive requests; further ones wait in order."""
 
     def __init__(
         self, limit: int = EXPENSIVE_AT_ONCE, *, wait_seconds: float = _WAIT_SECONDS

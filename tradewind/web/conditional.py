@@ -1,4 +1,4 @@
-"""Conditional requests: whether a client has the current representation already (RFC 9110)."""
+"""Conditional requests: whether a client has the current representation (RFC 9110)."""
 
 import re
 
@@ -7,7 +7,7 @@ from tradewind.web.request import Request
 _ENTITY_TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
-def is_known(request: Request, entity_tag: str) -> bool:
+def matches(request: Request, entity_tag: str) -> bool:
     """Whether `If-None-Match` names this entity tag, so that a GET is answered with 304.
 
     Tags are compared weakly, `W/"1"` like `"1"`, as section 13.1.2 asks. `*` is any

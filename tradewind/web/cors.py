@@ -1,4 +1,4 @@
-"""CORS: lets pages of the configured origins call the API from a browser, and nobody else's."""
+"""CORS: lets only pages of the configured origins call the API from a browser."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _ACCEPTED = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-M
 
 
 class Cors:
-    """The allowed origins. Cookies are never allowed along: the API does not use them."""
+    """The allowed origins. Cookies are never allowed: the API does not use them."""
 
     def __init__(self, origins: Sequence[str]) -> None:
         self._origins = frozenset(origins)

@@ -9,13 +9,13 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
 from tradewind.web.response import NO_STORE, Response
 
-_PATIENCE_SECONDS = 3.0
+_TIMEOUT_SECONDS = 3.0
 
 routes = Routes("", tag="Operations", quiet=True)
 
 
 class ReadinessOut(Output):
-    """Whether all is well, and what is not."""
+    """Whether the service is ready, and what is wrong if not."""
 
     status: str
     problems: list[str]
@@ -23,32 +23,32 @@ class ReadinessOut(Output):
 
 @routes.get("/healthz", returns=ReadinessOut)
 async def healthz() -> Response:
-    """Alive: the process answers."""
+    """Whether the process is alive."""
     return Response(ReadinessOut(status="ok", problems=[]), headers=[NO_STORE])
 
 
-@routes.get("/readyz", returns=ReadinessOut, also={503: "Not ready: `problems` says why."})
+@routes.get("/readyz", returns=ReadinessOut, also={503: "Not ready; `problems` says why."})
 async def readyz(db: GateDatabase) -> Response:
-    """Ready: the database is reachable, with every migration and tomorrow's partitions.
+    """Whether the database is reachable, with every migration and tomorrow's partitions.
 
     Otherwise 503 says what is missing.
     """
     problems = []
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
             pending = await migrate.pending(db)
             writable = await sql.is_writable(db)
             tomorrow = pending or await partitions.reach_tomorrow(db)
         if not writable:
-            problems.append("The database is read-only: this is a copy, or a failover is on.")
+            problems.append("The database is read-only: it is a standby, or a failover is running.")
         if pending:
             problems.append(f"{len(pending)} migrations are missing: run `tradewind migrate`.")
         if not tomorrow:
             problems.append("Tomorrow's partitions are missing: is a worker running?")
     except (DatabaseAway, TimeoutError):
         problems.append("The database cannot be reached.")
-    except CannotStart as differs:
-        problems.append(str(differs))
+    except CannotStart as error:
+        problems.append(str(error))
     if problems:
         body = ReadinessOut(status="not ready", problems=problems)
         return Response(body, 503, [NO_STORE, (b"retry-after", b"2")])

@@ -1,4 +1,4 @@
-"""The mark of this service, for the tabs of browsers."""
+"""The icon of this service, for browsers."""
 
 from tradewind.web import pages
 from tradewind.web.endpoint import Routes

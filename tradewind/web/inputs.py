@@ -33,7 +33,7 @@ _ESCAPED_NUL = rb"\u0000"
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _EMPTY_OBJECT = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*")
 _TIME_EXPECTED = "a time with an offset, such as 2026-11-15T01:02:03Z"
-# A number like 1e400 is JSON; that it is too large for its field is told like any other error.
+# A number like 1e400 is valid JSON; that it is too large for its field is reported as an error.
 _PLAIN = msgspec.json.Decoder(float_hook=float)
 
 
@@ -42,7 +42,7 @@ def in_the_calendar(moment: datetime) -> bool:
     return moment.tzinfo is not None and 1 < moment.year < 9999  # noqa: PLR2004
 
 
-# A time that callers send: any offset will do, but there must be one.
+# A time that callers send: with any offset, but not without one.
 Moment = Annotated[
     datetime,
     msgspec.Meta(tz=True, extra={"accepts": in_the_calendar, "expected": _TIME_EXPECTED}),
@@ -50,13 +50,13 @@ Moment = Annotated[
 
 
 def check_moment(pointer: str, moment: datetime) -> None:
-    """Refuse a time that has no equivalent in UTC. A `Moment` of a request was checked already."""
+    """Reject a time that has no equivalent in UTC. A `Moment` of a request is checked already."""
     if not in_the_calendar(moment):
         raise ValidationFailed(pointer, f"Must be {_TIME_EXPECTED}.")
 
 
 def read_amount(pointer: str, cny: float | None) -> int | None:
-    """An amount that callers sent, as fen; None where they sent none. It is never rounded."""
+    """An amount that callers sent, as fen; None for None. It is never rounded."""
     if cny is None:
         return None
     fen = money.read(cny)
@@ -66,24 +66,24 @@ def read_amount(pointer: str, cny: float | None) -> int | None:
 
 
 class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What callers send: a field that we do not know is an error, never ignored.
+    """What callers send: an unknown field is an error.
 
     A struct whose fields depend on each other has a method `check_fields`, which yields a
-    `FieldError` for each that does not fit, with a pointer from the struct: `/until`.
+    `FieldError` for each wrong one, with a pointer from the struct: `/until`.
     """
 
 
 class Output(msgspec.Struct, kw_only=True):
-    """What callers receive: every field is always there, null where there is no value."""
+    """What callers receive: every field is always present, null when it has no value."""
 
 
 def body_reader(
     kind: Any, *, form: bool, required: bool = True, page: bool = False
 ) -> Callable[[Request], Awaitable[Any]] | None:
-    """What reads a body into `kind`; None where an endpoint takes no body."""
+    """A function that reads a body as `kind`; None for an endpoint without a body."""
     if kind is None:
         return None
-    validation.rule_of(kind)  # a type that has no words yet fails at the start, not at a request
+    validation.rule_of(kind)  # a type without a description fails at the start, not at a request
     if form:
         return lambda request: read_form(request, kind, page=page)
     decoder = msgspec.json.Decoder(kind)
@@ -101,7 +101,7 @@ async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> A
 async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
     """The body as the decoder's type; None when there is no body at all.
 
-    Whether there is one shows when it is read: HTTP/2 need not announce it.
+    Only reading it shows whether there is one: HTTP/2 need not announce it.
     """
     raw = await read_body(request)
     if not raw:
@@ -127,15 +127,15 @@ async def reject_body(request: Request) -> None:
 def read_query(query_string: bytes, kind: type[Any], *, page: bool = False) -> Any:
     """The query string as `kind`.
 
-    A field that is a list takes several values by comma or by repeating the parameter; one whose
-    values may hold a comma (`commas: False` in its `Meta(extra=…)`) only by repeating it. On a
-    `page` unknown parameters are ignored: links are shared with all sorts of them.
+    A list takes several values, separated by commas or by repeating the parameter; a list whose
+    values may contain a comma (`commas: False` in its `Meta(extra=…)`) only by repeating it. On a
+    `page` unknown parameters are ignored: shared links contain all sorts of them.
     """
     return _convert(query_string, kind, QUERY, page=page)
 
 
 def read_values(kind: type[T], /, **values: Any) -> T:
-    """Values that a page gathered, as what the API takes; what is wrong is said as it is there."""
+    """Values of a page as an input of the API, with the same errors."""
     value: T = _checked(values, kind, "")
     return value
 
@@ -145,9 +145,9 @@ def reject_query(query_string: bytes) -> None:
     message = "Is not a known parameter; this endpoint takes none."
     pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
     names = list(dict.fromkeys(name for name, _ in pairs))[: errors.MOST_ERRORS]
-    found = [FieldError(validation.below(QUERY, name), message, "unknown") for name in names]
-    if found:
-        raise ValidationFailed.several(found)
+    unknown = [FieldError(validation.below(QUERY, name), message, "unknown") for name in names]
+    if unknown:
+        raise ValidationFailed.several(unknown)
 
 
 def _check_media_type(request: Request, expected: str) -> None:
@@ -157,7 +157,7 @@ def _check_media_type(request: Request, expected: str) -> None:
 
 
 async def read_body(request: Request, *, seconds: int = _BODY_SECONDS) -> bytes:
-    """The whole body. What headers announce does not matter, unless there can be no body."""
+    """The whole body. Headers do not matter, except when they rule out a body."""
     if request.has_no_body:
         return b""
     try:
@@ -209,40 +209,41 @@ def _malformed(error: Exception) -> MalformedJson:
 
 
 def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
-    """Browsers send a list by repeating its name, and every field that was left empty.
+    """Read the pairs of a query or a form as `kind`.
 
-    So on a `page` an empty value means what a missing one does, except where text is asked for.
+    Browsers send a list by repeating its name, and every field that was left empty. So on a `page`
+    an empty value means the same as a missing one, except for text.
     """
     fields = _fields(kind)
     values: dict[str, Any] = {}
     repeated: dict[str, None] = {}
     for name, value in _pairs(raw, root, page=page):
-        known = fields.get(name)
-        if known is None:
+        field = fields.get(name)
+        if field is None:
             if not (page and root == QUERY):
                 values.setdefault(name, value)
-        elif page and not value and not known.is_text:
+        elif page and not value and not field.is_text:
             continue
-        elif known.is_list:
-            several = value.split(",") if known.commas and not page else [value]
+        elif field.is_list:
+            several = value.split(",") if field.commas and not page else [value]
             values.setdefault(name, []).extend(several)
         elif name in values:
             repeated[name] = None
         else:
             values[name] = value
-    again = [
+    duplicates = [
         FieldError(validation.below(root, name), validation.REPEATED, "duplicate")
         for name in repeated
     ]
-    if again or b"%00" in raw or b"\0" in raw or not _are_well_formed(values, fields):
-        wrong = [*validation.errors_in(kind, values, root, as_text=True), *again]
+    if duplicates or b"%00" in raw or b"\0" in raw or not _are_well_formed(values, fields):
+        wrong = [*validation.errors_in(kind, values, root, as_text=True), *duplicates]
         if wrong:
             raise ValidationFailed.several(wrong[: errors.MOST_ERRORS])
     return _checked(values, kind, root)
 
 
 def _checked(values: Mapping[str, Any], kind: Any, root: str) -> Any:
-    """Values that may be spelled as text, as `kind`."""
+    """Values that may be written as text, as `kind`."""
     try:
         value = msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
@@ -269,12 +270,12 @@ def _pairs(raw: bytes, root: str, *, page: bool) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """How a field is spelled in a query or a form."""
+    """How a field is written in a query or a form."""
 
     is_text: bool  # an empty text is a value: plain text that may not be null
     is_list: bool
     commas: bool
-    spelling: re.Pattern[str] | None  # where msgspec alone would take more
+    pattern: re.Pattern[str] | None  # where msgspec alone would accept more
 
     @classmethod
     def of(cls, info: inspect.Type) -> "_Field":
@@ -293,7 +294,7 @@ class _Field:
             is_text=isinstance(bare, inspect.StrType),
             is_list=bool(lists),
             commas=extra.get("commas", True),
-            spelling=_spelling([*plain, *(_bare(found.item_type) for found in lists)]),
+            pattern=_pattern([*plain, *(_bare(each.item_type) for each in lists)]),
         )
 
 
@@ -301,7 +302,7 @@ def _bare(info: inspect.Type) -> inspect.Type:
     return info.type if isinstance(info, inspect.Metadata) else info
 
 
-def _spelling(options: Iterable[inspect.Type]) -> re.Pattern[str] | None:
+def _pattern(options: Iterable[inspect.Type]) -> re.Pattern[str] | None:
     for option in options:
         if isinstance(option, inspect.IntType):
             return validation.WHOLE_NUMBER
@@ -320,9 +321,9 @@ def _fields(kind: Hashable) -> Mapping[str, _Field]:
 
 def _are_well_formed(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> bool:
     for name, value in values.items():
-        spelling = fields[name].spelling if name in fields else None
-        if spelling is not None:
+        pattern = fields[name].pattern if name in fields else None
+        if pattern is not None:
             for text in value if isinstance(value, list) else (value,):
-                if not spelling.fullmatch(text):
+                if not pattern.fullmatch(text):
                     return False
     return True

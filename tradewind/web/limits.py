@@ -1,4 +1,4 @@
-"""Rate limits as callers see them: a budget, and the headers that tell of it."""
+"""Rate limits: budgets that all processes share, and the headers that show them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,14 +14,14 @@ _MINUTE = 60 * _SECOND
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many requests a minute, with some of them at once (GCRA; times in microseconds)."""
+    """Requests a minute, and how many of them at once (GCRA; times in microseconds)."""
 
     per_minute: int
     burst: int
 
     @property
     def step(self) -> int:
-        """What one request costs: the time in which one more is earned."""
+        """The time in which one more request is earned."""
         return _MINUTE // self.per_minute
 
 
@@ -32,7 +32,7 @@ def plan_rate(per_minute: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What is left of a rate after a request: `debt` is the time until all of it is back."""
+    """What is left of a rate after a request: `debt` is the time until all of it is restored."""
 
     rate: Rate
     debt: int
@@ -65,10 +65,10 @@ class CarriesBudget:
 
 
 class RateLimited(CarriesBudget, TooMany):
-    """Your account, or for logins your address, sent more requests than it may.
+    """Your account, or for logins your address, sent more requests than its limit allows.
 
-    Wait for the seconds in `Retry-After`, then slow down: the `RateLimit` header of every answer
-    says what is left. An account that needs more can be put on a larger plan.
+    Wait for the seconds in `Retry-After`, then slow down: the `RateLimit` header of every response
+    says what is left. An account that needs more can get a larger plan.
     """
 
     code = "rate_limited"
@@ -84,13 +84,13 @@ class RateLimited(CarriesBudget, TooMany):
 
 
 async def take_once(db: Database, subject: str, *, within: timedelta) -> bool:
-    """Whether this call is the first to take `subject` within this time, on any process."""
+    """Whether this is the first call for `subject` within this time, in any process."""
     step = int(within.total_seconds() * _SECOND)
     granted, _ = await sql.take_one(db, subject, step=step, burst=1)
     return granted
 
 
 async def take(db: Database, subject: str, rate: Rate) -> tuple[bool, Budget]:
-    """Take one request from a budget that all processes share."""
+    """Take one request from the budget of `subject`; whether it fits, and what is left."""
     granted, debt = await sql.take_one(db, subject, step=rate.step, burst=rate.burst)
     return granted, Budget(rate, debt)

@@ -1,4 +1,4 @@
-"""OpenAPI 3.1: the reference, written from the endpoints themselves."""
+"""OpenAPI 3.1: the API reference, generated from the endpoints."""
 
 import inspect
 from collections import Counter
@@ -25,9 +25,9 @@ _INFO = {
     "version": "1",
     "summary": "Cross-border purchasing behind one API.",
     "description": (
-        "Search products on marketplaces, order there, pay with an approval step, and be "
-        "told of every change by signed webhooks.\n\n"
-        "`/v1` only grows: tolerate new fields and new values of enumerations. Every error "
+        "Search products on marketplaces, order there, pay with an approval step, and receive "
+        "every change by signed webhooks.\n\n"
+        "`/v1` only grows: accept new fields and new values of enumerations. Every error "
         "is a problem document (RFC 9457) whose `type` opens a page that explains it."
     ),
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
@@ -50,8 +50,8 @@ _SECURITY = {
 
 _DELIVERY_HEADERS = {
     "X-Service-Event": "The name of the event.",
-    "X-Service-Delivery": "The id of this attempt; another one at every retry.",
-    "X-Service-Timestamp": "Unix time in seconds, taken at the send.",
+    "X-Service-Delivery": "The id of this attempt; every retry has a new one.",
+    "X-Service-Timestamp": "Unix time in seconds at which the attempt was sent.",
     "X-Service-Signature": "`sha256=` and the hex HMAC-SHA-256 of timestamp, `.` and raw body.",
 }
 
@@ -64,8 +64,8 @@ def describe(
 ) -> dict[str, Any]:
     """The whole document.
 
-    `gate_errors` are the errors of credentials and limits, `tags` the headings with what each is
-    about, and `webhooks` the type of the body that each kind of event is delivered with.
+    `gate_errors` are the errors of credentials and limits, `tags` the headings with their
+    descriptions, and `webhooks` the type of the body of each event type.
     """
     shown = [endpoint for endpoint in endpoints if not endpoint.hidden]
     webhooks = webhooks or {}
@@ -108,21 +108,21 @@ def _check_operation_ids(endpoints: Iterable[Endpoint]) -> None:
 
 
 def _tags(endpoints: Iterable[Endpoint], tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """The headings that are used, in the order in which they are described."""
+    """The headings in use, in the order of their descriptions."""
     used = {endpoint.tag for endpoint in endpoints}
     if used - tags.keys():
-        raise TypeError(f"Say what these tags are about: {', '.join(sorted(used - tags.keys()))}.")
+        raise TypeError(f"These tags have no description: {', '.join(sorted(used - tags.keys()))}.")
     return [{"name": tag, "description": text} for tag, text in tags.items() if tag in used]
 
 
 def _webhook(name: str, schema: Any) -> dict[str, Any]:
-    """What an endpoint of a customer is sent, and what it answers."""
+    """The request to a customer's endpoint, and the expected response."""
     return {
         "operationId": f"receive_{name.replace('.', '_')}",
         "tags": ["Webhooks"],
-        "summary": f"What a subscription to `{name}` is sent",
-        "description": "Verify the signature over the raw body, de-duplicate by `id`, ignore what "
-        "is older than what you have by `data.order.updated_at`, and answer with 2xx in 10 s.",
+        "summary": f"The request to a webhook for `{name}`",
+        "description": "Verify the signature over the raw body, de-duplicate by `id`, ignore an "
+        "event with an older `data.order.updated_at` than yours, and respond with 2xx within 10 s.",
         "parameters": [
             {
                 "name": header,
@@ -134,13 +134,13 @@ def _webhook(name: str, schema: Any) -> dict[str, Any]:
             for header, text in _DELIVERY_HEADERS.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
-        "responses": {"2XX": {"description": "Taken. Anything else is tried again."}},
+        "responses": {"2XX": {"description": "Accepted. Anything else is retried."}},
         "security": [],
     }
 
 
 class _Operation:
-    """Writes one endpoint's part of the document."""
+    """Describes one endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, schemas: Schemas, gate_errors: Sequence[type[ApiError]]
@@ -174,14 +174,14 @@ class _Operation:
         return operation
 
     def _security(self) -> list[dict[str, list[str]]]:
-        """The credentials of which one is needed, with the role that the account must have."""
+        """The accepted credentials, with the role that the account needs."""
         if self.endpoint.caller is None:
             return []
         roles = [self.endpoint.role] if self.endpoint.role else []
         return [{scheme: roles} for scheme in _SECURITY]
 
     def _description(self, text: str) -> str:
-        needs = f"Needs the role `{self.endpoint.role}`." if self.endpoint.role else ""
+        needs = f"Requires the role `{self.endpoint.role}`." if self.endpoint.role else ""
         paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
         return "\n\n".join(filter(None, [*paragraphs, needs]))
 
@@ -218,7 +218,7 @@ class _Operation:
         endpoint = self.endpoint
         more = ["Idempotent-Replayed"] if endpoint.idempotency_key is not None else []
         success: dict[str, Any] = {
-            "description": "Done." if endpoint.status == 204 else "The answer.",  # noqa: PLR2004
+            "description": "Done." if endpoint.status == 204 else "The response.",  # noqa: PLR2004
             "headers": {
                 **shared.headers(with_credentials=endpoint.caller is not None, more=more),
                 **{
@@ -237,12 +237,13 @@ class _Operation:
                 "description": text,
             }
         for response in self.problem_responses():
-            own = responses.get(str(response.status))
-            if own is None:
+            success_response = responses.get(str(response.status))
+            if success_response is None:
                 responses[str(response.status)] = shared.problem(response)
-            else:  # the status has an answer of its own as well
+            else:  # the status is also one of success
                 problem = {"application/problem+json": shared.problem_content(response.errors)}
-                own["content"] = {**own.get("content", {}), **problem}
+                content = success_response.get("content", {})
+                success_response["content"] = {**content, **problem}
         return responses
 
     def problem_responses(self) -> list[ProblemResponse]:
@@ -303,7 +304,7 @@ def _query_parameter(name: str, field: Mapping[str, Any], *, required: bool) -> 
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A query parameter is left out rather than null."""
+    """The schema without null: a query parameter is omitted instead."""
     options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     if len(options) == 1:
         return {**{k: v for k, v in schema.items() if k not in ("anyOf", "default")}, **options[0]}

@@ -1,4 +1,4 @@
-"""The schemas of the reference: one public name for each type, and examples made from them."""
+"""The schemas of the reference: a public name for each type, and examples."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,15 +9,15 @@ import msgspec
 _REF = "#/components/schemas/{name}"
 _PAGE = re.compile(r"Page_(?P<item>\w+)_")
 _PUBLIC = re.compile(r"[A-Z][A-Za-z0-9]*")
-_MAY_GROW = "More values may be added later: accept a value that you do not know."
+_MAY_GROW = "More values may be added later: accept unknown values."
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 class Schemas:
-    """The JSON Schemas of the types that requests, answers and webhooks are made of.
+    """The JSON Schemas of the types in requests, responses and webhooks.
 
-    A name that would clash, or that shows where a type stands in our code, is an error at once:
-    client generators turn the names into class names.
+    A name that is used twice, or that contains a module path, is an error at the start: client
+    generators turn the names into class names.
     """
 
     def __init__(self, inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
@@ -50,7 +50,7 @@ class Schemas:
         return schema
 
     def example(self, schema: Mapping[str, Any]) -> Any:
-        """A whole example, put together from the examples of its fields."""
+        """A complete example, from the examples of its fields."""
         if "examples" in schema:
             return schema["examples"][0]
         schema = self.resolved(schema)
@@ -75,7 +75,7 @@ class Schemas:
                 schema["type"] = _JSON_TYPES[kind]
 
     def _mark_growing_enums(self, outputs: Iterable[dict[str, Any]]) -> None:
-        """Say of every enum that we answer with that it may grow; of what callers send, nothing."""
+        """Say of every enum in a response that it may get new values."""
         for schema in self._every(outputs, follow=True):
             if "enum" in schema:
                 texts = (schema.get("description"), _MAY_GROW)
@@ -87,14 +87,14 @@ class Schemas:
     ) -> Iterator[dict[str, Any]]:
         """Every object in these schemas, once; with `follow`, in what they refer to as well."""
         waiting: list[Any] = list(roots)
-        seen: set[int] = set()
+        visited: set[int] = set()
         while waiting:
             value = waiting.pop()
             if isinstance(value, list):
                 waiting += value
-            if not isinstance(value, dict) or id(value) in seen:
+            if not isinstance(value, dict) or id(value) in visited:
                 continue
-            seen.add(id(value))
+            visited.add(id(value))
             yield value
             waiting += value.values()
             if follow and "$ref" in value:
@@ -110,7 +110,7 @@ def _public_names(components: Iterable[str]) -> dict[str, str]:
     clashing = [" and ".join(same) for same in by_public.values() if len(same) > 1]
     if wrong or clashing:
         raise TypeError(
-            "Each type of the API needs a public name of its own; rename one of these classes: "
+            "Each type of the API needs its own public name; rename one of these classes: "
             + "; ".join([*wrong, *clashing])
         )
     return names
@@ -129,7 +129,7 @@ def _public_name(name: str) -> str:
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """The schema with references to the public names; the objects in it are its own."""
+    """A copy of the schema with references to the public names."""
     if isinstance(value, list):
         return [_renamed(item, names) for item in value]
     if not isinstance(value, dict):

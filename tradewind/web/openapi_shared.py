@@ -1,4 +1,4 @@
-"""The shared components of the reference: headers, parameters, and the answers with a problem."""
+"""The shared components of the reference: headers, parameters, and error responses."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ _REF = "#/components/{section}/{name}"
 # What each header says, and an example of it.
 _HEADERS: Mapping[str, tuple[str, str]] = {
     "X-Request-Id": (
-        "Names this request in logs; a well-formed one that you send is kept.",
+        "The id of this request in logs; a well-formed id that you send is kept.",
         "req_06EJ4KQZC5T9XN4R5ZJ2V7M8QW",
     ),
     "RateLimit-Policy": (
@@ -22,18 +22,18 @@ _HEADERS: Mapping[str, tuple[str, str]] = {
         '"default";q=1200;w=60',
     ),
     "RateLimit": (
-        "Requests `r` that fit now, and the seconds `t` until the whole burst is back.",
+        "Requests `r` that fit now, and the seconds `t` until the full burst is available.",
         '"default";r=119;t=1',
     ),
     "Retry-After": ("Seconds to wait before trying again.", "2"),
     "WWW-Authenticate": ("The ways to authenticate.", 'Bearer realm="tradewind"'),
-    "Idempotent-Replayed": ("`true` when this answer was given before.", "true"),
+    "Idempotent-Replayed": ("`true` when this response is a repetition.", "true"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemResponse:
-    """The answer with one status: the errors that it can name, and its headers."""
+    """The response with one status: its possible errors, and its headers."""
 
     status: int
     errors: Sequence[type[ApiError]]
@@ -47,7 +47,7 @@ class ProblemResponse:
 
 
 class Shared:
-    """Collects what several operations have in common; each refers to it instead of repeating it.
+    """Collects what several operations share, so that they refer to it.
 
     Problem responses that only one operation has stay where they are.
     """
@@ -81,7 +81,7 @@ class Shared:
             "name": "Idempotency-Key",
             "in": "header",
             "required": required,
-            "description": "A fresh one for each new request; kept for 7 days.",
+            "description": "A new one for each new request; kept for 7 days.",
             "schema": {"type": "string", "pattern": "^[\\x20-\\x7e]{1,255}$"},
         }
         return self.parameter("IdempotencyKey" if required else "OptionalIdempotencyKey", described)
@@ -158,7 +158,7 @@ def problem_schemas() -> dict[str, Any]:
                 "allowed": {
                     "type": "array",
                     "items": text,
-                    "description": "What would be possible.",
+                    "description": "The possible values.",
                 },
                 "upstream": {"$ref": _REF.format(section="schemas", name="ProblemUpstream")},
             },
@@ -171,14 +171,14 @@ def problem_schemas() -> dict[str, Any]:
         },
         "ProblemUpstream": {
             "type": "object",
-            "description": "What the marketplace answered.",
+            "description": "The marketplace's response.",
             "properties": {"platform": text, "code": text, "message": text},
         },
     }
 
 
 def _example_name(error: type[ApiError]) -> str:
-    """The code; with its status where an error shares the code of another, as a 409 of a 403's."""
+    """The code; with the status where two errors share a code, such as 403 and 409."""
     return error.code if "code" in vars(error) else f"{error.code}_{problems.status_of(error)}"
 
 

@@ -1,4 +1,4 @@
-"""What pages have in common, whoever makes them: the mark in the tab, and text from docstrings."""
+"""Parts of every page: the icon, and HTML from docstrings."""
 
 from html import escape
 
@@ -14,7 +14,7 @@ ICON_LINK = f'<link rel="icon" href="{ICON_PATH}" type="image/svg+xml">'
 
 
 def paragraphs(text: str) -> str:
-    """A docstring as HTML: blank lines part paragraphs, backticks mark code."""
+    """A docstring as HTML: blank lines separate paragraphs, backticks mark code."""
     blocks = [" ".join(block.split()) for block in text.strip().split("\n\n")]
     return "".join(f"<p>{_with_code(block)}</p>" for block in blocks)
 

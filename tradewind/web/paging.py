@@ -1,4 +1,4 @@
-"""Pages: lists by cursor, newest first, stable while rows are added."""
+"""Paging: lists with cursors, newest first, stable while rows are added."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -18,22 +18,22 @@ Key = TypeVar("Key")
 
 
 class MalformedCursor(Malformed):
-    """A cursor is taken as it is from `next_cursor` of the same list, never made by hand."""
+    """A cursor must be the unchanged `next_cursor` of the same list."""
 
     code = "malformed_cursor"
     title = "The cursor is malformed"
 
     def __init__(self) -> None:
-        super().__init__("The cursor is not one that this list gave out.")
+        super().__init__("The cursor is not a `next_cursor` of this list.")
 
 
 class PageQuery(Input):
-    """The parameters that every list by cursor takes."""
+    """The parameters of every list with cursors."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="How many items at the most.")] = 20
+    limit: Annotated[int, Meta(ge=1, le=100, description="The largest number of items.")] = 20
     cursor: Annotated[
         str | None,
-        Meta(description="`next_cursor` of the page before; leave it out for the first."),
+        Meta(description="`next_cursor` of the previous page; omit it for the first page."),
     ] = None
 
 
@@ -48,22 +48,22 @@ class Page(Output, Generic[Item]):
 
 
 def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
-    """Where the page before ended: the sort key of its last row. None: this is the first page.
+    """The sort key of the last row of the previous page; None for the first page.
 
-    Only what `write_cursor` writes is taken, to the letter: its key can be stored and compared by
-    PostgreSQL, and its list is this one. Anything else is MalformedCursor, in every list.
+    Only a cursor exactly as `write_cursor` writes it for this list is accepted, with a key that
+    PostgreSQL can compare. Anything else is MalformedCursor.
     """
     if cursor is None:
         return None
     try:
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
-        listed, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
-    # A time just after the year 9999 is a plain ValueError, which the others are as well.
+        list_name, key = msgspec.msgpack.decode(raw, type=tuple[str, kind])  # type: ignore[valid-type]
+    # A time after the year 9999 is a plain ValueError, of which the others are subclasses.
     except (ValueError, RecursionError):
         raise MalformedCursor from None
     decoded: Any = key
     values = decoded if isinstance(decoded, tuple) else (decoded,)
-    if listed != name or not all(_can_be_stored(value) for value in values):
+    if list_name != name or not all(_can_be_stored(value) for value in values):
         raise MalformedCursor
     if write_cursor(name, key) != cursor:
         raise MalformedCursor
@@ -72,7 +72,7 @@ def read_cursor(name: str, cursor: str | None, kind: type[Key]) -> Key | None:
 
 
 def _can_be_stored(value: Any) -> bool:
-    """Whether PostgreSQL can compare with it. What is of another type is in no cursor."""
+    """Whether PostgreSQL can compare with it. Other types are in no cursor."""
     if value is None:
         return True
     if isinstance(value, bool):
@@ -96,7 +96,7 @@ def page(
     key: Callable[[Row], Any],
     show: Callable[[Row], Item],
 ) -> Page[Item]:
-    """A page from the rows of a query that asked for one more than `limit`."""
+    """A page from the rows of a query with a limit of `limit + 1`."""
     shown = rows[:limit]
     more = len(rows) > limit
     return Page(

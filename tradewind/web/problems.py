@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457): the one table from families of errors to statuses."""
+"""Problem documents (RFC 9457), and the status of each family of errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class RouteNotFound(errors.NotFound):
     """No endpoint has this path. The API reference at /docs lists every path."""
 
     code = "route_not_found"
-    title = "No such path"
+    title = "Path not found"
 
     def __init__(self) -> None:
         super().__init__("There is no endpoint at this path; /docs lists them all.")
@@ -57,7 +57,7 @@ class BodyTooSlow(errors.ApiError):
     """A request body must arrive within 30 seconds."""
 
     code = "body_too_slow"
-    title = "The body came too slowly"
+    title = "The body arrived too slowly"
     status = 408
 
     def __init__(self, seconds: int) -> None:
@@ -65,7 +65,7 @@ class BodyTooSlow(errors.ApiError):
 
 
 class UnsupportedMediaType(errors.ApiError):
-    """Requests with a body send JSON, and say so with `Content-Type: application/json`."""
+    """A request with a body sends JSON, with `Content-Type: application/json`."""
 
     code = "unsupported_media_type"
     title = "Not JSON"
@@ -76,7 +76,7 @@ class UnsupportedMediaType(errors.ApiError):
 
 
 class MalformedJson(errors.Malformed):
-    """The body is not JSON. The detail says where reading it stopped."""
+    """The body is not JSON. `detail` says where parsing stopped."""
 
     code = "malformed_json"
     title = "The body is not JSON"
@@ -86,23 +86,23 @@ class MalformedJson(errors.Malformed):
 
 
 class DuplicateHeader(errors.Malformed):
-    """A header came twice, with different values, and only one of them can be meant.
+    """A header was sent twice with different values.
 
     It is `Authorization`, `x-api-key` or `Idempotency-Key`. Send it once.
     """
 
     code = "duplicate_header"
-    title = "A header came twice"
+    title = "Duplicate header"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"The header {name} came more than once, with different values.")
+        super().__init__(f"The header {name} was sent more than once, with different values.")
 
 
 class InternalError(errors.ApiError):
-    """Something failed that should not have. Tell the operator the `request_id`.
+    """An unexpected error on our side. Send the `request_id` to the operator.
 
-    Whether the request had an effect is not known: look before you repeat it, or repeat it with
-    the same Idempotency-Key.
+    Whether the request had an effect is unknown: check before you repeat it, or repeat it with the
+    same Idempotency-Key.
     """
 
     code = "internal_error"
@@ -110,7 +110,7 @@ class InternalError(errors.ApiError):
     status = 500
 
     def __init__(self) -> None:
-        super().__init__("Something failed on our side; the log has it under this request id.")
+        super().__init__("An unexpected error on our side; it is logged under this request id.")
 
 
 def catalogue() -> dict[str, type[errors.ApiError]]:

@@ -25,8 +25,8 @@ _PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script>
 <noscript>The reference as JSON: <a href="/openapi.json">/openapi.json</a></noscript></body></html>
 """.encode()
-# An API key that somebody enters is forgotten with the page. Earlier versions kept it in the
-# browser's local storage, and a copy may still be there.
+# An API key that somebody enters is kept only while the page is open. Earlier versions kept it in
+# the browser's local storage, so a copy may still be there.
 _START = b"""localStorage.removeItem("authorized");
 SwaggerUIBundle({
   url: "/openapi.json", dom_id: "#reference", deepLinking: true, docExpansion: "list",

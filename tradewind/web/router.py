@@ -1,4 +1,4 @@
-"""The router: finds the endpoint for a method and a path, without regular expressions."""
+"""The router: finds the endpoint for a method and a path."""
 
 from collections.abc import Iterable
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Node(Generic[T]):
-    """One step of a path: where its next step may lead, and what stands here."""
+    """One step of a path: its next steps, and the targets of the path that ends here."""
 
     __slots__ = ("any", "methods", "steps")
 
@@ -18,7 +18,7 @@ class Node(Generic[T]):
 
 
 class Router(Generic[T]):
-    """Paths by their steps; `{name}` takes any one step. A fixed step wins over a parameter."""
+    """Paths by their steps; `{name}` matches any step. A fixed step wins over a parameter."""
 
     def __init__(self, routes: Iterable[tuple[str, str, T]]) -> None:
         self._fixed: dict[str, dict[str, T]] = {}
@@ -36,7 +36,7 @@ class Router(Generic[T]):
             node.methods[method] = target
 
     def find(self, path: str) -> tuple[dict[str, T], list[str]]:
-        """What stands at `path` by method, and the path's parameters; no methods: nothing does."""
+        """The targets of `path` by method, and the path's parameters; empty when there are none."""
         fixed = self._fixed.get(path)
         if fixed is not None:
             return fixed, []

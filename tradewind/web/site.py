@@ -10,13 +10,13 @@ from tradewind.web.response import Response
 
 
 class Form(Input):
-    """What a form of a page sends. Every POST of a page takes a struct that derives from this."""
+    """The body of a form. Every POST of a page takes a struct that derives from this."""
 
     csrf: str = ""
 
 
 class Site(Protocol):
-    """What the pages of an application have in common, as `Gate` is for its API."""
+    """Authentication and error pages of the dashboard, as `Gate` is for the API."""
 
     async def enter(self, request: Request) -> Caller:
         """Who opens the page, by the session cookie alone; an error when there is no session."""
@@ -32,16 +32,16 @@ class Site(Protocol):
 
 
 class ForgedForm(Forbidden):
-    """The form did not come from a page of this site, or from one of another session.
+    """The form was not sent from a page of this site in this session.
 
-    Open the page anew, and send it from there.
+    Reload the page, and send the form again.
     """
 
     code = "forged_form"
-    title = "This form cannot be taken"
+    title = "The form was not accepted"
 
     def __init__(self) -> None:
         super().__init__(
-            "The form was not sent from a page of this session. Nothing was changed: open the "
-            "page again, and send it from there."
+            "The form was not sent from a page of this session, and nothing was changed. Reload "
+            "the page, and send the form again."
         )

@@ -1,4 +1,4 @@
-"""The statements of the HTTP kit: rate budgets, and stored answers of idempotent requests."""
+"""The statements of the HTTP layer: rate budgets, and responses of idempotent requests."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ async def take_one(db: Database, subject: str, *, step: int, burst: int) -> tupl
 
 
 async def delete_full_budgets(db: Database) -> None:
-    """Forget the budgets that are whole again: a missing row says the same."""
+    """Delete full budgets: a missing row means the same."""
     await db.execute(
         """
         DELETE FROM rate_budget

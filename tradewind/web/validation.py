@@ -1,16 +1,16 @@
-"""Finds everything that is wrong with a value, by pointer and in plain words. Pure.
+"""Finds every error in a value, with a pointer and in plain words. Pure.
 
 msgspec stops decoding at the first error and describes it in the words of a programming language.
-So it only decides whether a request is right. When it is not, the value is compared here with the
+So it only decides whether a request is valid. If it is not, the value is compared here with the
 same type, field by field.
 
 A type says in `Meta(extra=…)` what its schema cannot:
 
-- `expected`: what would be right, as it stands after "Must be", where there is a pattern;
-- `accepts`: a function from a decoded text, number or time to whether it is right;
+- `expected`: what would be right, to follow "Must be"; required with a pattern;
+- `accepts`: a function that says whether a decoded text, number or time is valid;
 - `distinct_by`: of a list of objects, the fields that must not be the same in two of them.
 
-What concerns several fields of a struct is found by its method `check_fields`.
+Errors that concern several fields of a struct are found by its method `check_fields`.
 """
 
 import re
@@ -30,8 +30,8 @@ from msgspec import inspect
 from tradewind import ids
 from tradewind.errors import MOST_ERRORS, FieldError
 
-# What a hostile body can cost: so many errors are reported, so many values looked at, and for so
-# many unknown names a known one is suggested.
+# Limits for a hostile body: on the errors that are reported, the values that are examined, and the
+# unknown names for which a similar one is suggested.
 _MOST_VALUES = 10_000
 _MOST_SUGGESTIONS = 10
 _LONGEST_NAME = 64
@@ -45,7 +45,7 @@ WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][^\s]+")
 
 REQUIRED = "Is required."
-REPEATED = "Is given more than once."
+REPEATED = "Must be sent only once."
 NO_NUL = "Must not contain the character U+0000."
 
 _ID_KINDS: Mapping[str, ids.Kind] = {kind.pattern: kind for kind in ids.OURS}
@@ -60,12 +60,12 @@ def below(pointer: str, step: str | int) -> str:
 
 
 def errors_in(kind: Any, value: Any, root: str = "", *, as_text: bool = False) -> list[FieldError]:
-    """Everything that is wrong with JSON that should be a `kind`, 100 errors at the most.
+    """All errors in JSON that should be a `kind`, at most 100.
 
-    With `as_text`, numbers and the like are spelled as text, as in a query or a form.
+    With `as_text`, numbers and the like are written as text, as in a query or a form.
     """
     report = _Report(as_text=as_text)
-    with suppress(_Enough):
+    with suppress(_LimitReached):
         rule_of(kind).examine(value, root, report)
     return report.errors
 
@@ -73,30 +73,31 @@ def errors_in(kind: Any, value: Any, root: str = "", *, as_text: bool = False) -
 def errors_in_decoded(
     kind: Any, value: Any, root: str = "", *, as_text: bool = False
 ) -> list[FieldError]:
-    """What is wrong with a value that msgspec decoded as a `kind`: what no schema can say."""
+    """The errors in a value that msgspec decoded as a `kind`: those that no schema can express."""
     rule = rule_of(kind)
     if not rule.has_checks:
         return []
     report = _Report(as_text=as_text)
-    with suppress(_Enough):
+    with suppress(_LimitReached):
         rule.verify(value, root, report)
     return report.errors
 
 
 def first_error(text: str, root: str = "") -> FieldError:
-    """The one error that msgspec's own message is about, where the walk did not find it."""
+    """The error in msgspec's own message, for a value in which `errors_in` found none."""
     _, _, path = text.rpartition(" - at `")
     pointer = root
     for name, index in _PATH.findall(path.partition("[...]")[0]):
         pointer = below(pointer, name or index)
     out_of_range = "out of range" in text
     return FieldError(
-        pointer, "Has a number that is too large." if out_of_range else "Has a wrong value."
+        pointer,
+        "Has a number that is too large." if out_of_range else "Has an invalid value.",
     )
 
 
-class _Enough(Exception):
-    """There are so many errors, or values, that the walk ends."""
+class _LimitReached(Exception):
+    """There are too many errors or values to examine more of them."""
 
 
 @dataclass(slots=True)
@@ -111,26 +112,26 @@ class _Report:
     def add(self, pointer: str, message: str, code: str = "invalid") -> None:
         self.errors.append(FieldError(pointer, message, code))
         if len(self.errors) >= MOST_ERRORS:
-            raise _Enough
+            raise _LimitReached
 
     def count(self) -> None:
         self.values += 1
         if self.values > _MOST_VALUES:
-            raise _Enough
+            raise _LimitReached
 
-    def unknown(self, pointer: str, name: str, known: Sequence[str]) -> None:
+    def unknown(self, pointer: str, name: str, names: Sequence[str]) -> None:
         noun = "parameter" if pointer.startswith(QUERY) else "field"
         message = f"Is not a known {noun}."
         if self.suggestions < _MOST_SUGGESTIONS and len(name) <= _LONGEST_NAME:
             self.suggestions += 1
-            close = get_close_matches(name, known, n=1)
+            close = get_close_matches(name, names, n=1)
             if close:
                 message = f"Is not a known {noun}; did you mean `{close[0]}`?"
         self.add(pointer, message, "unknown")
 
 
 class _Rule:
-    """What one type takes. This one, of `Any`, takes everything."""
+    """The rule of a type. This one, of `Any`, accepts everything."""
 
     expected = "any value"
 
@@ -141,24 +142,24 @@ class _Rule:
 
     @property
     def has_checks(self) -> bool:
-        """Whether there is anything that decoding alone does not find."""
+        """Whether there are errors that decoding alone does not find."""
         return self.accepts is not None
 
     def examine(self, value: Any, at: str, report: _Report) -> None:
-        """Report what is wrong with a plain value."""
+        """Report the errors in a plain value."""
         report.count()
         if value is None and self.nullable:
             return
         self._examine(value, at, report)
 
     def verify(self, value: Any, at: str, report: _Report) -> None:
-        """Report what is wrong with a decoded value, which is right as far as its schema goes."""
+        """Report the errors in a decoded value that its schema does not find."""
         if value is None and self.nullable:
             return
         if self.accepts is not None and not self.accepts(value):
-            self.refuse(at, report)
+            self.reject(at, report)
 
-    def refuse(self, at: str, report: _Report) -> None:
+    def reject(self, at: str, report: _Report) -> None:
         null = ", or null" if self.nullable and not report.as_text else ""
         report.add(at, f"Must be {self.expected}{null}.")
 
@@ -173,7 +174,7 @@ class _Leaf(_Rule):
         try:
             decoded = self._read(value, as_text=report.as_text)
         except ValueError:
-            self.refuse(at, report)
+            self.reject(at, report)
             return
         self.verify(decoded, at, report)
 
@@ -193,8 +194,8 @@ class _Bool(_Leaf):
     expected = "true or false"
 
     def _read(self, value: Any, *, as_text: bool) -> bool:
-        found: bool = msgspec.convert(value, bool, strict=not as_text)
-        return found
+        decoded: bool = msgspec.convert(value, bool, strict=not as_text)
+        return decoded
 
 
 class _Choice(_Leaf):
@@ -248,10 +249,10 @@ class _Time(_Leaf):
     def _read(self, value: Any, *, as_text: bool) -> datetime:
         if as_text and isinstance(value, str) and not TIME.fullmatch(value):
             raise ValueError
-        found = msgspec.convert(value, datetime)
-        if self.tz is not None and self.tz is not (found.tzinfo is not None):
+        moment = msgspec.convert(value, datetime)
+        if self.tz is not None and self.tz is not (moment.tzinfo is not None):
             raise ValueError
-        return found
+        return moment
 
 
 class _Date(_Leaf):
@@ -272,10 +273,12 @@ class _Text(_Leaf):
             article = "an" if kind.noun[0] in "aeiouA" else "a"
             self.expected = f"the id of {article} {kind.noun}, such as {kind.prefix}{_AN_ID}"
         elif info.pattern and "expected" not in extra:
-            raise TypeError(f"Say in Meta(extra=…) what is expected for {info.pattern}.")
+            raise TypeError(f"Add `expected` to Meta(extra=…) for the pattern {info.pattern}.")
         if info.pattern == EMPTY_OR_NOT_BLANK:
             extra = {"accepts": lambda text: not text.isspace(), **extra}
-        elif info.pattern and info.pattern.endswith("$"):  # which takes a line feed at the end
+        elif info.pattern and info.pattern.endswith(
+            "$"
+        ):  # which matches before a line feed at the end
             extra = {"accepts": lambda text: not text.endswith("\n"), **extra}
         super().__init__(extra)
 
@@ -312,10 +315,10 @@ class _List(_Rule):
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         if not isinstance(value, list | tuple):
-            self.refuse(at, report)
+            self.reject(at, report)
             return
         if not _has_size(value, self.least, self.most):
-            self.refuse(at, report)
+            self.reject(at, report)
         right: list[tuple[int, Any]] = []
         for index, item in enumerate(islice(value, self.most)):
             before = len(report.errors)
@@ -336,10 +339,10 @@ class _List(_Rule):
     def _find_repeated(self, items: Iterable[tuple[int, Any]], at: str, report: _Report) -> None:
         if not self.distinct_by:
             return
-        seen: dict[tuple[Any, ...], int] = {}
+        first_by_key: dict[tuple[Any, ...], int] = {}
         for index, item in items:
             key = tuple(_member(item, name) for name in self.distinct_by)
-            first = seen.setdefault(key, index)
+            first = first_by_key.setdefault(key, index)
             if first != index:
                 fields = " and ".join(self.distinct_by)
                 message = f"Has the same {fields} as {below(at, first)}; send them as one item."
@@ -361,10 +364,10 @@ class _Map(_Rule):
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         if not isinstance(value, dict):
-            self.refuse(at, report)
+            self.reject(at, report)
             return
         if not _has_size(value, self.least, self.most):
-            self.refuse(at, report)
+            self.reject(at, report)
         for name, member in islice(value.items(), self.most):
             names = _Report(as_text=report.as_text)
             self.key.examine(name, "", names)
@@ -403,7 +406,7 @@ class _Object(_Rule):
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         if not isinstance(value, dict):
-            self.refuse(at, report)
+            self.reject(at, report)
             return
         before = len(report.errors)
         for name in self.required:
@@ -430,14 +433,14 @@ class _Object(_Rule):
             self._check(value, at, report)
 
     def _check(self, value: Any, at: str, report: _Report) -> None:
-        assert self.check_fields is not None  # noqa: S101 - for mypy; both callers looked
+        assert self.check_fields is not None  # noqa: S101 - for mypy; both callers checked
         for error in self.check_fields(value):
             name = error.pointer.removeprefix("/")
             report.add(below(at, name) if name else at, error.message, error.code)
 
 
 class _AnyOf(_Rule):
-    """A union: right is what one of its options takes."""
+    """A union: a value is valid if one of its options accepts it."""
 
     def __init__(self, extra: Mapping[str, Any], options: Sequence[_Rule]) -> None:
         self.options = options
@@ -446,24 +449,24 @@ class _AnyOf(_Rule):
 
     @property
     def has_checks(self) -> bool:
-        return super().has_checks  # which option was decoded is not known
+        return super().has_checks  # we do not know which option was decoded
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         tried = []
         for option in self.options:
             inner = _Report(as_text=report.as_text, values=report.values)
-            with suppress(_Enough):
+            with suppress(_LimitReached):
                 option.examine(value, at, inner)
             if not inner.errors:
                 return
             tried.append(inner.errors)
-        # Errors inside say more than that it is none of them, if it is clear which was meant.
+        # Errors inside an option say more, if it is clear which option was meant.
         inside = [errors for errors in tried if all(error.pointer != at for error in errors)]
         if len(inside) == 1:
             for error in inside[0]:
                 report.add(error.pointer, error.message, error.code)
         else:
-            self.refuse(at, report)
+            self.reject(at, report)
 
 
 @cache
@@ -508,21 +511,21 @@ def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one
         case inspect.AnyType():
             return _Rule(extra)
         case _:
-            raise TypeError(f"Nobody has said in words what {info} expects.")
+            raise TypeError(f"There is no description of {info} for callers yet.")
 
 
 def _rule_for_union(info: inspect.UnionType, extra: Mapping[str, Any]) -> _Rule:
     options = [option for option in info.types if not isinstance(option, inspect.NoneType)]
     if len(options) == 1:
-        found = rule_for(inspect.Metadata(options[0], extra=dict(extra)))
+        rule = rule_for(inspect.Metadata(options[0], extra=dict(extra)))
     else:
-        found = _AnyOf(extra, [rule_for(option) for option in options])
-    found.nullable = len(options) < len(info.types)
-    return found
+        rule = _AnyOf(extra, [rule_for(option) for option in options])
+    rule.nullable = len(options) < len(info.types)
+    return rule
 
 
 def _range(least: float | None, most: float | None) -> str:
-    """The bounds of a number in words, after a blank; nothing where there are none."""
+    """The bounds of a number in words, after a blank; empty when there are none."""
     if least is not None and most is not None:
         return f" from {least:,} to {most:,}"
     if least is not None:
@@ -531,7 +534,7 @@ def _range(least: float | None, most: float | None) -> str:
 
 
 def _size(least: int | None, most: int | None, lead: str, noun: str) -> str:
-    """How many characters, items or fields, in words, after a blank; nothing for any number."""
+    """The allowed number of characters, items or fields in words; empty when any is."""
     if least and most is not None:
         return f" {lead} {least:,} to {most:,} {noun}"
     if least:
