@@ -249,8 +249,8 @@ async def test_sealed_credentials_move_to_a_new_master_secret(
     assert await reencrypt(db, rotated) == 0
 
     alone = Keyring([b"n" * 32])
-    row = (await sql.sealed_values(db))[0]
-    opened = unseal(alone, row["app_secret"], "platform_connection/sandbox/app_secret")
+    [(_, _, secrets)] = await sql.list_encrypted(db)
+    opened = unseal(alone, secrets.app_secret, "platform_connection/sandbox/app_secret")
     assert opened == b"the-app-secret"
     with pytest.raises(CannotUnseal):
-        unseal(alone, row["app_secret"], "platform_connection/taobao/app_secret")
+        unseal(alone, secrets.app_secret, "platform_connection/taobao/app_secret")

@@ -1,26 +1,28 @@
-"""What a connector signs its requests with; tokens are kept fresh behind it."""
+"""Credentials at a marketplace: an application, and its OAuth tokens."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+_UNKNOWN_LIFETIME = 10 * 3600
+
 
 @dataclass(frozen=True, slots=True)
 class PlatformAccess:
-    """An application at a marketplace, and the token that lets it act for our buyer there."""
+    """An application at a marketplace, and the token with which it acts for our buyer."""
 
     app_key: str
     app_secret: str = field(repr=False)
     access_token: str = field(repr=False)
 
 
-# Hands out a token that is valid now. With the token that was just refused as an argument, it
-# refreshes first, unless another process has done so meanwhile.
+# Returns a valid token. Called with the token that the marketplace just rejected, it refreshes the
+# token first, unless another process has done so meanwhile.
 GetAccess = Callable[[str | None], Awaitable[PlatformAccess]]
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthTokens:
-    """What a marketplace hands out for a code or a refresh token; lifetimes in seconds."""
+    """The tokens that a marketplace issues for a code or a refresh token; lifetimes in seconds."""
 
     access_token: str = field(repr=False)
     expires_in: int
@@ -31,9 +33,24 @@ class OAuthTokens:
 
 @dataclass(frozen=True, slots=True)
 class AppCredentials:
-    """An application and, perhaps, tokens to begin with, as settings give them."""
+    """An application and, optionally, its first tokens."""
 
     app_key: str
     app_secret: str = field(repr=False)
     access_token: str | None = field(default=None, repr=False)
     refresh_token: str | None = field(default=None, repr=False)
+
+
+def tokens_of_unknown_lifetime(access_token: str | None, refresh_token: str | None) -> OAuthTokens:
+    """Return tokens that were typed in: nobody knows when they expire.
+
+    They are refreshed when the marketplace rejects them. A refresh token alone counts as an access
+    token that has just expired, and is used first.
+    """
+    return OAuthTokens(
+        access_token=access_token or "-",
+        expires_in=_UNKNOWN_LIFETIME if access_token else 0,
+        refresh_token=refresh_token or "",
+        refresh_expires_in=None,
+        owner=None,
+    )

@@ -1,48 +1,42 @@
-"""Adopts the credentials that settings give, as long as no operator has said otherwise."""
+"""Stores the credentials that the settings configure, unless an operator has set others."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import astuple
 
 from tradewind.platforms import sql
-from tradewind.platforms.access import AppCredentials, OAuthTokens
+from tradewind.platforms.access import AppCredentials, tokens_of_unknown_lifetime
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-_UNKNOWN_LIFETIME = 10 * 3600
-
 
 async def store_configured_credentials(
-    db: Database, platforms: Platforms, given: Mapping[str, AppCredentials]
+    db: Database, platforms: Platforms, configured: Mapping[str, AppCredentials]
 ) -> None:
-    """Store what the settings give where nobody set anything, or where only they did and changed.
+    """Store configured credentials that are new or have changed since they were stored.
 
-    What an operator connected or disconnected stands. Doing it again changes nothing: a refresh
-    token in the settings is used once, and its successors live in the database.
+    An operator's connection or disconnection takes precedence. Repeating this changes nothing: a
+    refresh token from the settings is used once, and its successors are in the database.
     """
-    for platform, credentials in given.items():
-        said = hashlib.sha256(repr(astuple(credentials)).encode()).digest()
+    for platform, credentials in configured.items():
+        settings_hash = hashlib.sha256(repr(astuple(credentials)).encode()).digest()
         async with transaction(db) as tx:
-            known = await sql.lock_source(tx, platform)
-            if known is not None and (
-                known["source"] == "operator" or known["settings_hash"] == said
+            origin = await sql.lock_credentials_origin(tx, platform)
+            if origin is not None and (
+                origin.source == "operator" or origin.settings_hash == settings_hash
             ):
                 continue
-            await platforms.connections.keep_app(
-                tx, platform, credentials.app_key, credentials.app_secret, settings_hash=said
+            await platforms.connections.store_app(
+                tx,
+                platform,
+                credentials.app_key,
+                credentials.app_secret,
+                settings_hash=settings_hash,
             )
             if credentials.refresh_token:
-                await platforms.connections.keep(tx, platform, _first(credentials))
+                tokens = tokens_of_unknown_lifetime(
+                    credentials.access_token, credentials.refresh_token
+                )
+                await platforms.connections.store_tokens(tx, platform, tokens)
         platforms.connections.forget(platform)
-
-
-def _first(credentials: AppCredentials) -> OAuthTokens:
-    """A refresh token alone counts as an access token that just ended: it is renewed first."""
-    return OAuthTokens(
-        access_token=credentials.access_token or "-",
-        expires_in=_UNKNOWN_LIFETIME if credentials.access_token else 0,
-        refresh_token=credentials.refresh_token or "",
-        refresh_expires_in=None,
-        owner=None,
-    )

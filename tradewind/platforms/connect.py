@@ -7,7 +7,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.errors import Conflict, FieldError, ValidationFailed
 from tradewind.platforms import sql
-from tradewind.platforms.access import OAuthTokens
+from tradewind.platforms.access import OAuthTokens, tokens_of_unknown_lifetime
 from tradewind.platforms.connection import Connection
 from tradewind.platforms.errors import PlatformNotConfigured, api_error
 from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Rejected
@@ -15,13 +15,10 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-# A token that somebody typed in says nothing of its end: it is refreshed when it is refused.
-_UNKNOWN_LIFETIME = 10 * 3600
-
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What an operator may set; None leaves it as it is."""
+    """What an operator sets; None keeps the stored value."""
 
     app_key: str | None = None
     app_secret: str | None = field(default=None, repr=False)
@@ -43,32 +40,38 @@ class PlatformUrlMissing(Conflict):
 
 
 async def connect(
-    db: Database, platforms: Platforms, by: Actor, name: str, given: Credentials, public_url: str
+    db: Database,
+    platforms: Platforms,
+    by: Actor,
+    name: str,
+    credentials: Credentials,
+    public_url: str,
 ) -> Connection:
-    """Set the application, and authorise it by a code or by tokens; what is given counts.
+    """Set the application, and authorise it by a code or by tokens.
 
-    A code needs the `state` that came back with it, and that the same credential began (see
-    `oauth_state`). It is exchanged before anything is stored: a wrong one changes nothing.
+    A code needs the `state` that was returned with it and that the same credential requested (see
+    `oauth_state`). It is exchanged before anything is stored: a wrong code changes nothing.
     """
     platform = platforms.named(name)
     if platform not in platforms.clients:
         raise PlatformUrlMissing(platform, platforms.marketplace(platform).url_setting)
-    known = await platforms.connections.find(platform)
-    app_key = given.app_key or (known.app_key if known else None)
-    app_secret = given.app_secret or (known.app_secret if known else None)
+    stored = await platforms.connections.find(platform)
+    app_key = credentials.app_key or (stored.app_key if stored else None)
+    app_secret = credentials.app_secret or (stored.app_secret if stored else None)
     if app_key is None or app_secret is None:
-        needed = {"/app_key": app_key, "/app_secret": app_secret}
+        required = {"/app_key": app_key, "/app_secret": app_secret}
         message = "Is required: set the application's key and secret first."
-        missing = [name for name, value in needed.items() if value is None]
-        raise ValidationFailed.several([FieldError(name, message, "missing") for name in missing])
-    given = replace(given, redirect_uri=given.redirect_uri or _redirect_uri(public_url))
-    if given.code is not None:
-        await platforms.oauth_states.redeem(by, platform, given.state)
-    tokens = await _tokens(platforms, platform, app_key, app_secret, given)
+        missing = [field for field, value in required.items() if value is None]
+        raise ValidationFailed.several([FieldError(field, message, "missing") for field in missing])
+    redirect_uri = credentials.redirect_uri or _redirect_uri(public_url)
+    credentials = replace(credentials, redirect_uri=redirect_uri)
+    if credentials.code is not None:
+        await platforms.oauth_states.redeem(by, platform, credentials.state)
+    tokens = await _tokens(platforms, platform, app_key, app_secret, credentials)
     async with transaction(db) as tx:
-        await platforms.connections.keep_app(tx, platform, app_key, app_secret)
+        await platforms.connections.store_app(tx, platform, app_key, app_secret)
         if tokens is not None:
-            await platforms.connections.keep(tx, platform, tokens)
+            await platforms.connections.store_tokens(tx, platform, tokens)
         await record(
             tx,
             by,
@@ -86,7 +89,7 @@ async def connect(
 
 
 async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -> None:
-    """Forget the credentials; orders that are under way there are no longer followed."""
+    """Delete the credentials; open orders on this marketplace are no longer synced."""
     platform = platforms.named(name)
     async with transaction(db) as tx:
         if not await sql.disconnect(tx, platform):
@@ -96,26 +99,23 @@ async def disconnect(db: Database, platforms: Platforms, by: Actor, name: str) -
 
 
 async def _tokens(
-    platforms: Platforms, platform: str, app_key: str, app_secret: str, given: Credentials
+    platforms: Platforms, platform: str, app_key: str, app_secret: str, credentials: Credentials
 ) -> OAuthTokens | None:
-    if given.access_token is not None or given.refresh_token is not None:
-        # A refresh token alone counts as an access token that just ended: it is renewed first.
-        return OAuthTokens(
-            access_token=given.access_token or "-",
-            expires_in=_UNKNOWN_LIFETIME if given.access_token else 0,
-            refresh_token=given.refresh_token or "",
-            refresh_expires_in=None,
-            owner=None,
-        )
-    if given.code is None:
+    if credentials.access_token is not None or credentials.refresh_token is not None:
+        return tokens_of_unknown_lifetime(credentials.access_token, credentials.refresh_token)
+    if credentials.code is None:
         return None
     try:
         return await platforms.marketplace(platform).oauth.exchange(
-            platforms.clients[platform], app_key, app_secret, given.code, given.redirect_uri or ""
+            platforms.clients[platform],
+            app_key,
+            app_secret,
+            credentials.code,
+            credentials.redirect_uri or "",
         )
     except (Rejected, NotAuthorised) as failure:
         raise ValidationFailed(
-            "/code", f"{platform} does not take this code: {failure.message}", "refused"
+            "/code", f"{platform} rejected this code: {failure.message}", "refused"
         ) from None
     except PlatformFailure as failure:
         raise api_error(failure) from None
@@ -124,7 +124,7 @@ async def _tokens(
 async def authorize_url(
     platforms: Platforms, by: Actor, platform: str, connection: Connection, public_url: str
 ) -> str:
-    """The page where an operator agrees; it leads back to us with a code and this state."""
+    """Return the URL where an operator authorises us; it redirects back with a code and state."""
     oauth = platforms.marketplace(platform).oauth
     state = await platforms.oauth_states.issue(by, platform)
     url = oauth.authorize_url(connection.app_key, _redirect_uri(public_url), state)
@@ -135,11 +135,11 @@ async def authorize_url(
 
 
 def read_return_address(address: str) -> tuple[str, str]:
-    """The code and the state in the address that a marketplace led back to; empty if missing."""
+    """Return the code and the state in the URL we were redirected to; empty if missing."""
     values = dict(parse_qsl(urlsplit(address.strip()).query))
     return values.get("code", ""), values.get("state", "")
 
 
 def _redirect_uri(public_url: str) -> str:
-    """Where the account holder comes back to; the exchange must name the same."""
+    """Return the URL that the marketplace redirects to; the exchange must name the same."""
     return f"{public_url}/"

@@ -1,11 +1,11 @@
-"""Our connection to a marketplace: credentials sealed, tokens fresh, one refresh at a time."""
+"""Our connections to marketplaces: encrypted credentials, and tokens that are kept fresh."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
@@ -21,24 +21,24 @@ from tradewind.storage.transaction import Tx
 
 ConnectionState = Literal["connected", "expiring", "expired", "none"]
 
-# A token that ends within this time counts as ended: a call may take that long.
+# A token that expires within this time counts as expired: a call may take that long.
 _MARGIN = timedelta(seconds=60)
 _EXPIRING = timedelta(days=7)
 _LEASE = timedelta(seconds=30)
-_PATIENCE_SECONDS = 10.0
+_WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.1
-# How long a process believes its own copy: so soon an operator's change counts everywhere.
-REMEMBER_SECONDS = 5.0
-# A refresh token that was refused is not shown again and again.
-_REFUSED = timedelta(seconds=60)
-# What a refresh brought is worth some patience with the database: it exists nowhere else.
-_KEEP_TRIES = 30
+# How long a process uses its own copy; an operator's change counts everywhere after this time.
+CACHE_SECONDS = 5.0
+# A refresh token that was rejected is not sent again for this long.
+_REJECTED = timedelta(seconds=60)
+# Refreshed tokens exist nowhere else, so storing them is tried for longer than other statements.
+_STORE_ATTEMPTS = 30
 _LONGEST_LIFETIME = 10 * 365 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A connection with its secrets open."""
+    """A connection with its secrets decrypted."""
 
     access: PlatformAccess | None
     app_key: str
@@ -67,13 +67,20 @@ class Connection:
 
     @property
     def usable(self) -> PlatformAccess | None:
-        """What to sign with, if it lasts long enough for a call."""
+        """The access to sign with, if its token lasts long enough for a call."""
         fresh = self.access_expires_at is not None and self.access_expires_at > self.now + _MARGIN
         return self.access if fresh else None
 
 
+class _EncryptedTokens(TypedDict):
+    access_token: bytes
+    expires_in: timedelta
+    refresh_token: bytes | None
+    refresh_expires_in: timedelta | None
+
+
 class Connections:
-    """Hands out what is needed to sign, and refreshes it when it is about to end."""
+    """Returns the access to sign requests with, and refreshes tokens that are about to expire."""
 
     def __init__(
         self,
@@ -86,29 +93,29 @@ class Connections:
         self._keyring = keyring
         self._marketplaces = marketplaces
         self._clients = clients
-        self._remembered: dict[str, tuple[float, PlatformAccess]] = {}
+        self._cached: dict[str, tuple[float, PlatformAccess]] = {}
         self._refreshing: dict[str, asyncio.Task[PlatformAccess]] = {}
 
-    async def access(self, platform: str, refused: str | None = None) -> PlatformAccess:
-        """What to sign with now. `refused` is a token that the platform just turned down."""
-        at, access = self._remembered.get(platform, (float("-inf"), None))
-        if access and monotonic() - at < REMEMBER_SECONDS and access.access_token != refused:
+    async def access(self, platform: str, rejected: str | None = None) -> PlatformAccess:
+        """Return valid access. `rejected` is a token that the marketplace just rejected."""
+        at, access = self._cached.get(platform, (float("-inf"), None))
+        if access and monotonic() - at < CACHE_SECONDS and access.access_token != rejected:
             return access
         connection = await self.find(platform)
         if connection is None or connection.access is None:
             raise NotAuthorised(platform, "not_connected", "No account is connected.")
         access = connection.usable
-        if access is None or access.access_token == refused:
+        if access is None or access.access_token == rejected:
             access = await self._refreshed(platform, connection)
-        self._remembered[platform] = (monotonic(), access)
+        self._cached[platform] = (monotonic(), access)
         return access
 
     async def find(self, platform: str) -> Connection | None:
         row = await sql.find_connection(self._db, platform)
-        return None if row is None else self._opened(row)
+        return None if row is None else self._decrypt(platform, row)
 
     async def refresh_expiring(self, within: timedelta) -> None:
-        """Renew ahead of time what ends soon; a failure is noted, and tried again next time."""
+        """Refresh tokens that expire soon; a failure is logged, and tried again next time."""
         for platform in await sql.list_expiring(self._db, within=within):
             connection = await self.find(platform)
             if connection is not None and platform in self._clients:
@@ -117,11 +124,13 @@ class Connections:
                 except PlatformFailure as failure:
                     log.warning("platform.not_refreshed", platform=platform, error=str(failure))
 
-    async def keep(self, tx: Tx, platform: str, tokens: OAuthTokens) -> None:
-        """Store the tokens of a new authorisation, sealed."""
-        await sql.replace_tokens(tx, platform, owner=tokens.owner, **self._sealed(platform, tokens))
+    async def store_tokens(self, tx: Tx, platform: str, tokens: OAuthTokens) -> None:
+        """Store the tokens of a new authorisation, encrypted."""
+        await sql.replace_tokens(
+            tx, platform, owner=tokens.owner, **self._encrypt_tokens(platform, tokens)
+        )
 
-    async def keep_app(
+    async def store_app(
         self,
         tx: Tx,
         platform: str,
@@ -130,134 +139,130 @@ class Connections:
         *,
         settings_hash: bytes | None = None,
     ) -> None:
-        """Store an application: an operator's, or with a hash what the settings say."""
+        """Store an application: an operator's, or with a hash the one in the settings."""
         await sql.save_app(
             tx,
             platform,
             app_key=app_key,
-            app_secret=self._seal(app_secret, platform, "app_secret"),
+            app_secret=self._encrypt(app_secret, platform, "app_secret"),
             source="operator" if settings_hash is None else "settings",
             settings_hash=settings_hash,
         )
 
     def forget(self, platform: str) -> None:
-        """Believe the database again, not our own copy."""
-        self._remembered.pop(platform, None)
+        """Drop our own copy and read the database again."""
+        self._cached.pop(platform, None)
 
-    async def _refreshed(self, platform: str, seen: Connection) -> PlatformAccess:
-        """The successor of what was seen.
+    async def _refreshed(self, platform: str, current: Connection) -> PlatformAccess:
+        """Return the access that replaces the current one.
 
-        It is fetched by a task of the process's own: a caller who gives up must not take a refresh
-        token along that the platform has already replaced.
+        A task of its own fetches it. If it ended with a caller who gives up, a refresh token that
+        the marketplace has already replaced would be lost.
         """
         task = self._refreshing.get(platform)
         if task is None:
-            task = asyncio.create_task(self._take_turns(platform, seen))
+            task = asyncio.create_task(self._refresh_once(platform, current))
             self._refreshing[platform] = task
-            task.add_done_callback(lambda done: self._end(platform, done))
+            task.add_done_callback(lambda task: self._end(platform, task))
         return await asyncio.shield(task)
 
-    def _end(self, platform: str, done: "asyncio.Task[PlatformAccess]") -> None:
+    def _end(self, platform: str, task: "asyncio.Task[PlatformAccess]") -> None:
         self._refreshing.pop(platform, None)
-        if not done.cancelled():
-            done.exception()  # whoever waited has heard of it; if nobody did, nobody cares
+        if not task.cancelled():
+            task.exception()  # marks it as retrieved: every caller may have given up
 
-    async def _take_turns(self, platform: str, seen: Connection) -> PlatformAccess:
-        """Refresh if it is our turn, else wait for whoever has it, here or in another process."""
-        deadline = monotonic() + _PATIENCE_SECONDS
+    async def _refresh_once(self, platform: str, current: Connection) -> PlatformAccess:
+        """Refresh the tokens, or wait for the process that holds the lease for it."""
+        deadline = monotonic() + _WAIT_SECONDS
         while True:
-            if seen.refresh_token is None:
-                raise NotAuthorised(platform, "token_expired", "The token ended; connect again.")
-            if seen.refused_at is not None and seen.refused_at > seen.now - _REFUSED:
-                raise NotAuthorised(platform, "refused", "The refresh was refused; connect again.")
-            if await sql.take_turn_to_refresh(
-                self._db, platform, version=seen.version, lease=_LEASE
-            ):
-                return await self._refresh(platform, seen)
+            if current.refresh_token is None:
+                raise NotAuthorised(platform, "token_expired", "The token expired; connect again.")
+            if current.refused_at is not None and current.refused_at > current.now - _REJECTED:
+                message = "The refresh token was rejected; connect again."
+                raise NotAuthorised(platform, "refused", message)
+            if await sql.lease_refresh(self._db, platform, version=current.version, lease=_LEASE):
+                return await self._refresh(platform, current)
             await asyncio.sleep(_POLL_SECONDS)
-            found = await self.find(platform)
-            if found is None or monotonic() > deadline:
-                raise Unavailable(
-                    platform, "refreshing", "The token is being renewed.", retry_after=1
-                )
-            if found.version != seen.version and found.usable is not None:
-                return found.usable
-            seen = found
+            latest = await self.find(platform)
+            if latest is None or monotonic() > deadline:
+                message = "The token is being refreshed."
+                raise Unavailable(platform, "refreshing", message, retry_after=1)
+            if latest.version != current.version and latest.usable is not None:
+                return latest.usable
+            current = latest
 
-    async def _refresh(self, platform: str, seen: Connection) -> PlatformAccess:
+    async def _refresh(self, platform: str, current: Connection) -> PlatformAccess:
         market, client = self._marketplaces[platform], self._clients[platform]
         try:
             tokens = await market.oauth.refresh(
-                client, seen.app_key, seen.app_secret, seen.refresh_token or ""
+                client, current.app_key, current.app_secret, current.refresh_token or ""
             )
         except PlatformFailure as failure:
-            await sql.note_failed_refresh(
+            await sql.record_failed_refresh(
                 self._db,
                 platform,
-                version=seen.version,
+                version=current.version,
                 failure=str(failure),
-                refused=isinstance(failure, NotAuthorised | Rejected),
+                rejected=isinstance(failure, NotAuthorised | Rejected),
             )
             raise
-        await self._keep_refreshed(platform, seen.version, tokens)
+        await self._store_refreshed(platform, current.version, tokens)
         log.info("platform.refreshed", platform=platform, expires_in=tokens.expires_in)
-        return PlatformAccess(seen.app_key, seen.app_secret, tokens.access_token)
+        return PlatformAccess(current.app_key, current.app_secret, tokens.access_token)
 
-    async def _keep_refreshed(self, platform: str, version: int, tokens: OAuthTokens) -> None:
-        for attempt in range(1, _KEEP_TRIES + 1):
+    async def _store_refreshed(self, platform: str, version: int, tokens: OAuthTokens) -> None:
+        for attempt in range(1, _STORE_ATTEMPTS + 1):
             try:
-                kept = await sql.save_refreshed(
-                    self._db, platform, version=version, **self._sealed(platform, tokens)
+                stored = await sql.save_refreshed(
+                    self._db, platform, version=version, **self._encrypt_tokens(platform, tokens)
                 )
             except ServiceUnavailable:
-                if attempt == _KEEP_TRIES:
+                if attempt == _STORE_ATTEMPTS:
                     raise
                 await asyncio.sleep(1)
             else:
-                if not kept:
+                if not stored:
                     log.warning("platform.refresh_outdated", platform=platform)
                 return
 
-    def _sealed(self, platform: str, tokens: OAuthTokens) -> dict[str, Any]:
+    def _encrypt_tokens(self, platform: str, tokens: OAuthTokens) -> _EncryptedTokens:
         refresh, lasts = tokens.refresh_token, tokens.refresh_expires_in
         return {
-            "access_token": self._seal(tokens.access_token, platform, "access_token"),
+            "access_token": self._encrypt(tokens.access_token, platform, "access_token"),
             "expires_in": _lifetime(tokens.expires_in),
-            "refresh_token": self._seal(refresh, platform, "refresh_token") if refresh else None,
+            "refresh_token": self._encrypt(refresh, platform, "refresh_token") if refresh else None,
             "refresh_expires_in": None if lasts is None else _lifetime(lasts),
         }
 
-    def _opened(self, row: Any) -> Connection:
-        def opened(column: str) -> str | None:
-            sealed = row[column]
-            if sealed is None:
-                return None
-            return unseal(self._keyring, sealed, place(row["platform"], column)).decode()
+    def _decrypt(self, platform: str, row: sql.ConnectionRow) -> Connection:
+        def decrypted(column: str, value: bytes | None) -> str | None:
+            name = column_name(platform, column)
+            return None if value is None else unseal(self._keyring, value, name).decode()
 
-        secret = opened("app_secret") or ""
-        token = opened("access_token")
+        secret = decrypted("app_secret", row.app_secret) or ""
+        token = decrypted("access_token", row.access_token)
         return Connection(
-            access=PlatformAccess(row["app_key"], secret, token) if token else None,
-            app_key=row["app_key"],
+            access=PlatformAccess(row.app_key, secret, token) if token else None,
+            app_key=row.app_key,
             app_secret=secret,
-            refresh_token=opened("refresh_token"),
-            access_expires_at=row["access_expires_at"],
-            refresh_expires_at=row["refresh_expires_at"],
-            owner=row["owner"],
-            failure=row["failure"],
-            refused_at=row["refused_at"],
-            version=row["version"],
-            now=row["now"],
+            refresh_token=decrypted("refresh_token", row.refresh_token),
+            access_expires_at=row.access_expires_at,
+            refresh_expires_at=row.refresh_expires_at,
+            owner=row.owner,
+            failure=row.failure,
+            refused_at=row.refused_at,
+            version=row.version,
+            now=row.now,
         )
 
-    def _seal(self, value: str, platform: str, column: str) -> bytes:
-        return seal(self._keyring, value.encode(), place(platform, column))
+    def _encrypt(self, value: str, platform: str, column: str) -> bytes:
+        return seal(self._keyring, value.encode(), column_name(platform, column))
 
 
 def _lifetime(seconds: int) -> timedelta:
     return timedelta(seconds=max(0, min(seconds, _LONGEST_LIFETIME)))
 
 
-def place(platform: str, column: str) -> str:
-    """Where a sealed value stands, which is part of its seal."""
+def column_name(platform: str, column: str) -> str:
+    """Name the row and column that a value is encrypted for: it decrypts only there."""
     return f"platform_connection/{platform}/{column}"

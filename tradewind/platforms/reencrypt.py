@@ -1,34 +1,32 @@
-"""Seals the credentials of marketplaces anew, with the first of several master secrets."""
+"""Encrypts the stored credentials of marketplaces with the current master secret."""
 
 from tradewind.platforms import sql
-from tradewind.platforms.connection import place
+from tradewind.platforms.connection import column_name
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import key_id_of, seal, unseal
 
-_COLUMNS = ("app_secret", "access_token", "refresh_token")
-
 
 async def reencrypt(db: Database, keyring: Keyring) -> int:
-    """Move every connection to the current master secret; how many values were moved.
+    """Move every connection to the current master secret; return how many values were moved.
 
-    A connection that changes meanwhile is left to who changed it: they sealed it anew.
+    A connection that changes meanwhile is skipped: the change encrypted it with the current secret.
     """
     moved = 0
-    for row in await sql.sealed_values(db):
-        old = {name: row[name] for name in _COLUMNS}
-        stale = [v for v in old.values() if v is not None and key_id_of(v) != keyring.current_id]
+    for platform, version, secrets in await sql.list_encrypted(db):
+        stale = [value for value in secrets if value and key_id_of(value) != keyring.current_id]
         if not stale:
             continue
-        new = {
-            name: None if value is None else _again(keyring, row["platform"], name, value)
-            for name, value in old.items()
-        }
-        if await sql.replace_sealed(db, row["platform"], version=row["version"], sealed=new):
+        replaced = sql.EncryptedSecrets(
+            *(
+                value and _reencrypt(keyring, column_name(platform, column), value)
+                for column, value in secrets._asdict().items()
+            )
+        )
+        if await sql.replace_encrypted(db, platform, version=version, secrets=replaced):
             moved += len(stale)
     return moved
 
 
-def _again(keyring: Keyring, platform: str, column: str, sealed: bytes) -> bytes:
-    where = place(platform, column)
-    return seal(keyring, unseal(keyring, sealed, where), where)
+def _reencrypt(keyring: Keyring, column: str, value: bytes) -> bytes:
+    return seal(keyring, unseal(keyring, value, column), column)

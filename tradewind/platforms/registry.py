@@ -9,7 +9,7 @@ from uuid import UUID
 
 from tradewind.egress.client import Client
 from tradewind.platforms.alibaba.marketplace import ALIBABA
-from tradewind.platforms.connection import REMEMBER_SECONDS, Connection, Connections
+from tradewind.platforms.connection import CACHE_SECONDS, Connection, Connections
 from tradewind.platforms.contract import Capability, Connector, NoticeRejected, Traits
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -177,7 +177,7 @@ class Platforms:
 
     async def _is_configured(self, platform: str) -> bool:
         """Whether it has credentials, as of a few seconds ago at the most."""
-        if monotonic() - self._configured.get(platform, float("-inf")) < REMEMBER_SECONDS:
+        if monotonic() - self._configured.get(platform, float("-inf")) < CACHE_SECONDS:
             return True
         if await self.connections.find(platform) is None:
             return False

@@ -1,37 +1,68 @@
 """The statements about our connections to marketplaces."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
-
-import asyncpg
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
 
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
 
-async def find_connection(db: Database | Tx, platform: str) -> asyncpg.Record | None:
-    return await db.fetchrow(
+class ConnectionRow(NamedTuple):
+    """A connection as it is stored: its secrets are encrypted."""
+
+    app_key: str
+    app_secret: bytes
+    access_token: bytes | None
+    refresh_token: bytes | None
+    access_expires_at: datetime | None
+    refresh_expires_at: datetime | None
+    owner: str | None
+    failure: str | None
+    refused_at: datetime | None
+    version: int
+    now: datetime
+
+
+class CredentialsOrigin(NamedTuple):
+    """Who set a marketplace's credentials; a hash of what the settings said, if they did."""
+
+    source: Literal["operator", "settings"]
+    settings_hash: bytes | None
+
+
+class EncryptedSecrets(NamedTuple):
+    """The encrypted columns of a connection."""
+
+    app_secret: bytes
+    access_token: bytes | None
+    refresh_token: bytes | None
+
+
+async def find_connection(db: Database | Tx, platform: str) -> ConnectionRow | None:
+    row = await db.fetchrow(
         """
-        SELECT platform, app_key, app_secret, access_token, refresh_token, access_expires_at,
-               refresh_expires_at, owner, version, failure, refused_at, updated_at,
-               tradewind_now() AS now
+        SELECT app_key, app_secret, access_token, refresh_token, access_expires_at,
+               refresh_expires_at, owner, failure, refused_at, version, tradewind_now() AS now
           FROM platform_connection
          WHERE platform = $1 AND NOT disconnected
         """,
         platform,
     )
+    return None if row is None else ConnectionRow(*row)
 
 
-async def lock_source(tx: Tx, platform: str) -> asyncpg.Record | None:
-    """Who set this platform's credentials, held; None: nobody ever did."""
-    return await tx.fetchrow(
+async def lock_credentials_origin(tx: Tx, platform: str) -> CredentialsOrigin | None:
+    """Lock a marketplace's credentials; None when nobody ever set any."""
+    row = await tx.fetchrow(
         "SELECT source, settings_hash FROM platform_connection WHERE platform = $1 FOR UPDATE",
         platform,
     )
+    return None if row is None else CredentialsOrigin(*row)
 
 
 async def list_expiring(db: Database, *, within: timedelta) -> Sequence[str]:
-    """The platforms whose access token ends soon, and that have a refresh token to renew it."""
+    """List the marketplaces whose access token expires soon and can be refreshed."""
     rows = await db.fetch(
         """
         SELECT platform
@@ -56,7 +87,7 @@ async def save_app(
     source: str,
     settings_hash: bytes | None,
 ) -> None:
-    """Set the application; another one than before forgets the tokens of the old."""
+    """Set the application; tokens of another application are deleted."""
     await tx.execute(
         """
         INSERT INTO platform_connection AS c
@@ -99,7 +130,7 @@ async def replace_tokens(
     refresh_expires_in: timedelta | None,
     owner: str | None,
 ) -> None:
-    """Set all about the authorisation: nothing of an earlier one, perhaps another's, stays."""
+    """Replace the authorisation as a whole; an earlier one may have been another owner's."""
     await tx.execute(
         """
         UPDATE platform_connection
@@ -134,7 +165,7 @@ async def save_refreshed(
     refresh_token: bytes | None,
     refresh_expires_in: timedelta | None,
 ) -> bool:
-    """Store what a refresh brought; False: somebody set others meanwhile, and those stand."""
+    """Store refreshed tokens; False if others were stored meanwhile, which then stay."""
     status = await db.execute(
         """
         UPDATE platform_connection
@@ -159,11 +190,9 @@ async def save_refreshed(
     return status == "UPDATE 1"
 
 
-async def take_turn_to_refresh(
-    db: Database, platform: str, *, version: int, lease: timedelta
-) -> bool:
-    """Whether the refresh of exactly this version is ours to do."""
-    took = await db.fetchval(
+async def lease_refresh(db: Database, platform: str, *, version: int, lease: timedelta) -> bool:
+    """Take the lease for refreshing this version of the tokens; False if another process has it."""
+    leased = await db.fetchval(
         """
         UPDATE platform_connection
            SET refreshing_until = tradewind_now() + $3::interval
@@ -176,11 +205,11 @@ async def take_turn_to_refresh(
         version,
         lease,
     )
-    return took is not None
+    return leased is not None
 
 
-async def note_failed_refresh(
-    db: Database, platform: str, *, version: int, failure: str, refused: bool
+async def record_failed_refresh(
+    db: Database, platform: str, *, version: int, failure: str, rejected: bool
 ) -> None:
     await db.execute(
         """
@@ -193,12 +222,12 @@ async def note_failed_refresh(
         platform,
         version,
         failure,
-        refused,
+        rejected,
     )
 
 
 async def disconnect(tx: Tx, platform: str) -> bool:
-    """Forget the tokens and close the connection; whether there was one."""
+    """Delete the tokens and close the connection; return whether there was one."""
     status = await tx.execute(
         """
         UPDATE platform_connection
@@ -219,24 +248,21 @@ async def disconnect(tx: Tx, platform: str) -> bool:
     return status == "UPDATE 1"
 
 
-async def sealed_values(db: Database) -> Sequence[asyncpg.Record]:
-    """Everything that is sealed here, to be sealed anew with another master secret."""
-    return await db.fetch(
+async def list_encrypted(db: Database) -> Sequence[tuple[str, int, EncryptedSecrets]]:
+    """List every marketplace with the version of its connection and its encrypted columns."""
+    rows = await db.fetch(
         """
         SELECT platform, version, app_secret, access_token, refresh_token
           FROM platform_connection
         """
     )
+    return [(row[0], row[1], EncryptedSecrets(*row[2:])) for row in rows]
 
 
-async def replace_sealed(
-    db: Database,
-    platform: str,
-    *,
-    version: int,
-    sealed: Mapping[str, bytes | None],
+async def replace_encrypted(
+    db: Database, platform: str, *, version: int, secrets: EncryptedSecrets
 ) -> bool:
-    """Store the same secrets in another seal, unless they changed meanwhile."""
+    """Store the same secrets encrypted with another key, unless they changed meanwhile."""
     status = await db.execute(
         """
         UPDATE platform_connection
@@ -245,8 +271,6 @@ async def replace_sealed(
         """,
         platform,
         version,
-        sealed["app_secret"],
-        sealed["access_token"],
-        sealed["refresh_token"],
+        *secrets,
     )
     return status == "UPDATE 1"
