@@ -212,7 +212,7 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None
     address = desk.page.get_by_label("Address it led back to")
     address.fill(f"https://elsewhere.example/?code=not-a-code&state={state}")
     desk.page.get_by_role("button", name="Authorise").click()
-    expect(desk.page.locator("#error-returned")).to_contain_text("does not take this code")
+    expect(desk.page.locator("#error-returned")).to_contain_text("rejected this code")
     expect(address).to_have_value("")
     assert desk.serious() == []
 
@@ -235,7 +235,7 @@ def test_a_code_that_another_session_asked_for_connects_nothing(store: Store, en
     answer = enter(store.api.operator()).post("/platforms/alibaba", code="theirs", state=state)
 
     assert answer.status_code == 422
-    assert "begun by another session" in answer.text
+    assert "started by another session" in answer.text
 
 
 def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) -> None:

@@ -1,4 +1,4 @@
-"""What every marketplace offers us: the one contract that all connectors keep."""
+"""The contract that every connector implements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a marketplace is like: what it can, and what it asks for."""
+    """The facts about a marketplace: its names, its capabilities and its limits."""
 
     platform: str
     name: str
@@ -63,31 +63,31 @@ class Connector(Protocol):
     async def search(self, query: Query) -> SearchPage: ...
 
     async def detail(self, product_id: str, lang: str) -> Product:
-        """The product; Never with NOT_FOUND when there is none."""
+        """Read a product; Rejected with NOT_FOUND when there is none."""
         ...
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview: ...
 
     async def create(self, draft: OrderRequest) -> Placed:
-        """Place an order, once. After OutcomeUnknown, look for it before placing it again."""
+        """Place an order, once. After OutcomeUnknown, look it up before placing it again."""
         ...
 
     async def read_one(self, order_id: str) -> PlatformOrder: ...
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
-        """Those of at most `most_orders_a_read` orders that exist, in any order."""
+        """Read at most `most_orders_a_read` orders, in any order; unknown ids are left out."""
         ...
 
     async def modified_between(
         self, since: datetime, until: datetime, page: int
     ) -> tuple[Sequence[PlatformOrder], bool]:
-        """Orders that changed in a window of time, a page at a time, and whether more follow."""
+        """Read a page of the orders that changed in a window, and whether more pages follow."""
         ...
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
-        """Every order that was placed under our reference; none: it was never placed.
+        """Find every order that was placed under our reference; none if it was never placed.
 
-        A create that is still under way there may show only later: look again before you repeat it.
+        A create that is still in progress may show only later: look again before you repeat it.
         """
         ...
 
@@ -100,15 +100,15 @@ class Connector(Protocol):
         ...
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:
-        """Where a person pays these orders by hand."""
+        """Return the URL of a page where a person pays these orders."""
         ...
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:
-        """What became of a payment whose outcome was not known."""
+        """Look up a payment whose outcome was unknown."""
         ...
 
     async def refund(self, request: RefundRequest) -> str:
-        """Ask for money back; the refund's id."""
+        """Request a refund; return its id."""
         ...
 
     async def refunds(self, order_id: str) -> Sequence[Refund]: ...
@@ -116,9 +116,9 @@ class Connector(Protocol):
     def read_notice(
         self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
     ) -> Notice:
-        """What a push says; NoticeRefused when its signature is wrong, as far as one is defined."""
+        """Verify and read a notice; NoticeRejected when its signature is wrong."""
         ...
 
 
 class NoticeRejected(ValueError):
-    """A push that is forged, or that nobody can read."""
+    """A notice that is forged or unreadable."""

@@ -1,4 +1,4 @@
-"""What callers are told when a marketplace is unknown, not set up, or failed."""
+"""The errors that callers get when a marketplace is unknown, not connected, or failed."""
 
 from tradewind.errors import Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.platforms.failures import NotAuthorised, PlatformFailure, Throttled, Unavailable
@@ -21,14 +21,14 @@ class PlatformNotConfigured(Invalid):
     """
 
     code = "platform_not_configured"
-    title = "The marketplace is not set up"
+    title = "The marketplace is not connected"
 
     def __init__(self, platform: str) -> None:
-        super().__init__(f"{platform} is not set up here; an operator can connect it.")
+        super().__init__(f"{platform} is not connected here; an operator can connect it.")
 
 
 class CapabilityNotSupported(Invalid):
-    """This marketplace cannot do that. `GET /v1/platforms` lists what each can."""
+    """This marketplace cannot do that. `GET /v1/platforms` lists the capabilities of each."""
 
     code = "capability_not_supported"
     title = "The marketplace cannot do this"
@@ -38,9 +38,9 @@ class CapabilityNotSupported(Invalid):
 
 
 class PlatformFailed(UpstreamFailed):
-    """The marketplace failed or gave an answer that nobody can read; nothing stored can answer.
+    """The marketplace failed or gave an unreadable response, and nothing stored can answer.
 
-    `upstream` has its own words. Try again after the seconds in `Retry-After`.
+    `upstream` has its own code and message. Try again after the seconds in `Retry-After`.
     """
 
     code = "platform_failed"
@@ -48,21 +48,21 @@ class PlatformFailed(UpstreamFailed):
 
     def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
         super().__init__(
-            f"{failure.platform} did not give a usable answer; try again.",
+            f"{failure.platform} did not give a usable response; try again.",
             upstream=_upstream(failure),
             retry_after=retry_after,
         )
 
 
 class PlatformBusy(ServiceUnavailable):
-    """The marketplace, or our budget for calling it, is used up for the moment."""
+    """The marketplace's rate limit, or our own budget for calling it, is used up for now."""
 
     code = "platform_busy"
-    title = "The marketplace takes no more calls for now"
+    title = "The marketplace accepts no more calls for now"
 
     def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
         super().__init__(
-            f"{failure.platform} takes no more calls for the moment; try again.",
+            f"{failure.platform} accepts no more calls for the moment; try again.",
             upstream=_upstream(failure),
             retry_after=retry_after,
         )
@@ -79,7 +79,7 @@ class PlatformAuthExpired(ServiceUnavailable):
 
     def __init__(self, failure: PlatformFailure) -> None:
         super().__init__(
-            f"Our authorisation at {failure.platform} has ended; an operator must renew it.",
+            f"Our authorisation at {failure.platform} has expired; an operator must renew it.",
             upstream=_upstream(failure),
             retry_after=60,
         )

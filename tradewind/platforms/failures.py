@@ -1,4 +1,4 @@
-"""How a call to a marketplace can fail: try again later, never, or find out."""
+"""How a call to a marketplace can fail: unavailable, rejected, or with an unknown outcome."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from tradewind.errors import TradewindError
 
 
 class Reason(StrEnum):
-    """Why a marketplace will never do what it was asked, in our words."""
+    """Why a marketplace rejected a call, in terms that all marketplaces share."""
 
     OUT_OF_STOCK = "out_of_stock"
     BELOW_MINIMUM = "below_minimum"
@@ -26,7 +26,7 @@ class Reason(StrEnum):
 
 
 class PlatformFailure(TradewindError):
-    """A marketplace did not do what it was asked. `code` and `message` are its own words."""
+    """A call to a marketplace failed. `code` and `message` are the marketplace's own."""
 
     def __init__(self, platform: str, code: str, message: str) -> None:
         super().__init__(f"{platform}: {message} ({code})")
@@ -60,7 +60,7 @@ class NotAuthorised(Unavailable):
 
 
 class Rejected(PlatformFailure):
-    """The marketplace refused for good: the same call will always be refused."""
+    """The marketplace rejected the call for good: repeating it cannot succeed."""
 
     def __init__(
         self, platform: str, code: str, message: str, *, reason: Reason = Reason.OTHER
@@ -70,12 +70,12 @@ class Rejected(PlatformFailure):
 
     @property
     def word(self) -> str:
-        """Our word for why; the platform's own where we have none."""
+        """Our word for the reason; the marketplace's own code where we have none."""
         return self.code if self.reason is Reason.OTHER else self.reason.value
 
 
 class OutcomeUnknown(PlatformFailure):
-    """Whether it was done is not known. Look it up by our reference before anything is repeated."""
+    """The call may have been carried out. Look it up by our reference before repeating it."""
 
 
 class UnreadableResponse(ValueError):

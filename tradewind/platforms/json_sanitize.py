@@ -1,12 +1,12 @@
-"""Letters that are none: what marketplaces' JSON can spell, and no database and no answer holds."""
+"""Sanitises text in marketplace JSON that PostgreSQL cannot store."""
 
 import re
 
-# Every escape is looked at whole, so that a backslash which is itself escaped begins none.
+# Each escape is matched whole, so that an escaped backslash does not begin another escape.
 _ESCAPE = re.compile(
-    rb"\\(?:(?P<none>u0000)"
+    rb"\\(?:(?P<null>u0000)"
     rb"|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    rb"|(?P<surrogate>u[dD][89a-fA-F][0-9a-fA-F]{2})"
     rb"|.)",
     re.DOTALL,
 )
@@ -14,15 +14,15 @@ _SUSPICIOUS = (rb"\u0000", rb"\ud", rb"\uD")
 
 
 def sanitize(body: bytes) -> bytes:
-    """The same JSON, with U+FFFD for U+0000 and for halves of letters.
+    """Replace U+0000 and lone surrogates by U+FFFD.
 
-    Sellers and buyers write what is in it: one such letter in a title or a tracking number would
-    keep a whole order, or a whole page of products, from being read or stored.
+    Sellers and buyers write these texts: a single such character in a title or a tracking number
+    would keep a whole order, or a whole page of products, from being read or stored.
     """
-    if not any(mark in body for mark in _SUSPICIOUS):
+    if not any(escape in body for escape in _SUSPICIOUS):
         return body
-    return _ESCAPE.sub(_letter, body)
+    return _ESCAPE.sub(_replacement, body)
 
 
-def _letter(found: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if found["none"] or found["half"] else found[0]
+def _replacement(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if escape["null"] or escape["surrogate"] else escape[0]

@@ -1,4 +1,4 @@
-"""A marketplace as the registry lists it: what it is like, and how to connect to it."""
+"""A marketplace as the registry lists it: its facts, its connector, its OAuth."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from tradewind.platforms.paced_client import PacedClient
 
 
 class OAuthClient(Protocol):
-    """How our operator lets us act for the buyer's account at a marketplace."""
+    """The OAuth flow by which an operator authorises us at a marketplace."""
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
-        """Where the operator says yes, in a browser."""
+        """Return the URL where the operator authorises us, in a browser."""
         ...
 
     async def exchange(
         self, client: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
     ) -> OAuthTokens:
-        """Tokens for the code that the operator came back with."""
+        """Exchange the code that the operator was redirected with for tokens."""
         ...
 
     async def refresh(
         self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
     ) -> OAuthTokens:
-        """New tokens for a refresh token."""
+        """Exchange a refresh token for new tokens."""
         ...
 
 
@@ -42,7 +42,7 @@ class Marketplace:
     demo: AppCredentials | None = None
     # The path at which the simulator speaks its dialect; None: the simulator does not.
     simulator_path: str | None = None
-    # There is no real one: its URL is always the simulator's.
+    # There is no real marketplace of this name: its URL is always the simulator's.
     simulated_only: bool = False
 
     @property

@@ -1,4 +1,4 @@
-"""The values that are spoken with marketplaces, the same for all of them. Money is in fen."""
+"""The values that connectors take and return, the same for all marketplaces. Money is in fen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Sort(StrEnum):
 
 
 class PlatformOrderStatus(StrEnum):
-    """Where an order stands on its marketplace, in words that all of them share."""
+    """The status of an order on its marketplace, in terms that all marketplaces share."""
 
     CREATING = "creating"
     PENDING_PAYMENT = "pending_payment"
@@ -36,7 +36,7 @@ Status = PlatformOrderStatus
 
 
 class PaymentState(StrEnum):
-    """What a marketplace says about an order's money."""
+    """The payment status of an order on its marketplace."""
 
     UNPAID = "unpaid"
     PROCESSING = "processing"
@@ -74,7 +74,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A product as a search finds it; None where the marketplace does not say."""
+    """A product in search results; None where the marketplace does not say."""
 
     id: str
     title: str
@@ -102,7 +102,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class Sku:
-    """One variant of a product. `id` is what an order names it by."""
+    """A variant of a product. Orders name it by `id`."""
 
     id: str
     attributes: Mapping[str, str]
@@ -134,7 +134,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What to buy, and how many."""
+    """A product or variant to buy, and its quantity."""
 
     product_id: str
     sku_id: str | None
@@ -143,7 +143,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to ship to, in China."""
+    """An address in China to ship to."""
 
     name: str
     phone: str
@@ -156,13 +156,13 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """An order to be placed. `reference` is ours, unique, and what it is found again by."""
+    """An order to place. `reference` is ours and unique; the order is looked up by it."""
 
     reference: str
     lines: Sequence[Line]
     address: Address
     remark: str | None = None
-    # What the last preview said; a marketplace with a price guard refuses to create above it.
+    # The total of the last preview; a marketplace with a price limit rejects an order above it.
     expected_total_fen: int | None = None
 
 
@@ -198,7 +198,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An order was created; the marketplace may have split it into several."""
+    """The orders that were created; the marketplace may have split one into several."""
 
     order_ids: Sequence[str]
     total_fen: int | None
@@ -230,9 +230,8 @@ class Shipment:
 class PlatformOrder:
     """An order as its marketplace shows it now.
 
-    A `status` of None means a raw value that we do not know: whoever keeps the order keeps its
-    last status. The amounts are what the marketplace says, discounts and refunds not deducted
-    twice: goods + freight - discount = total.
+    A `status` of None means a raw value that we do not know: the stored order keeps its last
+    status. The amounts are the marketplace's: goods + freight - discount = total.
     """
 
     id: str
@@ -257,7 +256,7 @@ class PlatformOrder:
 
 
 class CancelState(StrEnum):
-    """What came of asking to cancel."""
+    """The result of a cancellation."""
 
     DONE = "done"
     REQUESTED = "requested"
@@ -265,10 +264,10 @@ class CancelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What came of a payment: `paid`, `processing` (the order will tell), or `failed`.
+    """The result of a payment: `paid`, `processing` (the order shows it later), or `failed`.
 
-    A refusal may also be raised as Rejected. When a payment is looked up later, `unpaid` says that
-    nothing of it is to be seen: the same operation id may be sent again.
+    A failure may also be raised as Rejected. When a payment is looked up later, `unpaid` means that
+    the marketplace has no trace of it: the same operation id may be sent again.
     """
 
     state: PaymentState
@@ -284,7 +283,7 @@ class RefundKind(StrEnum):
 
 
 class RefundState(StrEnum):
-    """Where a refund stands."""
+    """The status of a refund."""
 
     REQUESTED = "requested"
     APPROVED = "approved"
@@ -295,7 +294,7 @@ class RefundState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RefundRequest:
-    """Money to ask back from the seller; freight is named apart and counts on top."""
+    """A refund to request from the seller; freight is separate and added to the goods."""
 
     order_id: str
     kind: RefundKind
@@ -319,7 +318,7 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A push from a marketplace: a hint to read these orders again, never a fact."""
+    """A notice from a marketplace: a hint to read these orders again, never a fact."""
 
     id: str
     kind: str

@@ -1,4 +1,4 @@
-"""The OAuth `state`: ties an authorisation to the credential that began it, for one use."""
+"""The OAuth `state`: ties an authorisation to the credential that requested it, for one use."""
 
 import base64
 import hashlib
@@ -38,23 +38,23 @@ class OAuthStates:
         return f"{text}.{key_id}{_sign(key, text, by)}"
 
     async def redeem(self, by: Actor, platform: str, state: str | None) -> None:
-        """Use up a state; ValidationFailed unless it is valid for this actor and marketplace."""
+        """Consume a state; ValidationFailed unless it is valid for this actor and marketplace."""
         if not state:
             raise ValidationFailed(
                 "/state", "Send the state that the marketplace returned with the code.", "missing"
             )
         now = await sql.today(self._db)
         if not self._is_valid(by, platform, state, now):
-            raise _refused()
+            raise _invalid_state()
         if not await limits.take_once(self._db, f"oauth-state:{state}", within=LIFETIME):
-            raise _refused()
+            raise _invalid_state()
 
     def _is_valid(self, by: Actor, platform: str, state: str, now: datetime) -> bool:
         text, _, signature = state.rpartition(".")
-        named, _, rest = text.partition(".")
+        state_platform, _, rest = text.partition(".")
         expires, _, _ = rest.partition(".")
         key = self._keyring.find("platform authorisations", signature[:_KEY_ID_LENGTH])
-        if key is None or named != platform or not expires.isdecimal():
+        if key is None or state_platform != platform or not expires.isdecimal():
             return False
         expected = _sign(key, text, by).encode()
         genuine = hmac.compare_digest(signature[_KEY_ID_LENGTH:].encode(), expected)
@@ -72,9 +72,9 @@ def _sign(key: bytes, text: str, by: Actor) -> str:
     return base64.urlsafe_b64encode(mac).decode().rstrip("=")
 
 
-def _refused() -> ValidationFailed:
+def _invalid_state() -> ValidationFailed:
     return ValidationFailed(
         "/state",
-        "This authorisation was begun by another session or API key, more than 30 minutes ago, or "
-        "was used already. Open the authorisation address again, and agree there yourself.",
+        "This authorisation was started by another session or API key, more than 30 minutes ago, "
+        "or was used already. Open the authorisation URL again, and authorise there yourself.",
     )

@@ -1,4 +1,4 @@
-"""The way to one marketplace: paced, limited in time, and honest about what is not known."""
+"""An HTTP client for one marketplace: paced, with a deadline, metrics and retries of safe calls."""
 
 import asyncio
 import random
@@ -10,8 +10,8 @@ from tradewind.observability.logs import log
 from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
 from tradewind.platforms.failures import BudgetUsedUp, OutcomeUnknown, Unavailable
 
-# A call that changes nothing is tried again, this often, with a pause that doubles.
-_SAFE_TRIES = 3
+# A safe call is tried this often, with a pause that doubles.
+_SAFE_ATTEMPTS = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
 
@@ -21,8 +21,8 @@ Pace = Callable[[float], Awaitable[None]]
 class PacedClient:
     """Sends a connector's requests.
 
-    `pace` waits for the platform's budget, which all processes share, at most as many seconds
-    as it is given, and raises BudgetUsedUp when that is not enough.
+    `pace` waits for the marketplace's budget, which all processes share, at most as many seconds
+    as its argument says, and raises BudgetUsedUp when that is not enough.
     """
 
     def __init__(self, platform: str, base_url: str, client: Client, pace: Pace) -> None:
@@ -40,26 +40,31 @@ class PacedClient:
         safe: bool,
         seconds: float = 10.0,
     ) -> Reply:
-        """Send what `prepare` makes (anew for each try: a signature has a time in it).
+        """Send the request that `prepare` returns, anew for each attempt: signatures hold the time.
 
-        `safe` is whether the operation may be repeated. If not, a request that may have arrived
-        without an answer becomes OutcomeUnknown; every other failure becomes Unavailable.
+        `safe` means that the operation may be repeated. If not, a request that may have arrived
+        but was not answered becomes OutcomeUnknown; every other failure becomes Unavailable.
         """
         deadline = perf_counter() + seconds
-        for attempt in range(1, _SAFE_TRIES + 1):
+        for attempt in range(1, _SAFE_ATTEMPTS + 1):
             try:
-                return await self._once(operation, path, prepare, safe=safe, deadline=deadline)
-            except BudgetUsedUp:  # it has waited as long as it may
+                return await self._attempt(operation, path, prepare, safe=safe, deadline=deadline)
+            except BudgetUsedUp:  # the pacing has waited until the deadline
                 raise
             except Unavailable as failure:
                 pause = _FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - a jitter
                 left = deadline - perf_counter()
-                if not safe or attempt == _SAFE_TRIES or failure.retry_after > left or pause > left:
+                if (
+                    not safe
+                    or attempt == _SAFE_ATTEMPTS
+                    or failure.retry_after > left
+                    or pause > left
+                ):
                     raise
                 await asyncio.sleep(pause)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
-    async def _once(
+    async def _attempt(
         self,
         operation: str,
         path: str,
@@ -70,8 +75,8 @@ class PacedClient:
     ) -> Reply:
         await self._pace(deadline - perf_counter())
         started = perf_counter()
-        if started >= deadline:  # a process that was frozen meanwhile sends nothing so late
-            raise self._failure("no_time", "The call's time was over before it.", unknown=False)
+        if started >= deadline:  # a process that was suspended sends nothing after its deadline
+            raise self._failure("no_time", "The deadline passed before the call.", unknown=False)
         body, headers = prepare()
         result = "failed"
         reason = None
@@ -85,9 +90,9 @@ class PacedClient:
             )
             result = str(reply.status)
         except CallFailed as failure:
-            reason = str(failure)  # libcurl's words name addresses: they are for the log
+            reason = str(failure)  # libcurl's message names addresses: it is for the log only
             unknown = failure.sent and not safe
-            raise self._failure("no_answer", "No answer came.", unknown=unknown) from None
+            raise self._failure("no_answer", "No response came.", unknown=unknown) from None
         finally:
             took = perf_counter() - started
             PLATFORM_CALLS.labels(self.platform, operation, result).inc()

@@ -1,4 +1,4 @@
-"""Pacing: all processes together call a marketplace no faster than it bears, changes first."""
+"""Pacing: all processes together stay within a marketplace's rate, changes first."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _SECOND = 1_000_000
 
 
 class Purpose(StrEnum):
-    """What a call to a marketplace is for. It decides how much of the budget the call may use."""
+    """The purpose of a call, which decides how much of the marketplace's budget it may use."""
 
     CHANGE = "change"
     SYNC = "sync"
@@ -29,9 +29,9 @@ class Purpose(StrEnum):
 class _Limit:
     """How much of a marketplace's budget one purpose may use.
 
-    It may take `share` of the rate, and leaves `reserve` of the burst to purposes with a smaller
-    reserve: while it is at its limit, those still get their calls at once. Without `waits`, a call
-    that finds no room fails at once.
+    It may use `share` of the rate, and leaves `reserve` of the burst to purposes with a smaller
+    reserve: while it is at its limit, their calls still start immediately. Without `waits`, a call
+    that exceeds the budget fails immediately.
     """
 
     share: float
@@ -45,12 +45,12 @@ _LIMITS: Mapping[Purpose, _Limit] = {
     Purpose.REFRESH: _Limit(share=1 / 2, reserve=1 / 4, waits=False),
     Purpose.BROWSE: _Limit(share=1 / 2, reserve=1 / 4),
 }
-# Of the marketplace's rate, what the refreshes of one account may use.
+# The share of the marketplace's rate that the refreshes of a single account may use.
 _ACCOUNT_SHARE = 1 / 4
 
 
 def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
-    """Wait for room in the budget that all processes share, as long as the caller has time."""
+    """Return a function that waits for the shared budget until the caller's deadline."""
     limit = _LIMITS[purpose]
     burst = max(1, rate.burst - int(rate.burst * limit.reserve))
     budgets = [(f"platform:{platform}", Rate(rate.per_minute, burst))]
@@ -59,8 +59,8 @@ def paced(db: Database, platform: str, rate: Rate, purpose: Purpose) -> Pace:
 
     async def wait(seconds: float) -> None:
         deadline = perf_counter() + (seconds if limit.waits else 0)
-        for subject, own_rate in budgets:
-            await _take(db, platform, subject, own_rate, deadline)
+        for subject, budget_rate in budgets:
+            await _take(db, platform, subject, budget_rate, deadline)
 
     return wait
 
@@ -73,7 +73,7 @@ async def may_refresh(db: Database, platform: str, rate: Rate, account_id: UUID)
 
 
 async def _take(db: Database, platform: str, subject: str, rate: Rate, deadline: float) -> None:
-    """Take one call from a budget; BudgetUsedUp if there is none to be had before the deadline."""
+    """Take one call from a budget; BudgetUsedUp if none is free before the deadline."""
     while True:
         granted, budget = await limits.take(db, subject, rate)
         if granted:

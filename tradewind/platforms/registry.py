@@ -1,4 +1,4 @@
-"""The registry: every marketplace we know, and those that are set up here."""
+"""The registry: every marketplace there is, and those that are connected here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     )
 }
 
-# The simulator's own secrets. They are in the documentation, so they prove nothing.
+# The simulator's secrets are in the documentation: a signature made with one proves nothing.
 DEMO_SECRETS = frozenset(
     market.demo.app_secret for market in MARKETPLACES.values() if market.demo is not None
 )
@@ -83,7 +83,7 @@ class Platforms:
     ) -> None:
         self._marketplaces = marketplaces
         self._endpoints = endpoints
-        self._refused_secrets: frozenset[str] = frozenset() if takes_demo_secrets else DEMO_SECRETS
+        self._rejected_secrets: frozenset[str] = frozenset() if takes_demo_secrets else DEMO_SECRETS
         self._names = {
             name: platform
             for platform, market in marketplaces.items()
@@ -109,14 +109,14 @@ class Platforms:
         }
 
     def named(self, name: str) -> str:
-        """The platform behind a name or an alias."""
+        """Return the platform of a name or an alias."""
         platform = self._names.get(name)
         if platform is None:
             raise UnsupportedPlatform(name)
         return platform
 
     def simulated_origin(self, platform: str) -> str | None:
-        """Where the simulator is that stands in for this marketplace; None: it is real."""
+        """Return the origin of the simulator that replaces this marketplace; None: it is real."""
         endpoint = self._endpoints.get(platform)
         if endpoint is None or not endpoint.simulated:
             return None
@@ -129,21 +129,17 @@ class Platforms:
         return (simulated,) if simulated else self._marketplaces[platform].traits.picture_origins
 
     def check_notice_secret(self, app_secret: str) -> None:
-        """Refuse every notice that would be verified with this secret, if everybody knows it.
-
-        That is a published demo secret, in production.
-        """
-        if app_secret in self._refused_secrets:
+        """Raise NoticeRejected in production if this is one of the published demo secrets."""
+        if app_secret in self._rejected_secrets:
             raise NoticeRejected("the application has the published demo secret")
 
     def marketplace(self, platform: str) -> Marketplace:
         return self._marketplaces[platform]
 
     async def connector(self, name: str, purpose: Purpose = Purpose.CHANGE) -> Connector:
-        """The connector of a marketplace that is set up here; else the refusal says why.
+        """Return the connector of a connected marketplace.
 
-        `purpose` is what its calls are for, which decides how much of the marketplace's budget
-        they may use.
+        The `purpose` of its calls decides how much of the marketplace's budget they may use.
         """
         platform = self.named(name)
         connector = self._connectors.get((platform, purpose))
@@ -154,7 +150,7 @@ class Platforms:
     async def able(
         self, name: str, capability: Capability, purpose: Purpose = Purpose.CHANGE
     ) -> Connector:
-        """The connector of a marketplace that is set up here and can do this."""
+        """Return the connector of a connected marketplace that has this capability."""
         connector = await self.connector(name, purpose)
         if capability not in connector.traits.capabilities:
             raise CapabilityNotSupported(connector.traits.platform, capability)
@@ -176,7 +172,7 @@ class Platforms:
         ]
 
     async def _is_configured(self, platform: str) -> bool:
-        """Whether it has credentials, as of a few seconds ago at the most."""
+        """Whether it has credentials; the answer may be a few seconds old."""
         if monotonic() - self._configured.get(platform, float("-inf")) < CACHE_SECONDS:
             return True
         if await self.connections.find(platform) is None:

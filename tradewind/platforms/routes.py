@@ -1,4 +1,4 @@
-"""Marketplaces over HTTP: what there is, and for operators the credentials."""
+"""The API of marketplaces: the list, and for operators their credentials."""
 
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator
@@ -26,7 +26,7 @@ admin = Routes("/v1/admin/platforms", tag="Marketplaces (operators)")
 
 @routes.get()
 async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformOut]:
-    """List the marketplaces, what each can do, and whether it is set up here."""
+    """List the marketplaces, their capabilities, and whether each is connected here."""
     return Page(
         items=[PlatformOut.of(listing) for listing in await platforms.listed()],
         has_more=False,
@@ -73,9 +73,9 @@ async def connect_platform(
 ) -> ConnectionOut:
     """Set a marketplace's application, and authorise it by a code or by tokens.
 
-    What is given is set, the rest stays. Values are sealed at rest and never shown again.
+    Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
     """
-    given = Credentials(
+    credentials = Credentials(
         app_key=body.app_key,
         app_secret=body.app_secret,
         code=body.code,
@@ -86,7 +86,7 @@ async def connect_platform(
     )
     name = platforms.named(platform)
     by = Actor.of(caller, request)
-    connection = await connecting.connect(db, platforms, by, name, given, public_url.text)
+    connection = await connecting.connect(db, platforms, by, name, credentials, public_url.text)
     url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
     return ConnectionOut.of(name, connection, url)
 
@@ -95,5 +95,5 @@ async def connect_platform(
 async def disconnect_platform(
     platform: str, request: Request, caller: Operator, db: Database, platforms: Platforms
 ) -> None:
-    """Forget a marketplace's credentials."""
+    """Delete a marketplace's credentials."""
     await connecting.disconnect(db, platforms, Actor.of(caller, request), platform)

@@ -31,7 +31,7 @@ _Time = clock.Timestamp
 
 
 class PlatformOut(Output):
-    """A marketplace: what it can be asked to do, and whether it is set up here."""
+    """A marketplace: its capabilities, and whether it is connected here."""
 
     platform: PlatformName
     name: Annotated[str, Meta(examples=["Sandbox"])]
@@ -57,7 +57,7 @@ class PlatformOut(Output):
         return PlatformOut(
             platform=traits.platform,
             name=traits.name,
-            capabilities=[one for one in Capability if one in traits.capabilities],
+            capabilities=[each for each in Capability if each in traits.capabilities],
             configured=listing.connection is not None,
             connection=listing.connection.state if listing.connection else "none",
             simulated=listing.simulated,
@@ -68,10 +68,10 @@ class PlatformOut(Output):
 
 
 class CredentialsIn(Input):
-    """What to set. Send the application once, then `code` and `state`, or tokens.
+    """Credentials to set. Send the application once, then `code` and `state`, or tokens.
 
-    Both come back from the page at `authorize_url`. The state is valid for 30 minutes, once, and
-    only with the session or API key that the `authorize_url` was shown to.
+    The page at `authorize_url` redirects with both. The state is valid for 30 minutes, once, and
+    only with the session or API key that requested the `authorize_url`.
     """
 
     app_key: Annotated[str, Meta(min_length=1, max_length=200, examples=["1000001"])] | None = None
@@ -89,16 +89,18 @@ class ConnectionOut(Output):
     platform: PlatformName
     app_key: Annotated[str, Meta(examples=["1000001"])]
     connection: Annotated[ConnectionState, Meta(examples=["connected"])]
-    owner: Annotated[str | None, Meta(description="Whose account there.", examples=["demo-buyer"])]
+    owner: Annotated[
+        str | None, Meta(description="The account that authorised us.", examples=["demo-buyer"])
+    ]
     access_expires_at: _Time | None
     refresh_expires_at: _Time | None
     failure: Annotated[
-        str | None, Meta(description="What the last refresh failed with.", examples=[None])
+        str | None, Meta(description="Why the last token refresh failed.", examples=[None])
     ]
     authorize_url: Annotated[
         str,
         Meta(
-            description="Open it, agree, and send the `code` and `state` that come back.",
+            description="Open it, authorise, and send the `code` and `state` it redirects with.",
             examples=["https://auth.1688.com/oauth/authorize?client_id=…"],
         ),
     ]
