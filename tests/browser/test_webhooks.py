@@ -284,7 +284,7 @@ def test_why_an_event_was_not_delivered(desk: Visit, post: Post, receiver: Recei
     desk.open(f"/webhooks/{narrow.id}/explain")
     page.get_by_label("Event id").fill(early)
     page.get_by_role("button", name="Explain").click()
-    expect(page.get_by_text("The subscription was made later")).to_be_visible()
+    expect(page.get_by_text("The subscription was created later")).to_be_visible()
     page.get_by_label("Event id").fill("evt_nonsense")
     page.get_by_role("button", name="Explain").click()
     expect(page.locator("#error-event")).to_contain_text("No event of this account has this id")

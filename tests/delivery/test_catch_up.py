@@ -4,16 +4,15 @@ import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import asyncpg
 import msgspec
 import pytest
 from delivery.events import journalled
 
 from tradewind import ids
 from tradewind.delivery import replay, sql, sql_replays
-from tradewind.delivery.model import Ended, Outcome
+from tradewind.delivery.model import Ended, Outcome, Replay
 from tradewind.delivery.recorder import Recorder
-from tradewind.delivery.replay import Span, feed_jobs
+from tradewind.delivery.replay import Window, feed_replays
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -36,19 +35,19 @@ class Missed:
         return now + timedelta(milliseconds=1)
 
     async def begin(self, since: datetime, until: datetime, trigger: str) -> UUID | None:
-        span = Span(since, until)
+        span = Window(since, until)
         begun = await replay.begin(self.db, self.account, self.hook, span, trigger=trigger)
         return begun and begun[0]
 
-    async def job(self, job_id: UUID | None) -> asyncpg.Record:
+    async def job(self, job_id: UUID | None) -> Replay:
         assert job_id is not None
-        found = await sql_replays.find_job(self.db, self.account, self.hook, job_id)
+        found = await sql_replays.find_replay(self.db, self.account, self.hook, job_id)
         assert found is not None
         return found
 
     async def feed_all(self) -> None:
         """Feed until no job has anything left, whatever time that takes."""
-        while await feed_jobs(self.db):
+        while await feed_replays(self.db):
             await self.db.execute("DELETE FROM delivery_queue")
             await self.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
 
@@ -63,10 +62,10 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
     asked = await missed.begin(now - _HOUR, now - _HOUR / 2, "request")
     by_itself = await missed.begin(now - _HOUR, now, "catch_up")
 
-    first = await sql_replays.take_job(missed.db, lease=_LEASE)
+    first = await sql_replays.take_replay(missed.db, lease=_LEASE)
     assert first is not None
-    assert first["id"] == asked
-    assert await sql_replays.take_job(missed.db, lease=_LEASE) is None
+    assert first.id == asked
+    assert await sql_replays.take_replay(missed.db, lease=_LEASE) is None
     async with transaction(missed.db) as tx:
         assert await sql_replays.feed(tx, first, limit=10, examine=1000, spacing=_NOTHING) == (
             0,
@@ -75,7 +74,7 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
     await missed.feed_all()
 
     found = await missed.job(by_itself)
-    assert (found["status"], found["queued"], found["total"]) == ("done", 3, 3)
+    assert (found.status, found.queued, found.total) == ("done", 3, 3)
 
 
 async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) -> None:
@@ -84,7 +83,7 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
     await missed.db.execute("UPDATE test_clock SET shift = shift + interval '1 second'")
     middle = await missed.events(1)
     job_id = await missed.begin(middle - _HOUR, middle, "catch_up")
-    taken = await sql_replays.take_job(missed.db, lease=_LEASE)
+    taken = await sql_replays.take_replay(missed.db, lease=_LEASE)
     assert taken is not None
     async with transaction(missed.db) as tx:
         assert await sql_replays.feed(tx, taken, limit=2, examine=1000, spacing=_NOTHING) == (
@@ -92,7 +91,7 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
             False,
         )
     await missed.db.execute("UPDATE test_clock SET shift = shift + interval '2 seconds'")
-    slept = await sql_replays.take_job(missed.db, lease=_LEASE)
+    slept = await sql_replays.take_replay(missed.db, lease=_LEASE)
     end = await missed.events(3)
 
     again = await missed.begin(middle - _HOUR / 2, end, "catch_up")
@@ -102,11 +101,11 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
         assert (await sql_replays.feed(tx, slept, limit=10, examine=1000, spacing=_NOTHING))[0] == 0
 
     assert again == job_id
-    assert (await missed.job(job_id))["until"] == end
-    assert (await missed.job(job_id))["status"] == "running"
+    assert (await missed.job(job_id)).until == end
+    assert (await missed.job(job_id)).status == "running"
     await missed.feed_all()
     found = await missed.job(job_id)
-    assert (found["status"], found["queued"]) == ("done", 2 + 2 + 3)
+    assert (found.status, found.queued) == ("done", 2 + 2 + 3)
 
 
 async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> None:
@@ -116,7 +115,7 @@ async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> No
     assert await missed.begin(now - _HOUR, now, "request") is None
     await missed.feed_all()
 
-    assert (await missed.job(job_id))["status"] == "done"
+    assert (await missed.job(job_id)).status == "done"
     assert await missed.begin(now - _HOUR, now, "request") is not None
 
 

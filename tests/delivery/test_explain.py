@@ -6,24 +6,40 @@ from typing import Any
 import pytest
 from delivery.samples import NOW, a_subscription
 
+from tradewind import ids
 from tradewind.delivery.explain import explain
+from tradewind.delivery.model import LoggedAttempt, Outcome, QueuedDelivery, Trigger
+from tradewind.events.catalogue import EventKind
 
-_KIND = "order.updated"
+_KIND: EventKind = "order.updated"
+_ID = ids.new()
 
 
-def attempt(outcome: str, number: int = 1, message: str | None = None) -> dict[str, Any]:
-    return {
-        "outcome": outcome,
-        "attempt": number,
-        "started_at": NOW,
-        "error_message": message,
-    }
+def attempt(outcome: str, number: int = 1, message: str | None = None) -> LoggedAttempt:
+    return LoggedAttempt(
+        id=ids.new(),
+        subscription_id=_ID,
+        event_id=_ID,
+        event=_KIND,
+        order_id=None,
+        attempt=number,
+        trigger=Trigger.EVENT,
+        outcome=Outcome(outcome),
+        final=False,
+        late=False,
+        status_code=None,
+        error_code=None,
+        error_message=message,
+        started_at=NOW,
+        duration_ms=None,
+        next_attempt_at=None,
+    )
 
 
 def queued(
     number: int = 1, *, under_way: bool = False, reason: str | None = None
-) -> dict[str, Any]:
-    return {"attempt": number, "due_at": NOW, "under_way": under_way, "cancel_reason": reason}
+) -> QueuedDelivery:
+    return QueuedDelivery(_ID, number, NOW, under_way, reason)
 
 
 _FAILED = [attempt("timeout", 3, "No answer."), attempt("http_error", 2), attempt("dns_error", 1)]
@@ -63,8 +79,16 @@ _BEFORE = NOW - timedelta(seconds=1)
         ({}, _KIND, NOW, None, _FAILED, "failed", "Attempt 3 was the last, and failed: No answer."),
         ({}, _KIND, NOW, None, _GONE, "cancelled", "It was cancelled: It was switched off."),
         ({}, _KIND, _BEFORE, None, _FAILED, "failed", "Attempt 3"),
-        ({}, _KIND, _BEFORE, None, [], "created_later", "made later, at 2026-11-15T01:02:03.004Z"),
-        ({"is_active": False}, _KIND, _BEFORE, None, [], "created_later", "made later"),
+        (
+            {},
+            _KIND,
+            _BEFORE,
+            None,
+            [],
+            "created_later",
+            "created later, at 2026-11-15T01:02:03.004Z",
+        ),
+        ({"is_active": False}, _KIND, _BEFORE, None, [], "created_later", "created later"),
         ({}, "payment.updated", NOW, None, [], "filtered", "does not list payment.updated"),
         ({"is_active": False}, _KIND, NOW, None, [], "inactive", "switched off"),
         ({}, _KIND, NOW, None, [], "not_queued", "It was not queued"),

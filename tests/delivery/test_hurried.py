@@ -10,9 +10,10 @@ import pytest
 from delivery.events import journalled
 
 from tradewind import ids
-from tradewind.delivery import retry_policy, sql
+from tradewind.delivery import sql
 from tradewind.delivery.engine import HURRIED
 from tradewind.delivery.model import Ended, Outcome
+from tradewind.delivery.retry_policy import CONTRACT_DELAYS
 from tradewind.events import sql as events
 from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
@@ -44,7 +45,7 @@ async def test_the_engine_never_reads_the_whole_queue(db: Database, hurried: Dat
     claims = await sql.claim(hurried, {hook: 3}, lease=timedelta(seconds=20))
     ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
     await sql.give_back(hurried, claims[:1])
-    assert len(await sql.record(hurried, ended[1:], retry_policy.DELAYS)) == 0
+    assert len(await sql.record(hurried, ended[1:], CONTRACT_DELAYS)) == 0
     await hurried.execute("SELECT pg_stat_force_next_flush()")
 
     assert len(claims) == 3
@@ -121,7 +122,7 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
     claims = await sql.claim(db, {hook: 2}, lease=timedelta(seconds=20))
     heard = Overheard(hurried)
     ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
-    await sql.record(heard, ended, retry_policy.DELAYS)
+    await sql.record(heard, ended, CONTRACT_DELAYS)
     await sql.give_back(heard, claims)
 
     nodes = [node for plan in heard.plans for node in _nodes(plan["Plan"])]
@@ -166,7 +167,7 @@ async def test_a_record_waits_for_the_disk_and_a_claim_does_not(
 
     claims = await sql.claim(hurried, {hook: 1}, lease=timedelta(seconds=20))
     ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
-    await sql.record(hurried, ended, retry_policy.DELAYS)
+    await sql.record(hurried, ended, CONTRACT_DELAYS)
 
     said = {(row["what"], row["setting"]) for row in await db.fetch("SELECT * FROM waited")}
     assert ("UPDATE", "off") in said

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from delivery.samples import NOW, a_claim, a_destination
 
-from tradewind.delivery import retry_policy
 from tradewind.delivery.model import Cancelled, Ended, Outcome
+from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
 from tradewind.egress.result import Outcome as Sent
 from tradewind.egress.result import Problem
 
@@ -37,13 +37,14 @@ def test_a_delivery_is_sent_unless_something_speaks_against_it(
 ) -> None:
     found = None if destination is None else a_destination(**destination)
 
-    assert retry_policy.reason_not_to_send(a_claim(**claim), found) is reason
+    assert reason_not_to_send(a_claim(**claim), found) is reason
 
 
 def test_the_delays_are_those_of_the_contract() -> None:
-    assert retry_policy.delay_after(1) == timedelta(seconds=60)
-    assert retry_policy.delay_after(2) == timedelta(seconds=300)
-    assert len(retry_policy.DELAYS) == 2
+    policy = RetryPolicy()
+
+    assert policy.delays == (timedelta(seconds=60), timedelta(seconds=300))
+    assert policy.attempts == 3
 
 
 @pytest.mark.parametrize("attempt", [1, 2, 3])

@@ -10,7 +10,6 @@ import time
 from datetime import timedelta
 from uuid import UUID
 
-import asyncpg
 import pytest
 from delivery.events import journalled
 from delivery.samples import NOW, a_subscription
@@ -25,9 +24,9 @@ from tradewind import ids
 from tradewind.delivery import replay, sql, sql_log, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.explain import explain
-from tradewind.delivery.model import Claim
+from tradewind.delivery.model import Claim, Replay
 from tradewind.delivery.queue_monitor import watch
-from tradewind.delivery.replay import Span
+from tradewind.delivery.replay import Window
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import seal
@@ -91,36 +90,36 @@ async def test_counts_are_deleted_with_time_and_health_with_its_subscription(db:
 async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: Database) -> None:
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job)
-    row = await sql_replays.take_job(db, lease=timedelta(seconds=30))
+    row = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
     assert row is not None
-    assert row["id"] == job
+    assert row.id == job
 
     async def feed() -> tuple[int, bool]:
         async with transaction(db) as tx:
             return await sql_replays.feed(tx, row, limit=100, examine=1000, spacing=timedelta(0))
 
     async with transaction(db) as tx:
-        assert await sql_replays.cancel_job(tx, account, hook, job)
+        assert await sql_replays.cancel_replay(tx, account, hook, job)
         feeding = asyncio.create_task(feed())
         await _until_somebody_waits(db)
     queued, _ = await feeding
 
     assert queued == 0
     assert await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job) == 0
-    ended = await sql_replays.find_job(db, account, hook, job)
+    ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
-    assert (ended["status"], ended["queued"]) == ("cancelled", 0)
+    assert (ended.status, ended.queued) == ("cancelled", 0)
 
 
 async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database) -> None:
     """Its lease ended, another queued the same events and more: none of them is queued twice."""
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job, everything=True, events=5)
-    slept = await sql_replays.take_job(db, lease=timedelta(seconds=30))
+    slept = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
     await db.execute("UPDATE test_clock SET shift = shift + interval '31 seconds'")
-    awake = await sql_replays.take_job(db, lease=timedelta(seconds=30))
+    awake = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
 
-    async def feed(row: asyncpg.Record | None) -> tuple[int, bool]:
+    async def feed(row: Replay | None) -> tuple[int, bool]:
         assert row is not None
         async with transaction(db) as tx:
             return await sql_replays.feed(tx, row, limit=3, examine=1000, spacing=timedelta(0))
@@ -128,15 +127,15 @@ async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database
     assert await feed(awake) == (3, False)
     assert (await feed(slept))[0] == 0
     await db.execute("UPDATE recover_job SET next_at = tradewind_now()")
-    again = await sql_replays.take_job(db, lease=timedelta(seconds=30))
+    again = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
     both = await asyncio.gather(feed(again), feed(again))
 
     assert sorted(queued for queued, _ in both) == [0, 2]
     events = await db.fetch("SELECT event_id FROM delivery_queue")
     assert len({row["event_id"] for row in events}) == len(events) == 5
-    ended = await sql_replays.find_job(db, account, hook, job)
+    ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
-    assert (ended["status"], ended["queued"]) == ("done", 5)
+    assert (ended.status, ended.queued) == ("done", 5)
 
 
 async def _until_somebody_waits(db: Database) -> None:
@@ -157,7 +156,7 @@ async def _a_job(
     now = await journalled(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
-        await sql_replays.insert_job(
+        await sql_replays.insert_replay(
             tx, job, account, hook,
             trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
             order_id=None, everything=everything, total=events, total_is_exact=True,
@@ -169,17 +168,17 @@ async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
     account, hook = ids.new(), ids.new()
     now = await journalled(db, account, hook)
     await db.execute("DELETE FROM delivery_queue")
-    failing = Span(now - timedelta(hours=1), now + timedelta(seconds=1))
+    failing = Window(now - timedelta(hours=1), now + timedelta(seconds=1))
 
-    async def begin(span: Span, trigger: str = "catch_up") -> int | None:
+    async def begin(span: Window, trigger: str = "catch_up") -> int | None:
         begun = await replay.begin(db, account, hook, span, trigger=trigger)
         await db.execute("UPDATE recover_job SET status = 'done'")
         # Only what somebody asked for is counted before it begins.
         return begun and (begun[1].count or 1)
 
-    later = Span(failing.since, failing.until + timedelta(seconds=1))
+    later = Window(failing.since, failing.until + timedelta(seconds=1))
     assert [await begin(failing), await begin(failing), await begin(later)] == [1, None, None]
-    assert await begin(Span(now - timedelta(minutes=1), later.until)) == 1
+    assert await begin(Window(now - timedelta(minutes=1), later.until)) == 1
     assert [await begin(failing, "request"), await begin(failing, "request")] == [1, 1]
 
 
@@ -213,7 +212,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     """It is ended and reported once, under the id of its last send; explain and its job tell it."""
     account, hook, job = ids.new(), ids.new(), ids.new()
     await _a_job(db, account, hook, job)
-    fed = await sql_replays.take_job(db, lease=timedelta(seconds=30))
+    fed = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
     assert fed is not None
     async with transaction(db) as tx:
         assert (await sql_replays.feed(tx, fed, limit=100, examine=1000, spacing=timedelta(0)))[
@@ -231,17 +230,19 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert parked == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [None]
     told = [line["event"] for line in lines if line["log_level"] == "error"]
     assert told == ["delivery.parked"] * 3 + ["delivery.given_up"]
-    last, *before = await sql_log.attempts_of(db, account, hook, (await _events(db))[0])
-    assert (last["id"], last["outcome"], last["final"]) == (sent[-1], "unknown", True)
-    assert last["error_code"] == "given_up"
-    assert f"{len(sent)} times" in last["error_message"]
-    assert [one["id"] for one in reversed(before)] == sent[:-1]
-    assert {(one["outcome"], one["final"]) for one in before} == {("unknown", False)}
+    last, *before = await sql_log.list_attempts_of_event(
+        db, account, [hook], (await _events(db))[0]
+    )
+    assert (last.id, last.outcome, last.final) == (sent[-1], "unknown", True)
+    assert last.error_code == "given_up"
+    assert f"{len(sent)} times" in str(last.error_message)
+    assert [one.id for one in reversed(before)] == sent[:-1]
+    assert {(one.outcome, one.final) for one in before} == {("unknown", False)}
     found = explain(a_subscription(), "order.updated", NOW, None, [last, *before])
-    assert (found.verdict, last["error_message"] in found.sentence) == ("failed", True)
-    ended = await sql_replays.find_job(db, account, hook, job)
+    assert (found.verdict, str(last.error_message) in found.sentence) == ("failed", True)
+    ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
-    assert (ended["queued"], ended["delivered"], ended["failed"]) == (1, 0, 1)
+    assert (ended.queued, ended.delivered, ended.failed) == (1, 0, 1)
 
 
 async def _claimed_and_lost(db: Database, hook: UUID) -> Claim | None:

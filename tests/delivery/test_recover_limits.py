@@ -4,7 +4,6 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import asyncpg
 import pytest
 from delivery.events import journalled
 from kit.hooks import Receiver
@@ -13,7 +12,8 @@ from kit.post import Post
 
 from tradewind import clock, ids
 from tradewind.delivery import replay, sql_replays
-from tradewind.delivery.replay import Span, feed_jobs
+from tradewind.delivery.model import Replay
+from tradewind.delivery.replay import Window, feed_replays
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -43,8 +43,8 @@ class Journal:
         await self.db.execute(_DELIVERED, self.hook, delivered)
 
     @property
-    def span(self) -> Span:
-        return Span(self.now - _HOUR, self.now + _HOUR)
+    def span(self) -> Window:
+        return Window(self.now - _HOUR, self.now + _HOUR)
 
     async def count(self, *, limit: int, examine: int, everything: bool = False) -> tuple[int, int]:
         return await sql_replays.count_missed(
@@ -59,10 +59,11 @@ class Journal:
             examine=examine,
         )
 
-    async def job(self) -> asyncpg.Record:
-        row = await self.db.fetchrow("SELECT * FROM recover_job")
-        assert row is not None
-        return row
+    async def job(self) -> Replay:
+        [found] = await sql_replays.list_replays(
+            self.db, self.account, self.hook, below=None, limit=2
+        )
+        return found
 
 
 async def test_a_count_stops_at_its_limit_and_looks_no_further_than_it_may(db: Database) -> None:
@@ -83,14 +84,14 @@ async def test_a_job_passes_over_what_was_delivered_in_steps(db: Database) -> No
     assert begun is not None
 
     steps = []
-    while (job := await journal.job())["status"] == "running":
+    while (job := await journal.job()).status == "running":
         async with transaction(db) as tx:
             fed = await sql_replays.feed(tx, job, limit=3, examine=10, spacing=timedelta(0))
         steps.append(fed)
         assert len(steps) < 10
 
     assert steps == [(0, False)] * 3 + [(3, False), (2, True)]
-    assert (job["queued"], job["total"], job["total_is_exact"]) == (5, 5, True)
+    assert (job.queued, job.total, job.total_is_exact) == (5, 5, True)
     assert await journal.count(limit=100, examine=100) == (0, 35)
 
 
@@ -103,13 +104,13 @@ async def test_more_than_is_counted_is_delivered_all_the_same(db: Database) -> N
     assert begun is not None
     assert begun[1] == replay.Total(10_000, is_exact=False)
     job = await journal.job()
-    assert (job["total"], job["total_is_exact"]) == (10_000, False)
-    while await feed_jobs(db):
+    assert (job.total, job.total_is_exact) == (10_000, False)
+    while await feed_replays(db):
         await db.execute("DELETE FROM delivery_queue")
         await db.execute("UPDATE recover_job SET next_at = 'epoch'")
     job = await journal.job()
-    assert (job["status"], job["queued"]) == ("done", 10_005)
-    assert (job["total"], job["total_is_exact"]) == (10_005, True)
+    assert (job.status, job.queued) == ("done", 10_005)
+    assert (job.total, job.total_is_exact) == (10_005, True)
 
 
 def test_a_preview_counts_up_to_10_000_and_says_that_there_are_more(

@@ -86,7 +86,7 @@ def _heard(ask: Callable[[Any], Coroutine[Any, Any, Any]]) -> str:
 # What engines and others ask again and again, mostly to hear what they have heard before.
 _WHO_IS_DUE = _heard(sql.due_subscriptions)
 _CLAIM = _heard(lambda db: sql.claim(db, {}, lease=timedelta(0)))
-_WHICH_JOB = _heard(lambda db: sql_replays.take_job(db, lease=timedelta(0)))
+_WHICH_JOB = _heard(lambda db: sql_replays.take_replay(db, lease=timedelta(0)))
 _IS_CANCELLATION_DUE = _heard(sql_cancel.is_cancellation_due)
 _PARK = _heard(lambda db: sql_expired_leases.park(db, lost=0, most=0, rest=timedelta(0)))
 _GIVE_UP = _heard(

@@ -11,7 +11,7 @@ from kit.virtual import Process, State
 from kit.virtual_world import KEYRING, Hook, Look, Temper, Trouble, Worker, World
 from tradewind.delivery import replay, sql_replays
 from tradewind.delivery.lanes import Bounds
-from tradewind.delivery.replay import Span
+from tradewind.delivery.replay import Window
 from tradewind.events import journal
 from tradewind.events.catalogue import Event
 from tradewind.events.journal import DELIVERIES
@@ -191,7 +191,7 @@ class Story:
             return
         event_id = self.world.chance.choice(mine).event.id
         async with transaction(self.world.api) as tx:
-            assert await sql_replays.queue_one(tx, hook.account_id, hook.id, event_id)
+            assert await sql_replays.queue_event(tx, hook.account_id, hook.id, event_id)
             tx.wake(DELIVERIES)
         self.redelivered.append((hook, event_id, hook.now.generation, self.world.time))
         self.world.tell(f"redeliver {event_id} to hook {hook.number}")
@@ -202,7 +202,7 @@ class Story:
             return
         now = self.world.server.now()
         everything = self.world.chance.random() < 0.5
-        span = Span(now - timedelta(minutes=5), now, everything=everything)
+        span = Window(now - timedelta(minutes=5), now, everything=everything)
         made = await replay.begin(self.world.api, hook.account_id, hook.id, span)
         self.world.tell(f"recover hook {hook.number}: {made}")
         if made is not None:
@@ -212,7 +212,7 @@ class Story:
         if self.jobs:
             hook, job_id = self.world.chance.choice(self.jobs)
             async with transaction(self.world.api) as tx:
-                await sql_replays.cancel_job(tx, hook.account_id, hook.id, job_id)
+                await sql_replays.cancel_replay(tx, hook.account_id, hook.id, job_id)
             self.world.tell(f"cancel {job_id}")
 
     async def kill(self) -> None:

@@ -17,7 +17,7 @@ from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import Engine
 from tradewind.delivery.lanes import Bounds
 from tradewind.delivery.queue_monitor import watch
-from tradewind.delivery.replay import feed_jobs
+from tradewind.delivery.replay import feed_replays
 from tradewind.egress.result import Outcome, Problem, Result
 from tradewind.storage.keyring import Keyring
 
@@ -249,7 +249,7 @@ class Worker:
         loops: list[Any] = [self.engine.run(self.stop, wake)]
         for name, step, woken, idle in (
             ("cancel", cancel_unwanted, unwanted, 1.0),
-            ("recover", feed_jobs, asyncio.Event(), 1.0),
+            ("recover", feed_replays, asyncio.Event(), 1.0),
             ("figures", watch, asyncio.Event(), 15.0),
         ):
             loops.append(

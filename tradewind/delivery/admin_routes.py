@@ -8,6 +8,7 @@ from msgspec import Meta
 from tradewind import clock, ids
 from tradewind.auth.model import Operator
 from tradewind.delivery import sql_log
+from tradewind.delivery.model import QueuedSubscription
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
@@ -77,14 +78,14 @@ async def list_queue(caller: Operator, db: Database) -> Page[QueueOut]:
     return Page(items=shown, has_more=len(rows) > _MOST, next_cursor=None)
 
 
-def _queued(row: Any) -> QueueOut:
-    account_id = row["account_id"]
+def _queued(queued: QueuedSubscription) -> QueueOut:
+    account_id = queued.account_id
     return QueueOut(
-        subscription_id=ids.SUBSCRIPTION.show(row["subscription_id"]),
+        subscription_id=ids.SUBSCRIPTION.show(queued.subscription_id),
         account_id=None if account_id is None else ids.ACCOUNT.show(account_id),
-        url=row["url"],
-        pending=row["pending"],
-        first_due_at=clock.show(row["due_at"]),
-        failing_since=clock.show_or_none(row["failing_since"]),
-        concurrency=row["concurrency"],
+        url=queued.url,
+        pending=queued.pending,
+        first_due_at=clock.show(queued.due_at),
+        failing_since=clock.show_or_none(queued.failing_since),
+        concurrency=queued.concurrency,
     )

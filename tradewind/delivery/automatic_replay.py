@@ -1,26 +1,26 @@
-"""Catches up by itself: when a receiver answers again, what it missed is delivered."""
+"""Replays missed events by itself when an endpoint answers again, where that is wanted."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tradewind.delivery import replay, sql_replays
-from tradewind.delivery.replay import Span
+from tradewind.delivery.replay import Window
 from tradewind.storage.pool import Database
 
 # The event that failed first is older than its failure.
 _MARGIN = timedelta(minutes=10)
 
 
-async def where_they_answer_again(db: Database, answered: Mapping[UUID, float | None]) -> None:
-    """Begin a recovery for each that wants it and has failed, before its health says otherwise.
+async def replay_after_recovery(db: Database, answered: Mapping[UUID, float | None]) -> None:
+    """Begin a replay for each that wants one and has failed, before its health is saved as good.
 
-    `answered` are subscriptions that have just answered well; of some it is known that they failed
-    right before, in Unix seconds, and that nobody has written that down.
+    `answered` are subscriptions whose endpoints have just answered well, with when a delivery
+    failed for good right before, in Unix seconds, if that is not saved yet.
     """
-    for one in await sql_replays.those_that_catch_up(db, list(answered)):
-        lost = answered[one["id"]]
-        since = one["failing_since"] or (lost and datetime.fromtimestamp(lost, UTC))
+    for row in await sql_replays.list_catching_up(db, list(answered)):
+        failed_at = answered[row.subscription_id]
+        since = row.failing_since or (failed_at and datetime.fromtimestamp(failed_at, UTC))
         if since:
-            span = Span(since - _MARGIN, one["now"])
-            await replay.begin(db, one["account_id"], one["id"], span, trigger="catch_up")
+            window = Window(since - _MARGIN, row.now)
+            await replay.begin(db, row.account_id, row.subscription_id, window, trigger="catch_up")

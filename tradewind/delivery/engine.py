@@ -20,6 +20,7 @@ from tradewind.delivery.host_limits import Hosts
 from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane, share_out
 from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
 from tradewind.delivery.recorder import Recorder
+from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
@@ -60,6 +61,9 @@ _REST_SECONDS = 30.0
 _LATE_SECONDS = 5.0
 
 
+_CONTRACT = RetryPolicy()
+
+
 class Engine:
     """One worker's part of all deliveries. Any number of workers share the queue.
 
@@ -75,6 +79,7 @@ class Engine:
         *,
         hurried: Database | None = None,
         bounds: Bounds | None = None,
+        policy: RetryPolicy = _CONTRACT,
         moment: Callable[[], float] = perf_counter,
     ) -> None:
         """`hurried` has connections with the settings of HURRIED, for claims and records.
@@ -95,7 +100,7 @@ class Engine:
         self._hand = Hand(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
-        self._recorder = Recorder(db, self._db, self._lanes, moment)
+        self._recorder = Recorder(db, self._db, self._lanes, moment, policy)
         # The lanes for which more may be due.
         self._due: dict[UUID, Lane] = {}
         # Where the last claims ended. Until the next look, what came to be due before is not seen.
@@ -249,7 +254,7 @@ class Engine:
             return False
         jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
         try:
-            ended = await sql_replays.cancelled(self._db, jobs) if jobs else frozenset()
+            ended = await sql_replays.list_cancelled(self._db, jobs) if jobs else frozenset()
             destinations, clock = await self._load({one.claim.subscription_id for one in held})
         except TradewindError:
             self._hand.put_back(held)

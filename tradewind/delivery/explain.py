@@ -1,12 +1,17 @@
-"""Explains why an event was, or was not, delivered to a subscription. Pure."""
+"""Explains why an event was, or was not, delivered to subscriptions."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
+from uuid import UUID
 
-from tradewind import clock
-from tradewind.delivery.model import CANCEL_MESSAGES
+from tradewind import clock, ids
+from tradewind.delivery import sql_log
+from tradewind.delivery.model import CANCEL_MESSAGES, LoggedAttempt, Outcome, QueuedDelivery
+from tradewind.errors import ResourceNotFound
+from tradewind.storage.pool import Database
 from tradewind.webhooks.model import Subscription
 
 Verdict = Literal[
@@ -17,68 +22,103 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What happened, in one word and one sentence."""
+    """What happened, in one word and one sentence, and the attempts that were made."""
 
     verdict: Verdict
     sentence: str
+    attempts: Sequence[LoggedAttempt] = ()
+
+
+async def explain_event(
+    db: Database, account_id: UUID, subscriptions: Sequence[Subscription], event_id: UUID | None
+) -> Sequence[Explanation]:
+    """Explain what became of an event at each of these subscriptions of the account.
+
+    It takes three statements, however many subscriptions there are. ResourceNotFound if the account
+    has no such event.
+    """
+    event = None if event_id is None else await sql_log.find_event(db, account_id, event_id)
+    if event_id is None or event is None:
+        raise ResourceNotFound(ids.EVENT)
+    event_type, created_at = event
+    subscription_ids = [subscription.id for subscription in subscriptions]
+    rows = await sql_log.list_queued_of_event(db, account_id, subscription_ids, event_id)
+    queued = {row.subscription_id: row for row in rows}
+    attempts: defaultdict[UUID, list[LoggedAttempt]] = defaultdict(list)
+    for attempt in await sql_log.list_attempts_of_event(db, account_id, subscription_ids, event_id):
+        attempts[attempt.subscription_id].append(attempt)
+    return [
+        explain(
+            subscription,
+            event_type,
+            created_at,
+            queued.get(subscription.id),
+            attempts[subscription.id],
+        )
+        for subscription in subscriptions
+    ]
 
 
 def explain(
     subscription: Subscription,
-    kind: str,
+    event_type: str,
     created_at: datetime,
-    queued: Any | None,
-    attempts: Sequence[Any],
+    queued: QueuedDelivery | None,
+    attempts: Sequence[LoggedAttempt],
 ) -> Explanation:
-    """The answer, from what is queued, what was tried, and what the subscription is like now.
+    """Explain from what is queued, what was tried, and what the subscription is now.
 
-    `queued` is the queue's row of the event, which may be one that will never be sent.
+    `queued` may be a row that will never be sent. `attempts` come latest first.
     """
-    return (
-        _from_attempts(attempts, final_only=False)
+    verdict, sentence = (
+        _success(attempts)
         or _from_queue(queued)
-        or _from_attempts(attempts, final_only=True)
-        or _from_subscription(subscription, kind, created_at)
+        or _last_failure(attempts)
+        or _from_subscription(subscription, event_type, created_at)
     )
+    return Explanation(verdict, sentence, attempts)
 
 
-def _from_attempts(attempts: Sequence[Any], *, final_only: bool) -> Explanation | None:
-    """What attempts tell: first of all whether one delivered, and last how it ended."""
-    delivered = [one for one in attempts if one["outcome"] == "delivered"]
-    if delivered:
-        at = clock.show(delivered[-1]["started_at"])
-        return Explanation("delivered", f"It was delivered at {at}.")
-    if not final_only or not attempts:
+def _success(attempts: Sequence[LoggedAttempt]) -> tuple[Verdict, str] | None:
+    delivered = [attempt for attempt in attempts if attempt.outcome is Outcome.DELIVERED]
+    if not delivered:
+        return None
+    return "delivered", f"It was delivered at {clock.show(delivered[-1].started_at)}."
+
+
+def _last_failure(attempts: Sequence[LoggedAttempt]) -> tuple[Verdict, str] | None:
+    if not attempts:
         return None
     last = attempts[0]
-    why = last["error_message"] or last["outcome"]
-    if last["outcome"] == "cancelled":
-        return Explanation("cancelled", f"It was cancelled: {why}")
-    return Explanation("failed", f"Attempt {last['attempt']} was the last, and failed: {why}")
+    why = last.error_message or last.outcome
+    if last.outcome is Outcome.CANCELLED:
+        return "cancelled", f"It was cancelled: {why}"
+    return "failed", f"Attempt {last.attempt} was the last, and failed: {why}"
 
 
-def _from_queue(queued: Any | None) -> Explanation | None:
+def _from_queue(queued: QueuedDelivery | None) -> tuple[Verdict, str] | None:
     if queued is None:
         return None
-    if queued["under_way"]:
-        return Explanation("under_way", f"Attempt {queued['attempt']} is being made now.")
-    if queued["cancel_reason"] is not None:
-        why = CANCEL_MESSAGES[queued["cancel_reason"]]
-        return Explanation("cancelled", f"It was cancelled: {why}")
-    at = clock.show(queued["due_at"])
-    return Explanation("waiting", f"It waits for attempt {queued['attempt']}, due at {at}.")
+    if queued.under_way:
+        return "under_way", f"Attempt {queued.attempt} is being made now."
+    if queued.cancel_reason is not None:
+        return "cancelled", f"It was cancelled: {CANCEL_MESSAGES[queued.cancel_reason]}"
+    due_at = clock.show(queued.due_at)
+    return "waiting", f"It waits for attempt {queued.attempt}, due at {due_at}."
 
 
-def _from_subscription(subscription: Subscription, kind: str, created_at: datetime) -> Explanation:
+def _from_subscription(
+    subscription: Subscription, event_type: str, created_at: datetime
+) -> tuple[Verdict, str]:
     """Why nothing was ever queued, as far as it can be told now."""
     if created_at < subscription.created_at:
-        at = clock.show(subscription.created_at)
-        return Explanation("created_later", f"The subscription was made later, at {at}.")
-    if kind not in subscription.events:
-        return Explanation("filtered", f"The subscription does not list {kind}.")
+        shown = clock.show(subscription.created_at)
+        return "created_later", f"The subscription was created later, at {shown}."
+    if event_type not in subscription.events:
+        return "filtered", f"The subscription does not list {event_type}."
     if not subscription.is_active:
-        return Explanation("inactive", "The subscription is switched off.")
-    return Explanation(
+        return "inactive", "The subscription is switched off."
+    return (
         "not_queued",
         "It was not queued: the subscription was switched off, or did not list it, at the time.",
     )

@@ -1,12 +1,16 @@
 """What a delivery is: a piece of work that was claimed, whom it goes to, and how it ended."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 import msgspec
 
 from tradewind.egress.result import Outcome as Sent
 from tradewind.egress.result import Problem
+from tradewind.events.catalogue import EventKind
 
 MOST_ATTEMPTS = 3
 _KEPT_HEAD = 4096
@@ -170,3 +174,123 @@ CANCEL_MESSAGES: dict[str, str] = {
     Cancelled.EXPIRED: "The event is older than what is kept.",
     Cancelled.JOB: "The recovery that it belonged to was cancelled.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedAttempt:
+    """An attempt as the log has it."""
+
+    id: UUID
+    subscription_id: UUID
+    event_id: UUID
+    event: EventKind
+    order_id: UUID | None
+    attempt: int
+    trigger: Trigger
+    outcome: Outcome
+    final: bool
+    late: bool
+    status_code: int | None
+    error_code: str | None
+    error_message: str | None
+    started_at: datetime
+    duration_ms: int | None
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDetail(LoggedAttempt):
+    """An attempt with what was sent and what came back.
+
+    `body` is None when the event is no longer kept.
+    """
+
+    url: str | None
+    sent_at: int | None
+    signature: str | None
+    response_head: bytes | None
+    response_body: bytes | None
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDelivery:
+    """A delivery that is not over."""
+
+    id: UUID
+    event_id: UUID
+    event: EventKind | None
+    order_id: UUID | None
+    attempt: int
+    trigger: str
+    due_at: datetime
+    under_way: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedDelivery:
+    """A row of the queue, which may be one that will never be sent: then it says why."""
+
+    subscription_id: UUID
+    attempt: int
+    due_at: datetime
+    under_way: bool
+    cancel_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedSubscription:
+    """What is pending for one subscription. No account: the subscription was deleted."""
+
+    subscription_id: UUID
+    account_id: UUID | None
+    url: str | None
+    pending: int
+    due_at: datetime
+    failing_since: datetime | None
+    concurrency: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionHealth:
+    """How an endpoint did in the last 24 hours; percentiles are upper bounds."""
+
+    failing_since: datetime | None
+    success_rate: float | None
+    attempts: int
+    p50_ms: int | None
+    p99_ms: int | None
+    concurrency: int
+    pending: int
+    oldest_due_seconds: float | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A replay of missed events, and how far it has come.
+
+    `at_time` and `at_event` are where its last batch ended; None: it has not begun.
+    """
+
+    id: UUID
+    account_id: UUID
+    subscription_id: UUID
+    status: Literal["running", "done", "cancelled"]
+    trigger: Literal["request", "catch_up"]
+    since: datetime
+    until: datetime
+    order_id: UUID | None
+    everything: bool
+    total: int
+    total_is_exact: bool
+    queued: int
+    delivered: int
+    failed: int
+    at_time: datetime | None
+    at_event: UUID | None
+    created_at: datetime
+    ended_at: datetime | None
+    # Whether its subscription is, which is known only of a replay that was just leased.
+    is_active: bool = True

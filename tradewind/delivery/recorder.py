@@ -8,14 +8,16 @@ from datetime import timedelta
 from time import perf_counter
 from uuid import UUID
 
-from tradewind.delivery import automatic_replay, retry_policy, sql, sql_expired_leases, sql_replays
+from tradewind.delivery import automatic_replay, sql, sql_expired_leases, sql_replays
 from tradewind.delivery import metrics as figures
 from tradewind.delivery.lanes import Lane
 from tradewind.delivery.model import COUNTED, Ended, Outcome
+from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
+_CONTRACT = RetryPolicy()
 _MOST = 500
 _SECONDS = 0.02
 # Health is written less often than attempts.
@@ -75,8 +77,10 @@ class Recorder:
         hurried: Database,
         lanes: Mapping[UUID, Lane],
         moment: Callable[[], float] = perf_counter,
+        policy: RetryPolicy = _CONTRACT,
     ) -> None:
         self._db = db
+        self._policy = policy
         self._hurried = hurried
         self._lanes = lanes
         self._moment = moment
@@ -170,7 +174,7 @@ class Recorder:
             log.error("delivery.out_of_descriptors", count=len(starved))
             batch = [pair for pair in batch if not pair[0].is_ours]
         began = self._moment()
-        late = await sql.record(self._hurried, [one for one, _ in batch], retry_policy.DELAYS)
+        late = await sql.record(self._hurried, [one for one, _ in batch], self._policy.delays)
         figures.FLUSH_SECONDS.observe(self._moment() - began)
         told = [pair for pair in batch if pair[0] not in late] if late else batch
         figures.attempted([one for one, _ in told])
@@ -209,7 +213,7 @@ class Recorder:
         back = {one: it.lost_at for one, it in found.items() if it.catches_up and it.delivered}
         try:
             if back:
-                await automatic_replay.where_they_answer_again(self._db, back)
+                await automatic_replay.replay_after_recovery(self._db, back)
             await self._save_health(found)
         except Exception as error:  # noqa: BLE001 - figures are not worth a delivery
             log.warning("delivery.health_not_saved", error=str(error))

@@ -1,11 +1,28 @@
-"""Whether a claimed delivery is still to be sent, and when it is tried again. Pure."""
+"""When a failed delivery is tried again, how long the log is kept, and what is not sent. Pure."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from tradewind.delivery.model import Cancelled, Claim, Destination
 
-# After the first failed attempt, and after the second.
-DELAYS = (timedelta(seconds=60), timedelta(seconds=300))
+# The contract's: after the first failed attempt, and after the second. Operators may lengthen them.
+CONTRACT_DELAYS = (timedelta(seconds=60), timedelta(seconds=300))
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and when a delivery is attempted, and for how long attempts stay in the log.
+
+    `delays[n]` is the time from the end of attempt n + 1 to the next one, if it failed.
+    """
+
+    delays: tuple[timedelta, ...] = CONTRACT_DELAYS
+    log_kept: timedelta = timedelta(days=30)
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts a delivery has at the most."""
+        return len(self.delays) + 1
 
 
 def reason_not_to_send(claim: Claim, destination: Destination | None) -> Cancelled | None:
@@ -23,8 +40,3 @@ def reason_not_to_send(claim: Claim, destination: Destination | None) -> Cancell
     if claim.event not in destination.events:
         return Cancelled.NOT_WANTED
     return None
-
-
-def delay_after(attempt: int) -> timedelta:
-    """How long after the end of a failed attempt the next one is due."""
-    return DELAYS[attempt - 1]

@@ -3,16 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import asyncpg
 
+from tradewind.delivery.model import (
+    AttemptDetail,
+    LoggedAttempt,
+    Outcome,
+    PendingDelivery,
+    QueuedDelivery,
+    QueuedSubscription,
+    Trigger,
+)
 from tradewind.storage.pool import Database
 
-_SHORT = """
-    id, event_id, event, purchase_order_id, attempt, trigger, outcome, final, late, status_code,
-    error_code, error_message, started_at, duration_ms, next_attempt_at
+# The columns of a LoggedAttempt, under the names of its fields.
+_ATTEMPT = """
+    id, subscription_id, event_id, event, purchase_order_id AS order_id, attempt, trigger, outcome,
+    final, late, status_code, error_code, error_message, started_at, duration_ms, next_attempt_at
 """
+
+
+def _columns(row: asyncpg.Record) -> dict[str, Any]:
+    return {**row, "trigger": Trigger(row["trigger"]), "outcome": Outcome(row["outcome"])}
+
+
+def _attempts(rows: Sequence[asyncpg.Record]) -> Sequence[LoggedAttempt]:
+    return [LoggedAttempt(**_columns(row)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +52,15 @@ async def list_attempts(
     db: Database,
     account_id: UUID,
     subscription_id: UUID,
-    wanted: Filters,
+    filters: Filters,
     *,
     below: tuple[datetime, UUID] | None,
     limit: int,
-) -> Sequence[asyncpg.Record]:
+) -> Sequence[LoggedAttempt]:
     """Attempts, the latest first. It never counts, and reads no further than it must."""
-    return await db.fetch(
+    rows = await db.fetch(
         f"""
-        SELECT {_SHORT}
+        SELECT {_ATTEMPT}
           FROM delivery_attempt
          WHERE subscription_id = $1
            AND account_id = $2
@@ -63,18 +82,19 @@ async def list_attempts(
         """,  # noqa: S608 - our own constants
         subscription_id,
         account_id,
-        wanted.outcomes,
-        wanted.results,
-        wanted.events,
-        wanted.order_id,
-        wanted.event_id,
-        wanted.status_codes,
-        wanted.started_after,
-        wanted.started_before,
+        filters.outcomes,
+        filters.results,
+        filters.events,
+        filters.order_id,
+        filters.event_id,
+        filters.status_codes,
+        filters.started_after,
+        filters.started_before,
         None if below is None else below[0],
         None if below is None else below[1],
         limit,
     )
+    return _attempts(rows)
 
 
 async def find_attempt(
@@ -85,11 +105,11 @@ async def find_attempt(
     *,
     about: datetime,
     within: timedelta,
-) -> asyncpg.Record | None:
+) -> AttemptDetail | None:
     """One attempt with all that was sent and answered. Its id tells about when it was."""
-    return await db.fetchrow(
+    row = await db.fetchrow(
         f"""
-        SELECT {_SHORT}, url, sent_at, signature, response_head, response_body,
+        SELECT {_ATTEMPT}, url, sent_at, signature, response_head, response_body,
                (SELECT body FROM event WHERE event.id = a.event_id
                                          AND event.created_at = a.event_at) AS body
           FROM delivery_attempt AS a
@@ -106,24 +126,33 @@ async def find_attempt(
         about,
         within,
     )
+    return None if row is None else AttemptDetail(**_columns(row))
 
 
-async def attempts_of(
-    db: Database, account_id: UUID, subscription_id: UUID, event_id: UUID
-) -> Sequence[asyncpg.Record]:
-    """Every attempt to deliver one event to one subscription, the latest first."""
-    return await db.fetch(
+async def list_attempts_of_event(
+    db: Database, account_id: UUID, subscription_ids: Sequence[UUID], event_id: UUID
+) -> Sequence[LoggedAttempt]:
+    """The attempts to deliver one event to these subscriptions, the latest first.
+
+    At most 100 of each subscription.
+    """
+    rows = await db.fetch(
         f"""
-        SELECT {_SHORT}
-          FROM delivery_attempt
-         WHERE subscription_id = $1 AND account_id = $2 AND event_id = $3
-         ORDER BY started_at DESC, id DESC
-         LIMIT 100
+        SELECT attempt.*
+          FROM unnest($1::uuid[]) AS subscription (id)
+         CROSS JOIN LATERAL (
+               SELECT {_ATTEMPT}
+                 FROM delivery_attempt
+                WHERE subscription_id = subscription.id AND account_id = $2 AND event_id = $3
+                ORDER BY started_at DESC, id DESC
+                LIMIT 100) AS attempt
+         ORDER BY attempt.started_at DESC, attempt.id DESC
         """,  # noqa: S608 - our own constants
-        subscription_id,
+        subscription_ids,
         account_id,
         event_id,
     )
+    return _attempts(rows)
 
 
 async def list_pending(
@@ -133,12 +162,12 @@ async def list_pending(
     *,
     above: tuple[datetime, UUID] | None,
     limit: int,
-) -> Sequence[asyncpg.Record]:
+) -> Sequence[PendingDelivery]:
     """Deliveries that are not over, by when they are due."""
-    return await db.fetch(
+    rows = await db.fetch(
         """
-        SELECT q.id, q.event_id, e.type AS event, e.purchase_order_id, q.attempt, q.trigger,
-               q.due_at, q.under_way
+        SELECT q.id, q.event_id, e.type AS event, e.purchase_order_id AS order_id, q.attempt,
+               q.trigger, q.due_at, q.under_way
           FROM queued_delivery AS q
           LEFT JOIN event AS e ON e.id = q.event_id AND e.created_at = q.event_at
          WHERE q.subscription_id = $1
@@ -154,62 +183,86 @@ async def list_pending(
         None if above is None else above[1],
         limit,
     )
+    return [PendingDelivery(**row) for row in rows]
 
 
-async def find_queued(
-    db: Database, account_id: UUID, subscription_id: UUID, event_id: UUID
-) -> asyncpg.Record | None:
-    """The queue's row of an event at a subscription; first one that will be sent, if there is."""
-    return await db.fetchrow(
+async def list_queued_of_event(
+    db: Database, account_id: UUID, subscription_ids: Sequence[UUID], event_id: UUID
+) -> Sequence[QueuedDelivery]:
+    """The queue's row of an event for each of these subscriptions that has one.
+
+    A row that will be sent comes before one that is cancelled.
+    """
+    rows = await db.fetch(
         """
-        SELECT attempt, due_at, under_way, is_pending, cancel_reason
+        SELECT DISTINCT ON (subscription_id)
+               subscription_id, attempt, due_at, under_way, cancel_reason
           FROM queued_delivery
-         WHERE subscription_id = $1 AND account_id = $2 AND event_id = $3
-         ORDER BY is_pending DESC, due_at, id
-         LIMIT 1
+         WHERE subscription_id = ANY ($1::uuid[]) AND account_id = $2 AND event_id = $3
+         ORDER BY subscription_id, is_pending DESC, due_at, id
         """,
-        subscription_id,
+        subscription_ids,
         account_id,
         event_id,
     )
+    return [QueuedDelivery(**row) for row in rows]
 
 
-async def find_health(db: Database, subscription_id: UUID) -> asyncpg.Record | None:
-    """How a receiver did lately: its state, and its attempts of the last day by hour."""
-    return await db.fetchrow(
+@dataclass(frozen=True, slots=True)
+class HealthCounts:
+    """What is known of an endpoint: its attempts of the last day, and its queue."""
+
+    subscription_id: UUID
+    failing_since: datetime | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    concurrency: int | None
+    delivered: int
+    failed: int
+    buckets: Sequence[int]
+    pending: int
+    oldest_due_seconds: float | None
+
+
+async def list_health(db: Database, subscription_ids: Sequence[UUID]) -> Sequence[HealthCounts]:
+    """How the endpoints of these subscriptions did in the last day, in one statement."""
+    rows = await db.fetch(
         """
-        SELECT h.failing_since, h.failed, h.last_success_at, h.last_failure_at, h.concurrency,
-               (SELECT coalesce(sum(delivered), 0)::bigint FROM subscription_hour AS c
-                 WHERE c.subscription_id = $1 AND c.hour > tradewind_now() - interval '24 hours')
-                   AS delivered,
-               (SELECT coalesce(sum(c.failed), 0)::bigint FROM subscription_hour AS c
-                 WHERE c.subscription_id = $1 AND c.hour > tradewind_now() - interval '24 hours')
-                   AS failed_attempts,
+        SELECT subscription.id AS subscription_id, h.failing_since, h.last_success_at,
+               h.last_failure_at, h.concurrency, hours.delivered, hours.failed,
                ARRAY(SELECT sum(bucket.n)::bigint
                        FROM subscription_hour AS c,
                             unnest(c.buckets) WITH ORDINALITY AS bucket (n, place)
-                      WHERE c.subscription_id = $1
+                      WHERE c.subscription_id = subscription.id
                         AND c.hour > tradewind_now() - interval '24 hours'
                       GROUP BY bucket.place
                       ORDER BY bucket.place) AS buckets,
                (SELECT count(*) FROM (SELECT 1 FROM queued_delivery AS q
-                                       WHERE q.subscription_id = $1 AND q.is_pending
-                                       LIMIT 10001) AS counted)
-                   AS pending,
+                                       WHERE q.subscription_id = subscription.id AND q.is_pending
+                                       LIMIT 10001) AS counted) AS pending,
                (SELECT extract(epoch FROM tradewind_now() - q.due_at)::float
                   FROM queued_delivery AS q
-                 WHERE q.subscription_id = $1 AND q.is_pending AND q.due_at <= tradewind_now()
+                 WHERE q.subscription_id = subscription.id
+                   AND q.is_pending
+                   AND q.due_at <= tradewind_now()
                  ORDER BY q.due_at, q.id LIMIT 1) AS oldest_due_seconds
-          FROM (SELECT 1) AS one
-          LEFT JOIN subscription_health AS h ON h.subscription_id = $1
+          FROM unnest($1::uuid[]) AS subscription (id)
+          LEFT JOIN subscription_health AS h ON h.subscription_id = subscription.id
+         CROSS JOIN LATERAL (
+               SELECT coalesce(sum(c.delivered), 0)::bigint AS delivered,
+                      coalesce(sum(c.failed), 0)::bigint AS failed
+                 FROM subscription_hour AS c
+                WHERE c.subscription_id = subscription.id
+                  AND c.hour > tradewind_now() - interval '24 hours') AS hours
         """,
-        subscription_id,
+        subscription_ids,
     )
+    return [HealthCounts(**row) for row in rows]
 
 
-async def list_queue(db: Database, *, limit: int) -> Sequence[asyncpg.Record]:
+async def list_queue(db: Database, *, limit: int) -> Sequence[QueuedSubscription]:
     """The queue by subscription: how much each has, about, and how long it has waited."""
-    return await db.fetch(
+    rows = await db.fetch(
         """
         WITH RECURSIVE waiting AS (
             (SELECT subscription_id FROM delivery_queue ORDER BY subscription_id LIMIT 1)
@@ -243,6 +296,7 @@ async def list_queue(db: Database, *, limit: int) -> Sequence[asyncpg.Record]:
         """,
         limit,
     )
+    return [QueuedSubscription(**row) for row in rows]
 
 
 async def insert_test(db: Database, values: Sequence[object]) -> None:
@@ -277,12 +331,14 @@ async def delete_old_hours(db: Database, *, kept: timedelta) -> None:
     )
 
 
-async def find_event(db: Database, account_id: UUID, event_id: UUID) -> asyncpg.Record | None:
-    return await db.fetchrow(
-        "SELECT id, type, created_at FROM event WHERE account_id = $1 AND id = $2",
+async def find_event(db: Database, account_id: UUID, event_id: UUID) -> tuple[str, datetime] | None:
+    """The type of an event, and when it was created."""
+    row = await db.fetchrow(
+        "SELECT type, created_at FROM event WHERE account_id = $1 AND id = $2",
         account_id,
         event_id,
     )
+    return None if row is None else (row["type"], row["created_at"])
 
 
 async def now(db: Database) -> datetime:

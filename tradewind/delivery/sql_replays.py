@@ -2,16 +2,17 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
-import asyncpg
-
+from tradewind.delivery.model import PendingDelivery, Replay
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
-_JOB = """
-    id, account_id, subscription_id, status, trigger, since, until, purchase_order_id, everything,
-    total, total_is_exact, queued, delivered, failed, at_time, at_event, created_at, ended_at
+_REPLAY = """
+    id, account_id, subscription_id, status, trigger, since, until, purchase_order_id AS order_id,
+    everything, total, total_is_exact, queued, delivered, failed, at_time, at_event, created_at,
+    ended_at
 """
 
 # The next events of a window, and which of them were missed: those that the subscription lists and,
@@ -100,9 +101,9 @@ async def count_missed(
     return (0, 0) if row is None else (row["missed"], row["examined"])
 
 
-async def insert_job(
+async def insert_replay(
     tx: Tx,
-    job_id: UUID,
+    replay_id: UUID,
     account_id: UUID,
     subscription_id: UUID,
     *,
@@ -147,7 +148,7 @@ async def insert_job(
          WHERE job.trigger = 'catch_up' AND job.latest_since < excluded.since
         RETURNING id
         """,
-        job_id,
+        replay_id,
         account_id,
         subscription_id,
         trigger,
@@ -161,14 +162,18 @@ async def insert_job(
     return found
 
 
-async def those_that_catch_up(
-    db: Database, subscriptions: Sequence[UUID]
-) -> Sequence[asyncpg.Record]:
-    """Of these subscriptions those that catch up by themselves: since when they fail, if they do.
+class CatchingUp(NamedTuple):
+    """A subscription that replays missed events by itself, and since when it fails, if it does."""
 
-    And what time it is.
-    """
-    return await db.fetch(
+    subscription_id: UUID
+    account_id: UUID
+    failing_since: datetime | None
+    now: datetime
+
+
+async def list_catching_up(db: Database, subscriptions: Sequence[UUID]) -> Sequence[CatchingUp]:
+    """Those of these subscriptions that replay missed events by themselves."""
+    rows = await db.fetch(
         """
         SELECT s.id, s.account_id, h.failing_since, tradewind_now() AS now
           FROM webhook_subscription AS s
@@ -177,30 +182,32 @@ async def those_that_catch_up(
         """,
         subscriptions,
     )
+    return [CatchingUp(*row) for row in rows]
 
 
-async def find_job(
-    db: Database, account_id: UUID, subscription_id: UUID, job_id: UUID
-) -> asyncpg.Record | None:
-    return await db.fetchrow(
+async def find_replay(
+    db: Database, account_id: UUID, subscription_id: UUID, replay_id: UUID
+) -> Replay | None:
+    row = await db.fetchrow(
         f"""
-        SELECT {_JOB}
+        SELECT {_REPLAY}
           FROM recover_job
          WHERE account_id = $1 AND subscription_id = $2 AND id = $3
         """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
-        job_id,
+        replay_id,
     )
+    return None if row is None else Replay(**row)
 
 
-async def list_jobs(
+async def list_replays(
     db: Database, account_id: UUID, subscription_id: UUID, *, below: UUID | None, limit: int
-) -> Sequence[asyncpg.Record]:
-    """The jobs of a subscription, newest first."""
-    return await db.fetch(
+) -> Sequence[Replay]:
+    """The replays of a subscription, newest first."""
+    rows = await db.fetch(
         f"""
-        SELECT {_JOB}
+        SELECT {_REPLAY}
           FROM recover_job
          WHERE account_id = $1 AND subscription_id = $2 AND ($3::uuid IS NULL OR id < $3)
          ORDER BY id DESC
@@ -211,12 +218,13 @@ async def list_jobs(
         below,
         limit,
     )
+    return [Replay(**row) for row in rows]
 
 
-async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UUID) -> bool:
-    """End a job, and have what it queued end unsent; whether there is such a job.
+async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_id: UUID) -> bool:
+    """End a replay, and cancel what it queued; return whether there is such a replay.
 
-    What ends so counts as failed, of a job that has queued everything too.
+    What is cancelled counts as failed, also in a replay that has queued everything.
     """
     found = await tx.fetchval(
         """
@@ -228,7 +236,7 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
         """,
         account_id,
         subscription_id,
-        job_id,
+        replay_id,
     )
     if found is None:
         return False
@@ -256,23 +264,23 @@ async def cancel_job(tx: Tx, account_id: UUID, subscription_id: UUID, job_id: UU
                'The recovery that it belonged to was cancelled.', tradewind_now()
           FROM unsent
         """,
-        job_id,
+        replay_id,
     )
     return True
 
 
-async def cancelled(db: Database, job_ids: Collection[UUID]) -> frozenset[UUID]:
+async def list_cancelled(db: Database, replay_ids: Collection[UUID]) -> frozenset[UUID]:
     """Those of these jobs that were cancelled: what they queued is not sent any more."""
     rows = await db.fetch(
         "SELECT id FROM recover_job WHERE id = ANY ($1::uuid[]) AND status = 'cancelled'",
-        list(job_ids),
+        list(replay_ids),
     )
     return frozenset(row["id"] for row in rows)
 
 
-async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
-    """A running job that is due and that nobody else feeds now; those that were asked for first."""
-    return await db.fetchrow(
+async def take_replay(db: Database, *, lease: timedelta) -> Replay | None:
+    """Lease a running replay that is due; requested ones come before automatic ones."""
+    row = await db.fetchrow(
         f"""
         UPDATE recover_job
            SET lease_until = tradewind_now() + $1::interval
@@ -290,32 +298,35 @@ async def take_job(db: Database, *, lease: timedelta) -> asyncpg.Record | None:
                       ORDER BY job.next_at
                       LIMIT 1
                         FOR UPDATE SKIP LOCKED)
-        RETURNING {_JOB}, (SELECT s.is_active
+        RETURNING {_REPLAY}, EXISTS (SELECT 1
                               FROM webhook_subscription AS s
-                             WHERE s.id = subscription_id) AS is_wanted
+                              WHERE s.id = subscription_id AND s.is_active) AS is_active
         """,  # noqa: S608 - our own constants
         lease,
     )
+    return None if row is None else Replay(**row)
 
 
-async def set_total(db: Database, job_id: UUID, total: int, *, is_exact: bool) -> None:
+async def set_total(db: Database, replay_id: UUID, total: int, *, is_exact: bool) -> None:
     """Write down what a job that began by itself will deliver."""
     await db.execute(
         "UPDATE recover_job SET total = $2, total_is_exact = $3 WHERE id = $1",
-        job_id,
+        replay_id,
         total,
         is_exact,
     )
 
 
-async def outstanding(db: Database, job_id: UUID) -> int:
+async def count_outstanding(db: Database, replay_id: UUID) -> int:
     """How much of what a job queued is not over yet."""
-    count: int = await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job_id)
+    count: int = await db.fetchval(
+        "SELECT count(*) FROM delivery_queue WHERE job_id = $1", replay_id
+    )
     return count
 
 
 async def feed(
-    tx: Tx, job: asyncpg.Record, *, limit: int, examine: int, spacing: timedelta
+    tx: Tx, replay: Replay, *, limit: int, examine: int, spacing: timedelta
 ) -> tuple[int, bool]:
     """Queue the next events of a job, spaced out in time; how many, and whether that was all.
 
@@ -325,7 +336,7 @@ async def feed(
     """
     rows = await tx.fetch(
         f"""
-        {_OF_ANY_ORDER if job["purchase_order_id"] is None else _OF_ONE_ORDER},
+        {_OF_ANY_ORDER if replay.order_id is None else _OF_ONE_ORDER},
         next AS (
             SELECT * FROM missed ORDER BY created_at, id LIMIT $10
         )
@@ -337,14 +348,14 @@ async def feed(
           LEFT JOIN next ON true
          ORDER BY next.created_at, next.id
         """,  # noqa: S608 - our own constants
-        job["account_id"],
-        job["subscription_id"],
-        job["since"],
-        job["until"],
-        job["purchase_order_id"],
-        job["everything"],
-        job["at_time"],
-        job["at_event"],
+        replay.account_id,
+        replay.subscription_id,
+        replay.since,
+        replay.until,
+        replay.order_id,
+        replay.everything,
+        replay.at_time,
+        replay.at_event,
         examine,
         limit,
     )
@@ -397,7 +408,7 @@ async def feed(
         )
         SELECT count(*) FROM queued
         """,
-        job["id"],
+        replay.id,
         [row["id"] for row in rows],
         [row["created_at"] for row in rows],
         spacing,
@@ -405,13 +416,13 @@ async def feed(
         over,
         [row["type"] for row in rows],
         [row["purchase_order_id"] for row in rows],
-        job["at_event"],
-        job["until"],
+        replay.at_event,
+        replay.until,
     )
     return queued, over
 
 
-async def rest_job(db: Database, job_id: UUID, *, rest: timedelta) -> None:
+async def postpone_replay(db: Database, replay_id: UUID, *, rest: timedelta) -> None:
     """Come back to a job later: what it queued is not delivered yet."""
     await db.execute(
         """
@@ -419,12 +430,14 @@ async def rest_job(db: Database, job_id: UUID, *, rest: timedelta) -> None:
            SET next_at = tradewind_now() + $2::interval, lease_until = 'epoch'
          WHERE id = $1
         """,
-        job_id,
+        replay_id,
         rest,
     )
 
 
-async def count_results(db: Database, job_ids: Sequence[UUID], delivered: Sequence[bool]) -> None:
+async def count_results(
+    db: Database, replay_ids: Sequence[UUID], delivered: Sequence[bool]
+) -> None:
     """Add deliveries that are over to the jobs that they belong to."""
     await db.execute(
         """
@@ -440,16 +453,16 @@ async def count_results(db: Database, job_ids: Sequence[UUID], delivered: Sequen
           FROM given
          WHERE job.id = given.job_id
         """,
-        job_ids,
+        replay_ids,
         delivered,
     )
 
 
-async def queue_one(
+async def queue_event(
     tx: Tx, account_id: UUID, subscription_id: UUID, event_id: UUID
-) -> asyncpg.Record | None:
-    """Queue an event of the account once more, for one subscription: the row, if there is such."""
-    return await tx.fetchrow(
+) -> PendingDelivery | None:
+    """Queue an event of the account once more for one subscription; None: no such event."""
+    row = await tx.fetchrow(
         """
         INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
                                     event, purchase_order_id, due_at, trigger)
@@ -458,9 +471,11 @@ async def queue_one(
           FROM event AS e
           JOIN webhook_subscription AS s ON s.account_id = e.account_id
          WHERE e.account_id = $1 AND s.id = $2 AND e.id = $3
-        RETURNING event_id, event, purchase_order_id, attempt, trigger, due_at, false AS under_way
+        RETURNING id, event_id, event, purchase_order_id AS order_id, attempt, trigger, due_at,
+                  false AS under_way
         """,
         account_id,
         subscription_id,
         event_id,
     )
+    return None if row is None else PendingDelivery(**row)

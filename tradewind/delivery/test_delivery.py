@@ -9,20 +9,32 @@ from uuid import UUID
 from tradewind import clock, ids
 from tradewind.delivery import sql_log
 from tradewind.delivery.attempt import SECONDS, headers
+from tradewind.delivery.errors import TestDeliveriesLimited
 from tradewind.egress.result import Outcome, Result
 from tradewind.egress.sender import Sender
-from tradewind.events.catalogue import EventData, EventKind, OrderNews
+from tradewind.events.catalogue import (
+    ORDER_UPDATED,
+    PAYMENT_UPDATED,
+    EventData,
+    EventKind,
+    OrderNews,
+)
 from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
+from tradewind.web import limits
 from tradewind.web.inputs import Output
+from tradewind.web.limits import Rate
 from tradewind.web.response import encode
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.secret import Opener
 from tradewind.webhooks.signing import sign
+from tradewind.webhooks.subscribe import get_subscription
+
+_TESTS = Rate(10, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,7 @@ class Trial:
 
     delivery_id: UUID
     event: str
+    url: str
     body: bytes
     headers: Sequence[str]
     result: Result
@@ -56,14 +69,30 @@ class _TestBody(Output):
     data: EventData
 
 
-async def try_out(
+async def send_test(
     db: Database,
     keyring: Keyring,
     sender: Sender,
-    subscription: Subscription,
-    event: EventKind,
+    account_id: UUID,
+    subscription_id: UUID,
+    event: EventKind | None,
 ) -> Trial:
-    """One attempt, also to a subscription that is switched off; logged, and counted nowhere."""
+    """Make one attempt, also to a subscription that is switched off; logged, and counted nowhere.
+
+    Without an `event` it sends one that the subscription lists. TestDeliveriesLimited if the
+    subscription had too many tests; SigningSecretUnreadable if it cannot be signed.
+    """
+    subscription = await get_subscription(db, account_id, subscription_id)
+    granted, budget = await limits.take(db, f"webhook test:{subscription.id}", _TESTS)
+    if not granted:
+        raise TestDeliveriesLimited(budget)
+    first = PAYMENT_UPDATED if subscription.events[0] == PAYMENT_UPDATED else ORDER_UPDATED
+    return await _send(db, keyring, sender, subscription, event or first)
+
+
+async def _send(
+    db: Database, keyring: Keyring, sender: Sender, subscription: Subscription, event: EventKind
+) -> Trial:
     secret = await _open_secret(db, keyring, subscription)
     event_id, delivery_id = ids.new(), ids.new()
     body = body_of(event_id, event)
@@ -92,7 +121,8 @@ async def try_out(
             result.body,
         ],
     )
-    return Trial(delivery_id, event, body, lines, result, steps(result, subscription.url))
+    url = subscription.url
+    return Trial(delivery_id, event, url, body, lines, result, steps(result, url))
 
 
 async def _open_secret(db: Database, keyring: Keyring, subscription: Subscription) -> str:

@@ -1,6 +1,7 @@
 """Deliveries as JSON: attempts, what is pending, jobs, health, and the diagnosis of a test."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -9,16 +10,25 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.delivery.attempt import AGENT, headers
-from tradewind.delivery.explain import Verdict
-from tradewind.delivery.model import Outcome, Trigger
+from tradewind.delivery.explain import Explanation, Verdict
+from tradewind.delivery.model import (
+    AttemptDetail,
+    LoggedAttempt,
+    Outcome,
+    PendingDelivery,
+    Replay,
+    SubscriptionHealth,
+    Trigger,
+)
+from tradewind.delivery.replay import ReplayRequest
 from tradewind.delivery.sql_log import Filters
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Result
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
-from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.inputs import Input, Moment, Output, check_moment
 from tradewind.web.paging import PageQuery
-from tradewind.webhooks.model import Health
+from tradewind.webhooks.model import Health, Subscription
 
 _Time = clock.Timestamp
 _DeliveryId = Annotated[
@@ -40,10 +50,8 @@ class AttemptErrorOut(Output):
     message: Annotated[str, Meta(examples=["The receiver did not accept a connection in time."])]
 
     @staticmethod
-    def of(row: Any) -> "AttemptErrorOut | None":
-        if row["error_code"] is None:
-            return None
-        return AttemptErrorOut(code=row["error_code"], message=row["error_message"] or "")
+    def of(code: str | None, message: str | None) -> "AttemptErrorOut | None":
+        return None if code is None else AttemptErrorOut(code=code, message=message or "")
 
 
 class DeliveryOut(Output):
@@ -67,29 +75,32 @@ class DeliveryOut(Output):
     next_attempt_at: _Time | None
 
     @staticmethod
-    def of(row: Any) -> "DeliveryOut":
-        return DeliveryOut(**_attempt(row))
+    def of(attempt: LoggedAttempt) -> "DeliveryOut":
+        return DeliveryOut(**_fields(attempt))
 
 
-def _attempt(row: Any) -> dict[str, Any]:
-    test = row["trigger"] == "test"
-    order_id = row["purchase_order_id"]
+def _fields(attempt: LoggedAttempt) -> dict[str, Any]:
+    is_test = attempt.trigger is Trigger.TEST
     return {
-        "id": ids.DELIVERY.show(row["id"]),
-        "event_id": (ids.TEST_EVENT if test else ids.EVENT).show(row["event_id"]),
-        "event": row["event"],
-        "order": None if order_id is None else ids.ORDER.show(order_id),
-        "attempt": row["attempt"],
-        "trigger": Trigger(row["trigger"]),
-        "outcome": Outcome(row["outcome"]),
-        "final": row["final"],
-        "late": row["late"],
-        "status_code": row["status_code"],
-        "error": AttemptErrorOut.of(row),
-        "started_at": clock.show(row["started_at"]),
-        "duration_ms": row["duration_ms"],
-        "next_attempt_at": clock.show_or_none(row["next_attempt_at"]),
+        "id": ids.DELIVERY.show(attempt.id),
+        "event_id": (ids.TEST_EVENT if is_test else ids.EVENT).show(attempt.event_id),
+        "event": attempt.event,
+        "order": _order(attempt.order_id),
+        "attempt": attempt.attempt,
+        "trigger": attempt.trigger,
+        "outcome": attempt.outcome,
+        "final": attempt.final,
+        "late": attempt.late,
+        "status_code": attempt.status_code,
+        "error": AttemptErrorOut.of(attempt.error_code, attempt.error_message),
+        "started_at": clock.show(attempt.started_at),
+        "duration_ms": attempt.duration_ms,
+        "next_attempt_at": clock.show_or_none(attempt.next_attempt_at),
     }
+
+
+def _order(order_id: UUID | None) -> str | None:
+    return None if order_id is None else ids.ORDER.show(order_id)
 
 
 class HeaderOut(Output):
@@ -140,27 +151,27 @@ class DeliveryDetailOut(DeliveryOut):
     response: AttemptResponseOut | None
 
     @staticmethod
-    def of_all(row: Any) -> "DeliveryDetailOut":
-        test = row["trigger"] == Trigger.TEST
-        body: bytes | None = body_of(row["event_id"], row["event"]) if test else row["body"]
+    def of_detail(attempt: AttemptDetail) -> "DeliveryDetailOut":
+        is_test = attempt.trigger is Trigger.TEST
+        body = body_of(attempt.event_id, attempt.event) if is_test else attempt.body
         return DeliveryDetailOut(
-            **_attempt(row),
+            **_fields(attempt),
             request=AttemptRequestOut(
-                url=row["url"],
-                headers=_sent_headers(row),
+                url=attempt.url,
+                headers=_sent_headers(attempt),
                 body=None if body is None else body.decode(),
             ),
             response=AttemptResponseOut.of(
-                row["status_code"], row["response_head"], row["response_body"]
+                attempt.status_code, attempt.response_head, attempt.response_body
             ),
         )
 
 
-def _sent_headers(row: Any) -> list[HeaderOut]:
-    """The headers as they were sent; none for what never was."""
-    if row["sent_at"] is None:
+def _sent_headers(attempt: AttemptDetail) -> list[HeaderOut]:
+    """The headers as they were sent; none if nothing was."""
+    if attempt.sent_at is None or attempt.signature is None:
         return []
-    return _header_lines(headers(row["event"], row["id"], row["sent_at"], row["signature"]))
+    return _header_lines(headers(attempt.event, attempt.id, attempt.sent_at, attempt.signature))
 
 
 def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:
@@ -219,16 +230,15 @@ class PendingOut(Output):
     under_way: Annotated[bool, Meta(description="Whether it is being sent right now.")]
 
     @staticmethod
-    def of(row: Any) -> "PendingOut":
-        order_id = row["purchase_order_id"]
+    def of(pending: PendingDelivery) -> "PendingOut":
         return PendingOut(
-            event_id=ids.EVENT.show(row["event_id"]),
-            event=row["event"],
-            order=None if order_id is None else ids.ORDER.show(order_id),
-            attempt=row["attempt"],
-            trigger=Trigger(row["trigger"]),
-            due_at=clock.show(row["due_at"]),
-            under_way=row["under_way"],
+            event_id=ids.EVENT.show(pending.event_id),
+            event=pending.event,
+            order=_order(pending.order_id),
+            attempt=pending.attempt,
+            trigger=Trigger(pending.trigger),
+            due_at=clock.show(pending.due_at),
+            under_way=pending.under_way,
         )
 
 
@@ -253,6 +263,14 @@ class RecoverIn(Input):
     def check_fields(self) -> Iterator[FieldError]:
         if self.until is not None and self.until <= self.since:
             yield FieldError("/until", "Must be after since.")
+
+    def request(self) -> ReplayRequest:
+        for pointer, moment in (("/since", self.since), ("/until", self.until)):
+            if moment is not None:
+                check_moment(pointer, moment)
+        order_id = read_id(ids.ORDER, "/order", self.order)
+        everything = self.include == "all"
+        return ReplayRequest(self.since, self.until, order_id, everything=everything)
 
 
 _CountIsExact = Annotated[
@@ -297,20 +315,20 @@ class JobOut(Output):
     ]
 
     @staticmethod
-    def of(row: Any) -> "JobOut":
+    def of(replay: Replay) -> "JobOut":
         return JobOut(
-            id=ids.JOB.show(row["id"]),
-            status=row["status"],
-            trigger=row["trigger"],
-            since=clock.show(row["since"]),
-            until=clock.show(row["until"]),
-            count=row["total"],
-            count_is_exact=row["total_is_exact"],
-            queued=row["queued"],
-            delivered=row["delivered"],
-            failed=row["failed"],
-            created_at=clock.show(row["created_at"]),
-            ended_at=clock.show_or_none(row["ended_at"]),
+            id=ids.JOB.show(replay.id),
+            status=replay.status,
+            trigger=replay.trigger,
+            since=clock.show(replay.since),
+            until=clock.show(replay.until),
+            count=replay.total,
+            count_is_exact=replay.total_is_exact,
+            queued=replay.queued,
+            delivered=replay.delivered,
+            failed=replay.failed,
+            created_at=clock.show(replay.created_at),
+            ended_at=clock.show_or_none(replay.ended_at),
         )
 
 
@@ -334,6 +352,25 @@ class WebhookHealthOut(Output):
     last_success_at: _Time | None
     last_failure_at: _Time | None
 
+    @staticmethod
+    def of(subscription: Subscription, health: SubscriptionHealth) -> "WebhookHealthOut":
+        # Since when it fails and what it attempted belong together: both are of one moment.
+        subscription = replace(subscription, failing_since=health.failing_since)
+        return WebhookHealthOut(
+            health=subscription.health,
+            failing_since=clock.show_or_none(health.failing_since),
+            disabled_reason=subscription.disabled_reason,
+            success_rate=health.success_rate,
+            attempts=health.attempts,
+            p50_ms=health.p50_ms,
+            p99_ms=health.p99_ms,
+            concurrency=health.concurrency,
+            pending=health.pending,
+            oldest_due_seconds=health.oldest_due_seconds,
+            last_success_at=clock.show_or_none(health.last_success_at),
+            last_failure_at=clock.show_or_none(health.last_failure_at),
+        )
+
 
 class ExplainOut(Output):
     """What became of an event at a subscription."""
@@ -342,6 +379,15 @@ class ExplainOut(Output):
     verdict: Verdict
     explanation: Annotated[str, Meta(examples=["It was delivered at 2026-11-15T01:02:03.004Z."])]
     attempts: list[DeliveryOut]
+
+    @staticmethod
+    def of(event: str, explanation: Explanation) -> "ExplainOut":
+        return ExplainOut(
+            event_id=event,
+            verdict=explanation.verdict,
+            explanation=explanation.sentence,
+            attempts=[DeliveryOut.of(attempt) for attempt in explanation.attempts],
+        )
 
 
 class TestIn(Input):
@@ -376,7 +422,7 @@ class TestOut(Output):
     response: AttemptResponseOut | None
 
     @staticmethod
-    def of(trial: Trial, url: str) -> "TestOut":
+    def of(trial: Trial) -> "TestOut":
         result = trial.result
         problem = result.problem
         ends = result.certificate_ends
@@ -385,7 +431,7 @@ class TestOut(Output):
             delivered=result.delivered,
             outcome=Outcome.of(result.outcome),
             status_code=result.status,
-            error=AttemptErrorOut(code=problem.code, message=problem.message) if problem else None,
+            error=AttemptErrorOut.of(problem.code, problem.message) if problem else None,
             duration_ms=round(result.timings.total * 1000),
             delivery_id=ids.DELIVERY.show(trial.delivery_id),
             steps=[
@@ -399,7 +445,7 @@ class TestOut(Output):
                 for step in trial.steps
             ],
             request=AttemptRequestOut(
-                url=url,
+                url=trial.url,
                 headers=_header_lines(trial.headers),
                 body=trial.body.decode(),
             ),

@@ -24,6 +24,7 @@ from tradewind.dashboard.shell.site import Dashboard
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.delivery import admin_routes as admin_delivery_routes
 from tradewind.delivery import routes as delivery_routes
+from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -51,6 +52,7 @@ from tradewind.runtime.wiring import (
     pay_modes_of,
     platforms_of,
     policy_of,
+    retry_policy_of,
 )
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
@@ -201,6 +203,7 @@ def build(chosen: Settings) -> Application:
             Client: client,
             Sender: sender,
             UrlPolicy: UrlPolicy(policy_of(chosen), resolver, chosen.max_subscriptions),
+            RetryPolicy: retry_policy_of(chosen),
             Retention: Retention(timedelta(days=chosen.events_days)),
             Static: static,
             Sessions: sessions,

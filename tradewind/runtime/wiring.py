@@ -1,9 +1,11 @@
 """Wiring: the parts that several processes build from the settings in the same way."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from tradewind.delivery.engine import HURRIED_CONNECTIONS
+from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.client import Client
 from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
@@ -72,6 +74,14 @@ def policy_of(chosen: Settings) -> Policy:
         ports=frozenset(chosen.webhook_ports),
         own=tuple(chosen.own_addresses),
         development=not chosen.production,
+    )
+
+
+def retry_policy_of(chosen: Settings) -> RetryPolicy:
+    """When failed deliveries are tried again, and how long the log of attempts is kept."""
+    return RetryPolicy(
+        delays=tuple(timedelta(seconds=seconds) for seconds in chosen.retry_delays),
+        log_kept=timedelta(days=chosen.delivery_log_days),
     )
 
 

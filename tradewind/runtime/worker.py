@@ -18,8 +18,7 @@ from tradewind.delivery import sql_log
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
 from tradewind.delivery.queue_monitor import watch
-from tradewind.delivery.replay import feed_jobs
-from tradewind.delivery.routes import LOG_KEPT
+from tradewind.delivery.replay import feed_replays
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -38,7 +37,12 @@ from tradewind.platforms.failures import PlatformFailure
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.products import sql as products
-from tradewind.runtime.wiring import configured_credentials, platforms_of, policy_of
+from tradewind.runtime.wiring import (
+    configured_credentials,
+    platforms_of,
+    policy_of,
+    retry_policy_of,
+)
 from tradewind.settings.settings import Settings
 from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
@@ -78,11 +82,12 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
     minute, hour = timedelta(minutes=1), timedelta(hours=1)
     search_age = timedelta(seconds=chosen.search_cache_seconds)
     journal = timedelta(days=chosen.events_days)
+    log_kept = retry_policy_of(chosen).log_kept
     return [
         ScheduledTask(
-            "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", LOG_KEPT)
+            "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", log_kept)
         ),
-        ScheduledTask("hours", hour, lambda: sql_log.delete_old_hours(db, kept=LOG_KEPT)),
+        ScheduledTask("hours", hour, lambda: sql_log.delete_old_hours(db, kept=log_kept)),
         ScheduledTask("events", hour, lambda: retention.drop_old(db, kept=journal)),
         ScheduledTask(
             "searches", minute, lambda: products.delete_old_pages(db, older_than=search_age)
@@ -134,7 +139,7 @@ async def _work(
         unwanted = stack.enter_context(db.wakeups.waiting(CANCELLATIONS))
         for name, step_of_all, wake, idle in (
             ("cancel", cancel_unwanted, unwanted, _POLL_SECONDS),
-            ("recover", feed_jobs, asyncio.Event(), _POLL_SECONDS),
+            ("replay", feed_replays, asyncio.Event(), _POLL_SECONDS),
             ("figures", watch, asyncio.Event(), _FIGURES_SECONDS),
         ):
             work_of_all = partial(step_of_all, db)
@@ -204,7 +209,7 @@ async def run(chosen: Settings) -> None:
         try:
             keyring = Keyring(chosen.secret_key)
             platforms = platforms_of(chosen, db, keyring, client)
-            engine = Engine(db, keyring, sender, hurried=hurried)
+            engine = Engine(db, keyring, sender, hurried=hurried, policy=retry_policy_of(chosen))
             await _work(chosen, db, platforms, engine, stop)
         finally:
             await sender.close()

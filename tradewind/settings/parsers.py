@@ -1,5 +1,6 @@
 """Parsers of settings: each says in its error what the text must be."""
 
+import operator
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from urllib.parse import parse_qsl, urlsplit
@@ -26,6 +27,22 @@ def number(low: int, high: int) -> Callable[[str], int]:
         if not text.isdecimal() or not low <= int(text) <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
         return int(text)
+
+    return read
+
+
+def seconds_of_at_least(*least: int) -> Callable[[str], tuple[int, ...]]:
+    """As many whole numbers of seconds as there are minimums, none below its own."""
+
+    def read(text: str) -> tuple[int, ...]:
+        parts = items(text)
+        given = tuple(int(part) for part in parts if part.isdecimal())
+        if not len(given) == len(parts) == len(least) or any(map(operator.lt, given, least)):
+            raise ValueError(
+                f"is {len(least)} whole numbers of seconds by comma, "
+                f"at least {' and '.join(map(str, least))}"
+            )
+        return given
 
     return read
 

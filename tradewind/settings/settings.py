@@ -56,6 +56,8 @@ class Settings:
     search_cache_seconds: int
     refresh_min_age: int
     events_days: int
+    delivery_log_days: int
+    retry_delays: tuple[int, ...]
     max_subscriptions: int
     webhook_ports: Sequence[int]
     dns_servers: Sequence[str]
@@ -121,6 +123,11 @@ SETTINGS = [
             "Seconds after a sync during which a read of the order does not sync it again."),
     Setting("events_days", parse.number(1, 3650), "30",
             "Days that events are kept."),
+    Setting("delivery_log_days", parse.number(1, 3650), "30",
+            "Days that the log of delivery attempts is kept."),
+    Setting("retry_delays", parse.seconds_of_at_least(60, 300), "60,300",
+            "Seconds from a failed attempt to the second and to the third one. They can be longer "
+            "than the default, not shorter."),
     Setting("max_subscriptions", parse.number(1, 10_000), "20",
             "Webhooks of one account."),
     Setting("webhook_ports", parse.ports, "443,8443",

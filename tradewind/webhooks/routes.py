@@ -14,7 +14,6 @@ from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
-from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.subscribe import UrlPolicy
 from tradewind.webhooks.wire import (
     NewSubscriptionOut,
@@ -67,15 +66,9 @@ async def get_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> SubscriptionOut:
     """Look at a subscription."""
-    return SubscriptionOut.of(await mine(db, caller.account_id, subscription_id))
-
-
-async def mine(db: Database, account_id: UUID, subscription_id: UUID) -> Subscription:
-    """A subscription of the account, or ResourceNotFound."""
-    found = await sql.find_subscription(db, account_id, subscription_id)
-    if found is None:
-        raise ResourceNotFound(ids.SUBSCRIPTION)
-    return found
+    return SubscriptionOut.of(
+        await subscribe.get_subscription(db, caller.account_id, subscription_id)
+    )
 
 
 @routes.patch("/{id}", errors=(ResourceNotFound, WebhookUrlRejected))

@@ -51,6 +51,16 @@ class Wish:
     catch_up: bool | None = None
 
 
+async def get_subscription(
+    db: Database | Tx, account_id: UUID, subscription_id: UUID
+) -> Subscription:
+    """A subscription of the account, or ResourceNotFound."""
+    subscription = await sql.find_subscription(db, account_id, subscription_id)
+    if subscription is None:
+        raise ResourceNotFound(ids.SUBSCRIPTION)
+    return subscription
+
+
 async def subscribe(
     db: Database, keyring: Keyring, door: UrlPolicy, by: Actor, account_id: UUID, wish: Wish
 ) -> tuple[Subscription, str]:
@@ -72,10 +82,7 @@ async def subscribe(
             secret=secrets.sealed(keyring, account_id, subscription_id, secret),
         )
         await _note(tx, by, "webhook.created", account_id, subscription_id, url=wish.url)
-        made = await sql.find_subscription(tx, account_id, subscription_id)
-    if made is None:
-        raise ResourceNotFound(ids.SUBSCRIPTION)
-    return made, secret
+        return await get_subscription(tx, account_id, subscription_id), secret
 
 
 async def change(
@@ -103,10 +110,7 @@ async def change(
         }
         await _note(tx, by, "webhook.changed", account_id, subscription_id, **changed)
         tx.wake(CANCELLATIONS)
-        found = await sql.find_subscription(tx, account_id, subscription_id)
-    if found is None:
-        raise ResourceNotFound(ids.SUBSCRIPTION)
-    return found
+        return await get_subscription(tx, account_id, subscription_id)
 
 
 async def rotate(
@@ -119,10 +123,7 @@ async def rotate(
         if not await sql.replace_secret(tx, account_id, subscription_id, value):
             raise ResourceNotFound(ids.SUBSCRIPTION)
         await _note(tx, by, "webhook.secret_rotated", account_id, subscription_id)
-        found = await sql.find_subscription(tx, account_id, subscription_id)
-    if found is None:
-        raise ResourceNotFound(ids.SUBSCRIPTION)
-    return found, secret
+        return await get_subscription(tx, account_id, subscription_id), secret
 
 
 async def unsubscribe(db: Database, by: Actor, account_id: UUID, subscription_id: UUID) -> None:

@@ -14,6 +14,7 @@ from tradewind.dashboard.shell.charts import Series, stacked_bars
 from tradewind.dashboard.shell.listing import choices, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.delivery import sql_log
+from tradewind.delivery.model import QueuedSubscription
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
@@ -87,9 +88,9 @@ async def show_queue(
     request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
 ) -> Response:
     """What waits to be delivered, how long it has, and how attempts went lately."""
-    rows: Sequence[Any] = await sql_log.list_queue(db, limit=_MOST + 1)
+    rows = await sql_log.list_queue(db, limit=_MOST + 1)
     if query.only == "failing":
-        rows = [row for row in rows if row["failing_since"] is not None]
+        rows = [row for row in rows if row.failing_since is not None]
     hours = await sql_desk.attempts_by_hour(db)
     series = (
         Series("Delivered", "good", [hour["delivered"] for hour in hours]),
@@ -105,7 +106,7 @@ async def show_queue(
         now=await sql_desk.queue_now(db),
         rows=shown,
         accounts=_by_account(shown),
-        owners=await sql_desk.names(db, [row["account_id"] for row in shown if row["account_id"]]),
+        owners=await sql_desk.names(db, [row.account_id for row in shown if row.account_id]),
         has_more=len(rows) > _MOST,
         most=_MOST,
         hours=hours,
@@ -121,18 +122,18 @@ async def show_queue(
     )
 
 
-def _by_account(rows: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
+def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[Mapping[str, Any]]:
     """The queue's rows added up by account, those first that have waited longest."""
-    grouped: dict[UUID | None, list[Any]] = defaultdict(list)
+    grouped: dict[UUID | None, list[QueuedSubscription]] = defaultdict(list)
     for row in rows:
-        grouped[row["account_id"]].append(row)
+        grouped[row.account_id].append(row)
     added = [
         {
             "account_id": account_id,
             "webhooks": len(own),
-            "failing": sum(row["failing_since"] is not None for row in own),
-            "pending": sum(row["pending"] for row in own),
-            "due_at": min(row["due_at"] for row in own),
+            "failing": sum(row.failing_since is not None for row in own),
+            "pending": sum(row.pending for row in own),
+            "due_at": min(row.due_at for row in own),
         }
         for account_id, own in grouped.items()
     ]

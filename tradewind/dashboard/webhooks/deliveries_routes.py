@@ -1,8 +1,10 @@
 """Deliveries, in a browser: the log, one attempt inspected, what is pending, and once more."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 
@@ -15,18 +17,19 @@ from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice_about
 from tradewind.dashboard.webhooks.routes import address, state
-from tradewind.delivery import routes as deliveries
+from tradewind.delivery import log
 from tradewind.delivery.model import Outcome
-from tradewind.delivery.wire import DeliveriesQuery
+from tradewind.delivery.resend import resend
+from tradewind.delivery.wire import DeliveriesQuery, DeliveryDetailOut, DeliveryOut, PendingOut
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import Page, PageQuery
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
-from tradewind.webhooks.routes import mine
+from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
@@ -72,12 +75,12 @@ async def show_log(
     renderer: Renderer,
 ) -> Response:
     """The log of attempts; every filter is in the address."""
-    webhook = await mine(db, caller.account_id, subscription_id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
     base = f"{address(subscription_id)}/deliveries"
     errors: Any = {}
     found: Page[Any] = Page(items=[], has_more=False, next_cursor=None)
     try:
-        found = await deliveries.list_deliveries(subscription_id, caller, _wanted(query), db)
+        found = await _attempts(db, caller, subscription_id, _wanted(query))
     except Invalid as refusal:
         errors = errors_of(refusal)
     chosen = _chosen(query)
@@ -111,16 +114,19 @@ async def inspect(
     renderer: Renderer,
 ) -> Response:
     """One attempt: what was sent, what came back, and what to do about it."""
-    webhook = await mine(db, caller.account_id, subscription_id)
-    attempt = await deliveries.get_delivery(subscription_id, delivery_id, caller, db)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    attempt = DeliveryDetailOut.of_detail(
+        await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
+    )
     event_id = ids.EVENT.read(attempt.event_id)
     others: Sequence[Any] = []
     if event_id is not None:
         same = DeliveriesQuery(event_id=attempt.event_id, limit=_MOST)
-        others = (await deliveries.list_deliveries(subscription_id, caller, same, db)).items
+        others = (await _attempts(db, caller, subscription_id, same)).items
     sent, answer = attempt.request, attempt.response
     by_name = {header.name: header.value for header in sent.headers}
     was_sent = sent.url is not None and sent.body is not None and bool(sent.headers)
+    posted = (sent.url or "", sent.headers, sent.body or "")
     return renderer.page(
         "webhook_delivery.html",
         request,
@@ -135,10 +141,8 @@ async def inspect(
         body_bytes=len((sent.body or "").encode()),
         body_pretty=request_code.pretty(sent.body),
         answer_pretty=request_code.pretty(answer.body) if answer else None,
-        curl=request_code.curl_as_sent(sent.url, sent.headers, sent.body) if was_sent else None,
-        curl_now=request_code.curl_signed_now(sent.url, sent.headers, sent.body)
-        if was_sent
-        else None,
+        curl=request_code.curl_as_sent(*posted) if was_sent else None,
+        curl_now=request_code.curl_signed_now(*posted) if was_sent else None,
         can_redeliver=event_id is not None,
     )
 
@@ -156,7 +160,7 @@ async def redeliver_one(
     shown = ids.DELIVERY.show(delivery_id)
     where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries/{shown}")
     try:
-        await deliveries.redeliver(subscription_id, delivery_id, caller, db)
+        await resend(db, caller.account_id, subscription_id, delivery_id)
     except Conflict as refusal:
         return renderer.to(caller, where, refusal.detail, tone="bad")
     return renderer.to(caller, where, "The event is being delivered again.")
@@ -172,17 +176,17 @@ async def redeliver_selected(
 ) -> Response:
     """Deliver the events of the ticked attempts once more, each event once."""
     where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries")
-    await mine(db, caller.account_id, subscription_id)
+    await get_subscription(db, caller.account_id, subscription_id)
     if not body.delivery:
         said = "Nothing was ticked: tick the attempts whose events to deliver again."
         return renderer.to(caller, where, said, tone="bad")
-    queued: set[str] = set()
+    queued: set[UUID] = set()
     left_out = 0
     for delivery_id in filter(None, map(ids.DELIVERY.read, dict.fromkeys(body.delivery))):
         try:
-            attempt = await deliveries.get_delivery(subscription_id, delivery_id, caller, db)
+            attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
             if attempt.event_id not in queued:
-                await deliveries.redeliver(subscription_id, delivery_id, caller, db)
+                await resend(db, caller.account_id, subscription_id, delivery_id)
                 queued.add(attempt.event_id)
         except ResourceNotFound:
             left_out += 1
@@ -204,8 +208,17 @@ async def show_pending(
     renderer: Renderer,
 ) -> Response:
     """What is still to be delivered, and when."""
-    webhook = await mine(db, caller.account_id, subscription_id)
-    found = await deliveries.list_pending(subscription_id, caller, query, db)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    rows = await log.list_pending(
+        db,
+        caller.account_id,
+        subscription_id,
+        above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
+        limit=query.limit + 1,
+    )
+    found = page(
+        "pending", rows, query.limit, key=lambda row: (row.due_at, row.id), show=PendingOut.of
+    )
     base = f"{address(subscription_id)}/pending"
     return renderer.page(
         "webhook_pending.html",
@@ -218,6 +231,26 @@ async def show_pending(
         if found.has_more
         else None,
         first_url=base if query.cursor else None,
+    )
+
+
+async def _attempts(
+    db: Database, caller: Buyer, subscription_id: UUID, query: DeliveriesQuery
+) -> Page[DeliveryOut]:
+    rows = await log.list_attempts(
+        db,
+        caller.account_id,
+        subscription_id,
+        query.filters(),
+        below=read_cursor("deliveries", query.cursor, tuple[datetime, UUID]),
+        limit=query.limit + 1,
+    )
+    return page(
+        "deliveries",
+        rows,
+        query.limit,
+        key=lambda row: (row.started_at, row.id),
+        show=DeliveryOut.of,
     )
 
 

@@ -1,13 +1,13 @@
 """Why an event was, or was not, delivered: at one webhook, or at all of them."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks.routes import state
-from tradewind.delivery import routes as deliveries
+from tradewind.delivery.explain import explain_event
+from tradewind.delivery.wire import ExplainOut
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -15,7 +15,8 @@ from tradewind.web.inputs import Input
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.webhooks import sql
-from tradewind.webhooks.routes import mine
+from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
@@ -34,7 +35,7 @@ async def explain_all(
 ) -> Response:
     """What became of an event at every webhook."""
     webhooks = await sql.list_subscriptions(db, caller.account_id, below=None, limit=_MOST)
-    return await _explain(request, caller, query, db, renderer, [one.id for one in webhooks], None)
+    return await _explain(request, caller, query, db, renderer, webhooks, None)
 
 
 @routes.get("/{subscription_id}/explain", media_type="text/html", expensive=True)
@@ -47,8 +48,8 @@ async def explain_one(
     renderer: Renderer,
 ) -> Response:
     """What became of an event at one webhook."""
-    webhook = await mine(db, caller.account_id, subscription_id)
-    return await _explain(request, caller, query, db, renderer, [webhook.id], webhook.id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    return await _explain(request, caller, query, db, renderer, [webhook], webhook)
 
 
 async def _explain(
@@ -57,21 +58,20 @@ async def _explain(
     query: WhyQuery,
     db: Database,
     renderer: Renderer,
-    asked: Sequence[UUID],
-    only: UUID | None,
+    webhooks: Sequence[Subscription],
+    webhook: Subscription | None,
 ) -> Response:
-    found, errors = [], {}
+    found: Sequence[tuple[Subscription, ExplainOut]] = []
+    errors = {}
     event = query.event.strip()
-    for subscription_id in asked if event else ():
+    if event:
         try:
-            why = await deliveries.explain_delivery(
-                subscription_id, caller, deliveries.ExplainQuery(event=event), db
-            )
+            event_id = ids.EVENT.read(event)
+            explained = await explain_event(db, caller.account_id, webhooks, event_id)
+            outs = [ExplainOut.of(event, explanation) for explanation in explained]
+            found = list(zip(webhooks, outs, strict=True))
         except ResourceNotFound:
             errors["event"] = _NO_EVENT
-            break
-        found.append((await mine(db, caller.account_id, subscription_id), why))
-    webhook = None if only is None else await mine(db, caller.account_id, only)
     return renderer.page(
         "webhook_explain.html",
         request,
@@ -81,7 +81,7 @@ async def _explain(
         state=webhook and state(webhook),
         event=query.event,
         found=found,
-        has_webhooks=bool(asked),
+        has_webhooks=bool(webhooks),
         errors=errors,
     )
 

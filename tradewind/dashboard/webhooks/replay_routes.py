@@ -10,18 +10,17 @@ from tradewind.dashboard.shell.form_times import for_input, read_moment, spelled
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks.routes import address, state
-from tradewind.delivery import routes as deliveries
-from tradewind.delivery import sql_log
-from tradewind.delivery.wire import RecoverIn, RecoverOut
+from tradewind.delivery import replay, sql_log
+from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.delivery.wire import JobOut, RecoverIn, RecoverOut
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import PageQuery
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
-from tradewind.webhooks.routes import mine
+from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
@@ -54,9 +53,10 @@ async def show_recover(
     query: RecoverQuery,
     db: Database,
     renderer: Renderer,
+    policy: RetryPolicy,
 ) -> Response:
     """Recoveries and how far they are; and how many events a new one would deliver."""
-    return await _recover_page(request, subscription_id, caller, query, db, renderer)
+    return await _recover_page(request, subscription_id, caller, query, db, renderer, policy)
 
 
 @routes.post("/{subscription_id}/recover", media_type="text/html", expensive=True)
@@ -67,20 +67,23 @@ async def begin_recovery(
     body: RecoverForm,
     db: Database,
     renderer: Renderer,
+    policy: RetryPolicy,
 ) -> Response:
     """Deliver what was counted. Until when is what it was then, so that it is the same."""
     asked = RecoverQuery(since=body.since, until=body.until, order=body.order, include=body.include)
     where = f"{address(subscription_id)}/recover"
     try:
         wish = _wish(asked)
-        begun = await deliveries.recover_webhook(subscription_id, caller, wish, db)
+        _, begun = await replay.request(
+            db, policy, caller.account_id, subscription_id, wish.request()
+        )
     except Invalid as refusal:
         return await _recover_page(
-            request, subscription_id, caller, asked, db, renderer, refusal=refusal
+            request, subscription_id, caller, asked, db, renderer, policy, refusal=refusal
         )
     except Conflict as refusal:
         return renderer.to(caller, where, refusal.detail, tone="bad")
-    how_many = f": {begun.count:,} in all" if begun.count_is_exact else ""
+    how_many = f": {begun.count:,} in all" if begun.is_exact else ""
     return renderer.to(caller, where, f"The recovery has begun{how_many}.")
 
 
@@ -94,7 +97,7 @@ async def cancel_recovery(
     renderer: Renderer,
 ) -> Response:
     """Cancel a recovery."""
-    await deliveries.cancel_recovery(subscription_id, job_id, caller, db)
+    await replay.cancel(db, caller.account_id, subscription_id, job_id)
     said = "The recovery was cancelled: what it had not sent yet is not sent."
     return renderer.to(caller, f"{address(subscription_id)}/recover", said)
 
@@ -106,10 +109,11 @@ async def _recover_page(
     query: RecoverQuery,
     db: Database,
     renderer: Renderer,
+    policy: RetryPolicy,
     *,
     refusal: Invalid | None = None,
 ) -> Response:
-    webhook = await mine(db, caller.account_id, subscription_id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
     now = await sql_log.now(db)
     counted: RecoverOut | None = None
     until = now
@@ -118,10 +122,13 @@ async def _recover_page(
         try:
             wish = _wish(query, dry_run=True)
             wish.until = until = wish.until or now
-            counted = await deliveries.recover_webhook(subscription_id, caller, wish, db)
+            total = await replay.preview(
+                db, policy, caller.account_id, subscription_id, wish.request()
+            )
+            counted = RecoverOut(id=None, count=total.count, count_is_exact=total.is_exact)
         except Invalid as wrong:
             errors = errors_of(wrong)
-    jobs = await deliveries.list_recoveries(subscription_id, caller, PageQuery(limit=_JOBS), db)
+    jobs = await replay.list_replays(db, caller.account_id, subscription_id, limit=_JOBS)
     return renderer.page(
         "webhook_recover.html",
         request,
@@ -134,7 +141,7 @@ async def _recover_page(
         moments={name: for_input(getattr(query, name)) for name in ("since", "until")},
         counted=counted,
         until=until,
-        jobs=jobs.items,
+        jobs=[JobOut.of(job) for job in jobs],
         presets=_presets(now, webhook.failing_since),
     )
 

@@ -1,6 +1,6 @@
 """Webhooks, in a browser: list with health, make, change, rotate, switch and delete."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -16,23 +16,23 @@ from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.webhooks import queries as sql_webhooks
 from tradewind.dashboard.webhooks.request_code import VERIFY_OPENSSL, VERIFY_PLAIN, VERIFY_PYTHON
-from tradewind.delivery import routes as deliveries
+from tradewind.delivery import log, replay
 from tradewind.delivery.health import health_of
-from tradewind.delivery.wire import DeliveriesQuery
+from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.wire import DeliveryOut, JobOut, PendingOut, WebhookHealthOut
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_values
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import Item, Page, PageQuery, Row, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.model import Subscription
-from tradewind.webhooks.routes import mine
-from tradewind.webhooks.subscribe import UrlPolicy
+from tradewind.webhooks.subscribe import UrlPolicy, get_subscription
 from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
@@ -68,7 +68,10 @@ async def show_webhooks(
         limit=query.limit + 1,
     )
     shown = page("webhooks", found, query.limit, key=lambda one: one.id, show=lambda one: one)
-    healths = [await health_of(db, one) for one in shown.items]
+    healths = [
+        WebhookHealthOut.of(webhook, health)
+        for webhook, health in zip(shown.items, await health_of(db, shown.items), strict=True)
+    ]
     after = f"/webhooks?limit={query.limit}&cursor={shown.next_cursor}"
     return renderer.page(
         "webhooks.html",
@@ -122,7 +125,7 @@ async def show_edit(
     renderer: Renderer,
 ) -> Response:
     """The form to change a webhook."""
-    webhook = await mine(db, caller.account_id, subscription_id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
     filled = WebhookForm(
         url=webhook.url,
         events=list(webhook.events),
@@ -143,7 +146,7 @@ async def change_webhook(
     renderer: Renderer,
 ) -> Response:
     """Change it. A URL that stays as it was is not looked up again."""
-    webhook = await mine(db, caller.account_id, subscription_id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
     try:
         given = _read(body)
         if given["url"] == webhook.url:
@@ -168,20 +171,22 @@ async def show_webhook(
 ) -> Response:
     """One webhook: how it does, what is pending, what was tried and recovered lately."""
     account = caller.account_id
-    webhook = await mine(db, account, subscription_id)
+    webhook = await get_subscription(db, account, subscription_id)
     hours = await sql_webhooks.attempts_by_hour(db, account, subscription_id)
-    few = PageQuery(limit=_FEW)
-    recent = DeliveriesQuery(limit=_FEW)
+    pending = await log.list_pending(db, account, subscription_id, limit=_FEW + 1)
+    attempts = await log.list_attempts(db, account, subscription_id, Filters(), limit=_FEW + 1)
+    jobs = await replay.list_replays(db, account, subscription_id, limit=_FEW)
+    [health] = await health_of(db, [webhook])
     return renderer.page(
         "webhook.html",
         request,
         caller,
         webhook=webhook,
         state=state(webhook),
-        health=await health_of(db, webhook),
-        pending=await deliveries.list_pending(subscription_id, caller, few, db),
-        attempts=await deliveries.list_deliveries(subscription_id, caller, recent, db),
-        jobs=(await deliveries.list_recoveries(subscription_id, caller, few, db)).items,
+        health=WebhookHealthOut.of(webhook, health),
+        pending=_page(pending, PendingOut.of),
+        attempts=_page(attempts, DeliveryOut.of),
+        jobs=[JobOut.of(job) for job in jobs],
         snippets=_SNIPPETS,
         **_chart(hours),
     )
@@ -242,6 +247,12 @@ async def delete_webhook(
     """Delete it; what is pending for it is cancelled."""
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
     return renderer.to(caller, "/webhooks", "The webhook was deleted.")
+
+
+def _page(rows: Sequence[Row], show: Callable[[Row], Item]) -> Page[Item]:
+    """The first few, and whether there are more."""
+    shown = [show(row) for row in rows[:_FEW]]
+    return Page(items=shown, has_more=len(rows) > _FEW, next_cursor=None)
 
 
 def address(subscription_id: UUID) -> str:

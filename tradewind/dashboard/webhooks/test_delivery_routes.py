@@ -13,9 +13,10 @@ from tradewind.dashboard.shell.session import Sessions
 from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice_about
 from tradewind.dashboard.webhooks.routes import address, state
-from tradewind.delivery import routes as deliveries
+from tradewind.delivery import log
 from tradewind.delivery.errors import TestDeliveriesLimited
-from tradewind.delivery.wire import DeliveryDetailOut, StepOut, TestIn
+from tradewind.delivery.test_delivery import send_test
+from tradewind.delivery.wire import DeliveryDetailOut, StepOut, TestOut
 from tradewind.egress.sender import Sender
 from tradewind.errors import ResourceNotFound
 from tradewind.events.catalogue import EventKind
@@ -27,7 +28,7 @@ from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks.errors import SigningSecretUnreadable
-from tradewind.webhooks.routes import mine
+from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
@@ -56,13 +57,15 @@ async def show_test(
     renderer: Renderer,
 ) -> Response:
     """The form for a test, and how the one went that was just made."""
-    webhook = await mine(db, caller.account_id, subscription_id)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
     tried: DeliveryDetailOut | None = None
     if query.delivery is not None:
         delivery_id = ids.DELIVERY.read(query.delivery)
         if delivery_id is None:
             raise ResourceNotFound(ids.DELIVERY)
-        tried = await deliveries.get_delivery(subscription_id, delivery_id, caller, db)
+        tried = DeliveryDetailOut.of_detail(
+            await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
+        )
     return renderer.page(
         "webhook_test.html",
         request,
@@ -89,8 +92,8 @@ async def make_test(
     """Send a test. Its steps are not in the log: the page that follows is told them, once."""
     where = f"{address(subscription_id)}/test"
     try:
-        made = await deliveries.test_webhook(
-            subscription_id, caller, TestIn(event=body.event), db, keyring, sender
+        made = TestOut.of(
+            await send_test(db, keyring, sender, caller.account_id, subscription_id, body.event)
         )
     except (TestDeliveriesLimited, SigningSecretUnreadable) as refusal:
         return renderer.to(caller, where, refusal.detail, tone="bad")
