@@ -13,7 +13,7 @@ from bench import one_post, workers
 from bench import sender as bare_sender
 from bench.receivers import Receivers
 from tradewind import ids
-from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
+from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -45,10 +45,10 @@ _BODY = (
 class Bench:
     """A database with an account, and subscriptions and events on request."""
 
-    def __init__(self, url: str, db: Database, hurried: Database, keyring: Keyring) -> None:
+    def __init__(self, url: str, db: Database, engine_db: Database, keyring: Keyring) -> None:
         self.url = url
         self.db = db
-        self.hurried = hurried
+        self.engine_db = engine_db
         self.keyring = keyring
         self.account = ids.new()
         self.wake = asyncio.Event()
@@ -155,7 +155,7 @@ class Bench:
         """An engine that delivers while the block lasts."""
         resolver = Resolver()
         sender = Sender(Policy(development=True), resolver)
-        engine = Engine(self.db, self.keyring, sender, hurried=self.hurried)
+        engine = Engine(self.db, self.keyring, sender, engine_db=self.engine_db)
         stop = asyncio.Event()
         task = asyncio.create_task(engine.run(stop, self.wake))
         try:
@@ -182,15 +182,17 @@ class Bench:
 async def opened(database_url: str) -> AsyncIterator[Bench]:
     """A bench on a database, with an account of its own."""
     db = Database(database_url, size=8, name="bench")
-    hurried = Database(database_url, size=HURRIED_CONNECTIONS, name="bench", settings=HURRIED)
+    engine_db = Database(
+        database_url, size=ENGINE_CONNECTIONS, name="bench", settings=ENGINE_SESSION_SETTINGS
+    )
     await db.open()
-    await hurried.open()
+    await engine_db.open()
     try:
-        bench = Bench(database_url, db, hurried, Keyring([DEVELOPMENT_SECRET]))
+        bench = Bench(database_url, db, engine_db, Keyring([DEVELOPMENT_SECRET]))
         await bench.prepare()
         yield bench
     finally:
-        await hurried.close()
+        await engine_db.close()
         await db.close()
 
 

@@ -20,7 +20,7 @@ from kit.server import Server, Workshop
 from kit.turmoil import Crew, chances
 
 from tradewind import ids
-from tradewind.delivery.lanes import Bounds
+from tradewind.delivery.lanes import EngineLimits
 from tradewind.webhooks import secret as secrets
 
 # A soak kills more often; each kill comes with a thousand events.
@@ -177,7 +177,7 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
         assert sink.forged == 0
         assert len(sink.seen) == EVENTS
         duplicates = sum(sink.seen.values()) - EVENTS
-        assert duplicates <= KILLS * Bounds().together
+        assert duplicates <= KILLS * EngineLimits().total
         ended = outcomes(own_api)
         assert set(ended) == {"delivered", "unknown"}, "and the kills hit something"
         assert ended["delivered"] == EVENTS

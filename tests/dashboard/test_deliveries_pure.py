@@ -13,8 +13,9 @@ import pytest
 from tradewind.dashboard.shell.form_times import for_input, read_moment
 from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice
-from tradewind.delivery.model import Cancelled, Outcome
+from tradewind.delivery.model import Cancelled
 from tradewind.delivery.wire import HeaderOut
+from tradewind.egress.result import Outcome
 from tradewind.errors import ValidationFailed
 
 NASTY = """{"a":"it's $(touch owned) `touch owned` \\\\ \\" ! 订单 %s \\n"}"""

@@ -9,7 +9,8 @@ from tradewind import ids
 from tradewind.dashboard.account.user_agents import in_words
 from tradewind.dashboard.overview import queries as sql_overview
 from tradewind.dashboard.overview import views as overview
-from tradewind.delivery.model import COUNTED, Outcome
+from tradewind.delivery.model import COUNTED
+from tradewind.egress.result import Outcome
 from tradewind.storage.pool import Database
 
 DAY, WEEK = overview.SPANS

@@ -12,7 +12,7 @@ from tradewind.dashboard.shell.flash import Flash, Shown
 from tradewind.dashboard.shell.navigation import sidebar
 from tradewind.dashboard.shell.session import Sessions, csrf_token, is_csrf_token
 from tradewind.dashboard.shell.static_files import Static
-from tradewind.delivery.model import Outcome
+from tradewind.egress.result import Outcome
 from tradewind.errors import Conflict, ValidationFailed
 from tradewind.orders.model import PaymentStatus, Status
 from tradewind.storage.keyring import Keyring

@@ -5,15 +5,16 @@ from inspect import signature
 from typing import Any
 from uuid import UUID
 
-from tradewind.delivery.model import Claim, Destination, Trigger
+from tradewind.delivery.model import ClaimedDelivery, Destination, Trigger
 from tradewind.webhooks.model import Subscription
 
 NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
 ACCOUNT, HOOK, EVENT, ORDER = UUID(int=1), UUID(int=2), UUID(int=3), UUID(int=4)
 
 
-def a_claim(**more: Any) -> Claim:
+def a_claim(**more: Any) -> ClaimedDelivery:
     plain: dict[str, Any] = {
+        "claimed_at": 0.0,
         "id": UUID(int=5),
         "account_id": ACCOUNT,
         "subscription_id": HOOK,
@@ -26,11 +27,13 @@ def a_claim(**more: Any) -> Claim:
         "attempt": 1,
         "delivery_id": UUID(int=6),
         "trigger": Trigger.EVENT,
-        "job_id": None,
+        "replay_id": None,
         "due": NOW.timestamp(),
     }
-    known = signature(Claim).parameters
-    return Claim(**{name: value for name, value in (plain | more).items() if name in known})
+    known = signature(ClaimedDelivery).parameters
+    return ClaimedDelivery(
+        **{name: value for name, value in (plain | more).items() if name in known}
+    )
 
 
 def a_destination(**more: Any) -> Destination:
@@ -41,7 +44,7 @@ def a_destination(**more: Any) -> Destination:
         "events": frozenset({"order.updated"}),
         "is_active": True,
         "generation": 7,
-        "secret": "whsec_x",
+        "sealed_secret": b"",
         "catch_up": False,
     }
     return Destination(**(plain | more))

@@ -4,15 +4,16 @@ import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import msgspec
 import pytest
 from delivery.events import journalled
 
 from tradewind import ids
 from tradewind.delivery import replay, sql, sql_replays
-from tradewind.delivery.model import Ended, Outcome, Replay
+from tradewind.delivery.model import Replay
 from tradewind.delivery.recorder import Recorder
 from tradewind.delivery.replay import Window, feed_replays
+from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -122,10 +123,10 @@ async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> No
 async def _heard(db: Database, hook: UUID, *outcomes: Outcome) -> None:
     """A worker hears of the last attempt of so many deliveries, and writes it down at once."""
     claims = await sql.claim(db, {hook: len(outcomes)}, lease=_LEASE)
-    recorder = Recorder(db, db, {})
+    recorder = Recorder(db, db, {}, RetryPolicy())
     for claim, outcome in zip(claims, outcomes, strict=True):
-        last = msgspec.structs.replace(claim, attempt=3)
-        recorder.add(Ended(last, outcome, claim.due, 3), catches_up=True)
+        claim.attempt, claim.started, claim.duration_ms, claim.catch_up = 3, claim.due, 3, True
+        recorder.add(claim, AttemptResult(outcome))
     recorder.close()
     await asyncio.wait_for(recorder.run(), 20)
 

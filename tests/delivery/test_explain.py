@@ -8,7 +8,8 @@ from delivery.samples import NOW, a_subscription
 
 from tradewind import ids
 from tradewind.delivery.explain import explain
-from tradewind.delivery.model import LoggedAttempt, Outcome, QueuedDelivery, Trigger
+from tradewind.delivery.model import LoggedAttempt, QueuedDelivery, Trigger
+from tradewind.egress.result import Outcome
 from tradewind.events.catalogue import EventKind
 
 _KIND: EventKind = "order.updated"

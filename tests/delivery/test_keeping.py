@@ -24,7 +24,7 @@ from tradewind import ids
 from tradewind.delivery import replay, sql, sql_log, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.explain import explain
-from tradewind.delivery.model import Claim, Replay
+from tradewind.delivery.model import ClaimedDelivery, Replay
 from tradewind.delivery.queue_monitor import watch
 from tradewind.delivery.replay import Window
 from tradewind.storage.partitions import drop_old, make_ahead
@@ -245,7 +245,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert (ended.queued, ended.delivered, ended.failed) == (1, 0, 1)
 
 
-async def _claimed_and_lost(db: Database, hook: UUID) -> Claim | None:
+async def _claimed_and_lost(db: Database, hook: UUID) -> ClaimedDelivery | None:
     """Somebody claims it, when its time has come, and dies; None: there is nothing any more."""
     await db.execute("UPDATE delivery_queue SET due_at = tradewind_now()")
     claims = await sql.claim(db, {hook: 1}, lease=LEASE)

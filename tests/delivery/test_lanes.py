@@ -1,27 +1,26 @@
 """How wide a lane is, and how what is due is shared out among lanes."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tradewind.delivery.lanes import FIRST, MOST, NEAR, Bounds, Lane, share_out
-from tradewind.delivery.model import Outcome
+from tradewind.delivery.lanes import FIRST, MOST, NEAR, EngineLimits, Lane, share_out
+from tradewind.egress.result import Outcome
 
 _FAILURES = [one for one in Outcome if one not in (Outcome.DELIVERED, Outcome.CANCELLED)]
 
 
 def answered(lane: Lane, took_ms: float = 50, *, began: float = 0.0) -> None:
-    lane.heard(Outcome.DELIVERED, 200, took_ms, began=began, now=began + took_ms / 1000)
+    lane.learn(Outcome.DELIVERED, 200, took_ms, began=began, now=began + took_ms / 1000)
 
 
 def failed(
     lane: Lane, outcome: Outcome = Outcome.CONNECT_FAILED, status: int | None = None, *, at: float
 ) -> None:
-    lane.heard(outcome, status, 5, began=at, now=at + 0.005)
+    lane.learn(outcome, status, 5, began=at, now=at + 0.005)
 
 
 def test_a_lane_doubles_in_a_round_until_the_first_trouble() -> None:
@@ -131,7 +130,7 @@ def test_whatever_is_heard_a_lane_stays_within_its_bounds(
     for outcome, status, took, pause in heard:
         now += pause
         before = lane.limit
-        lane.heard(outcome, status, took, began=now, now=now + took / 1000)
+        lane.learn(outcome, status, took, began=now, now=now + took / 1000)
         assert 1 <= lane.limit <= MOST
         assert lane.limit <= before + 1
     assert lane.width >= 1
@@ -141,15 +140,15 @@ def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
     return {UUID(int=number): lane for number, lane in enumerate(lanes)}
 
 
-def shares_of(lanes: Mapping[UUID, Lane], bounds: Bounds) -> dict[UUID, int]:
+def shares_of(lanes: Mapping[UUID, Lane], bounds: EngineLimits) -> dict[UUID, int]:
     """What each gets that gets anything, if all want as much as they may have."""
-    shares = share_out(lanes.values(), attrgetter("free"), lanes.values(), bounds)
+    shares = share_out(lanes.values(), lanes.values(), bounds)
     return {one: shares[lane] for one, lane in lanes.items() if lane in shares}
 
 
-def shared(*lanes: Lane, together: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
+def shared(*lanes: Lane, total: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
     found = lanes_of(*lanes)
-    shares = shares_of(found, Bounds(together, host, failing=failing))
+    shares = shares_of(found, EngineLimits(total, host, failing=failing))
     return [shares.get(one, 0) for one in found]
 
 
@@ -169,12 +168,12 @@ def lane(
         ([lane(limit=4.0, in_flight=16)], {}, [0]),
         ([lane(), lane(1.0), lane(128.0)], {}, [16, 1, 128]),
         # Everyone gets one before anyone gets two.
-        ([lane(128.0), lane(), lane(1.0)], {"together": 3}, [1, 1, 1]),
-        ([lane(128.0), lane(), lane(1.0)], {"together": 7}, [3, 3, 1]),
-        ([lane(128.0), lane(), lane(1.0)], {"together": 2}, [1, 1, 0]),
-        ([lane(128.0, 10), lane()], {"together": 10}, [0, 0]),
+        ([lane(128.0), lane(), lane(1.0)], {"total": 3}, [1, 1, 1]),
+        ([lane(128.0), lane(), lane(1.0)], {"total": 7}, [3, 3, 1]),
+        ([lane(128.0), lane(), lane(1.0)], {"total": 2}, [1, 1, 0]),
+        ([lane(128.0, 10), lane()], {"total": 10}, [0, 0]),
         # Who has least under way comes first.
-        ([lane(128.0, 9), lane()], {"together": 10}, [0, 1]),
+        ([lane(128.0, 9), lane()], {"total": 10}, [0, 1]),
         # One host behind many subscriptions.
         ([lane(host="a"), lane(host="a"), lane(host="b")], {"host": 10}, [5, 5, 10]),
         ([lane(128.0, 3, host="a"), lane(host="a")], {"host": 4}, [0, 1]),
@@ -195,18 +194,17 @@ def test_one_account_takes_no_more_than_its_part_however_many_lanes_it_has() -> 
     modest = {UUID(int=99): Lane(16.0, 0, "another", UUID(int=901))}
     lanes = greedy | modest
 
-    shares = shares_of(lanes, Bounds())
+    shares = shares_of(lanes, EngineLimits())
 
-    assert sum(shares.get(one, 0) for one in greedy) == Bounds().account
+    assert sum(shares.get(one, 0) for one in greedy) == EngineLimits().account
     assert shares[UUID(int=99)] == 16
 
 
 def test_those_who_have_nothing_due_get_nothing_and_still_count() -> None:
     busy, idle = lane(in_flight=8, host="a"), lane(host="a")
 
-    free = attrgetter("free")
-    assert share_out([idle], free, [busy, idle], Bounds(together=10)) == {idle: 2}
-    assert share_out([idle], free, [busy, idle], Bounds(host=9)) == {idle: 1}
+    assert share_out([idle], [busy, idle], EngineLimits(total=10)) == {idle: 2}
+    assert share_out([idle], [busy, idle], EngineLimits(host=9)) == {idle: 1}
 
 
 _LANES = some.lists(
@@ -220,8 +218,8 @@ _LANES = some.lists(
     max_size=40,
 )
 _BOUNDS = some.builds(
-    Bounds,
-    together=some.integers(1, 300),
+    EngineLimits,
+    total=some.integers(1, 300),
     host=some.integers(1, 100),
     failing=some.integers(1, 100),
 )
@@ -230,7 +228,7 @@ _BOUNDS = some.builds(
 @settings(max_examples=300)
 @given(_LANES, _BOUNDS)
 def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
-    lanes: Sequence[Lane], bounds: Bounds
+    lanes: Sequence[Lane], bounds: EngineLimits
 ) -> None:
     found = lanes_of(*lanes)
     shares = shares_of(found, bounds)
@@ -245,7 +243,7 @@ def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
     by_host = {host: [one for one in everyone if found[one].host == host] for host in hosts}
     failing = [one for one in everyone if found[one].failing]
     for chosen, most in [
-        (everyone, bounds.together),
+        (everyone, bounds.total),
         (failing, bounds.failing),
         *((ones, bounds.host) for ones in by_host.values()),
     ]:
@@ -253,7 +251,7 @@ def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
     for one, its in found.items():
         full = shares.get(one, 0) == its.free
         blocked = (
-            total(everyone) >= bounds.together
+            total(everyone) >= bounds.total
             or (its.host and total(by_host[its.host]) >= bounds.host)
             or (its.failing and total(failing) >= bounds.failing)
         )
@@ -263,7 +261,7 @@ def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
 @settings(max_examples=300)
 @given(_LANES, _BOUNDS)
 def test_everyone_gets_one_before_anyone_with_whom_they_compete_gets_two(
-    lanes: Sequence[Lane], bounds: Bounds
+    lanes: Sequence[Lane], bounds: EngineLimits
 ) -> None:
     found = lanes_of(*lanes)
     shares = shares_of(found, bounds)
@@ -296,9 +294,9 @@ def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:
 
     answered(lane, 20)
     assert (lane.width, lane.wanted) == (11, 44)
-    lane.in_flight, lane.held = 11, 17
+    lane.in_flight, lane.waiting = 11, 17
     assert lane.wanted == 0
-    lane.held = 16
+    lane.waiting = 16
     assert lane.wanted == 17
 
     answered(lane, 200)
@@ -311,9 +309,9 @@ def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> Non
     failed(lane, at=1.0)
 
     assert lane.wanted == 9
-    lane.held = 5
+    lane.waiting = 5
     assert lane.wanted == 0
-    lane.held = 4
+    lane.waiting = 4
     assert lane.wanted == 5
     assert lane.rests(1.005)
     assert lane.rests(1.0249)

@@ -5,30 +5,37 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-import msgspec
 import pytest
 from delivery.events import journalled
+from msgspec.structs import replace
 
 from tradewind import ids
 from tradewind.delivery import recorder, sql
-from tradewind.delivery.model import COUNTED, Claim, Ended, Outcome
+from tradewind.delivery.model import COUNTED, ClaimedDelivery
 from tradewind.delivery.recorder import Recorder
+from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress import descriptors
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.storage.pool import Database
 
+Attempt = tuple[ClaimedDelivery, AttemptResult]
 
-async def claimed(db: Database, number: int) -> tuple[Sequence[Claim], Sequence[Ended]]:
+
+async def claimed(db: Database, number: int) -> tuple[Sequence[ClaimedDelivery], Sequence[Attempt]]:
     """Deliveries that are ours, and the attempts by which they were delivered."""
     hook = ids.new()
     await journalled(db, ids.new(), hook, number)
     claims = await sql.claim(db, {hook: number}, lease=timedelta(seconds=20))
-    return claims, [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
+    return claims, [
+        (replace(claim, started=claim.due, duration_ms=3), AttemptResult(Outcome.DELIVERED))
+        for claim in claims
+    ]
 
 
-async def record(db: Database, ended: Sequence[Ended]) -> None:
-    made = Recorder(db, db, {})
+async def record(db: Database, ended: Sequence[Attempt]) -> None:
+    made = Recorder(db, db, {}, RetryPolicy())
     for one in ended:
-        made.add(one)
+        made.add(*one)
     made.close()
     await asyncio.wait_for(made.run(), 20)
 
@@ -39,9 +46,9 @@ async def logged(db: Database) -> set[object]:
 
 async def test_one_that_cannot_be_recorded_keeps_none_of_the_others_from_it(db: Database) -> None:
     claims, ended = await claimed(db, 8)
-    no_such_day = ended[5].started - timedelta(days=100).total_seconds()
+    no_such_day = ended[5][0].started - timedelta(days=100).total_seconds()
     attempts = list(ended)
-    attempts[5] = msgspec.structs.replace(ended[5], started=no_such_day)
+    attempts[5] = (replace(ended[5][0], started=no_such_day), ended[5][1])
 
     await record(db, attempts)
 
@@ -53,10 +60,7 @@ async def test_one_that_cannot_be_recorded_keeps_none_of_the_others_from_it(db: 
 
 async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
     claims, ended = await claimed(db, 4)
-    of_a_job = [
-        msgspec.structs.replace(one, claim=msgspec.structs.replace(one.claim, job_id=ids.new()))
-        for one in ended
-    ]
+    of_a_job = [(replace(delivery, replay_id=ids.new()), result) for delivery, result in ended]
     await db.execute("DROP TABLE recover_job")
     await db.execute("DROP TABLE subscription_hour")
 
@@ -67,7 +71,7 @@ async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
     assert await db.fetchval("SELECT count(*) FROM delivery_queue") == 0
 
 
-async def _claimed_again(db: Database, hook: UUID) -> Sequence[Claim]:
+async def _claimed_again(db: Database, hook: UUID) -> Sequence[ClaimedDelivery]:
     """The same deliveries, after the leases on them have ended."""
     await db.execute("UPDATE delivery_queue SET lease_until = 'epoch'")
     return await sql.claim(db, {hook: 10}, lease=timedelta(seconds=20))
@@ -89,7 +93,7 @@ async def test_who_comes_too_late_tells_the_log_and_changes_nothing_else(db: Dat
     ]
     before = await db.fetch("SELECT * FROM delivery_queue")
 
-    await record(db, [msgspec.structs.replace(ended, status=200, head=b"", body=b"ok")])
+    await record(db, [(ended[0], replace(ended[1], status=200, body=b"ok"))])
 
     assert await _log(db) == [
         (claim.delivery_id, "delivered", False, True, 200, None, b"ok", "event")
@@ -105,7 +109,7 @@ async def test_an_attempt_and_the_one_in_its_place_are_told_apart_in_one_batch(
 ) -> None:
     (claim,), (ended,) = await claimed(db, 1)
     (again,) = await _claimed_again(db, claim.subscription_id)
-    failed = msgspec.structs.replace(ended, claim=again, outcome=Outcome.TIMEOUT)
+    failed = (replace(again, started=again.due), AttemptResult(Outcome.TIMEOUT))
 
     await record(db, [ended, failed])
 
@@ -134,9 +138,9 @@ async def test_what_is_recorded_twice_since_the_first_answer_was_lost_is_not_lat
 async def test_a_late_attempt_that_nobody_logged_is_added(db: Database) -> None:
     (claim,), (ended,) = await claimed(db, 1)
     await db.execute("DELETE FROM delivery_queue")
-    of_a_job = msgspec.structs.replace(claim, job_id=ids.new())
+    of_a_job = replace(ended[0], replay_id=ids.new())
 
-    await record(db, [msgspec.structs.replace(ended, claim=of_a_job)])
+    await record(db, [(of_a_job, ended[1])])
 
     assert await _log(db) == [
         (claim.delivery_id, "delivered", False, True, None, None, None, "recover")
@@ -147,8 +151,9 @@ async def test_what_was_not_sent_for_want_of_a_descriptor_is_no_attempt(db: Data
     """It is given back, for a moment later; the others of its batch are recorded."""
     claims, ended = await claimed(db, 3)
     attempts = list(ended)
-    attempts[1] = msgspec.structs.replace(
-        ended[1], outcome=Outcome.CONNECT_FAILED, problem=descriptors.NONE_LEFT
+    attempts[1] = (
+        ended[1][0],
+        AttemptResult(Outcome.CONNECT_FAILED, problem=descriptors.NONE_LEFT),
     )
 
     await record(db, attempts)
@@ -168,10 +173,10 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, ended = await claimed(db, 1)
-    made = Recorder(db, db, {})
+    made = Recorder(db, db, {}, RetryPolicy())
     assert not made.is_behind
 
-    made.add(ended[0])
+    made.add(*ended[0])
     assert not made.is_behind
     monkeypatch.setattr(recorder, "_BEHIND_SECONDS", -1.0)
 
@@ -181,29 +186,26 @@ async def test_it_is_behind_when_what_is_over_waits_too_long(
 async def test_it_is_behind_when_too_much_is_over(db: Database) -> None:
     """However fast it records: what comes last must be recorded before its lease ends."""
     _, (ended,) = await claimed(db, 1)
-    made = Recorder(db, db, {})
+    made = Recorder(db, db, {}, RetryPolicy())
     for _ in range(2000):
-        made.add(ended)
+        made.add(*ended)
     assert not made.is_behind
 
-    made.add(ended)
+    made.add(*ended)
 
     assert made.is_behind
 
 
 async def test_attempts_are_counted_by_outcome_and_hour(db: Database) -> None:
     _, ended = await claimed(db, 5)
-    hook = ended[0].claim.subscription_id
+    hook = ended[0][0].subscription_id
     outcomes = [Outcome.DELIVERED, Outcome.TIMEOUT, Outcome.TIMEOUT, Outcome.HTTP_ERROR]
-    told = [
-        msgspec.structs.replace(one, outcome=outcome)
-        for one, outcome in zip(ended, outcomes, strict=False)
-    ]
+    told = [(one[0], AttemptResult(outcome)) for one, outcome in zip(ended, outcomes, strict=False)]
 
     await record(db, told)
     # As a version that knew fewer outcomes left it.
     await db.execute("UPDATE subscription_hour SET outcomes = outcomes[1:2]")
-    await record(db, [msgspec.structs.replace(ended[4], outcome=Outcome.TIMEOUT)])
+    await record(db, [(ended[4][0], AttemptResult(Outcome.TIMEOUT))])
 
     rows = await db.fetch("SELECT * FROM subscription_hour WHERE subscription_id = $1", hook)
     counted = [dict(zip(COUNTED, row["outcomes"], strict=True)) for row in rows]

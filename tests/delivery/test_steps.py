@@ -12,7 +12,7 @@ from tradewind.delivery.health import percentile
 from tradewind.delivery.recorder import bucket
 from tradewind.delivery.test_delivery import steps
 from tradewind.delivery.wire import AttemptResponseOut, read_id
-from tradewind.egress.result import Outcome, Problem, Result, Timings
+from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
 from tradewind.errors import ValidationFailed
 
 _HTTP, _HTTPS = "http://a.example.com/", "https://a.example.com/"
@@ -43,7 +43,7 @@ def test_each_step_tells_whether_it_went_well(
 ) -> None:
     problem = None if outcome is Outcome.DELIVERED else _PROBLEM
 
-    found = steps(Result(outcome, problem=problem, timings=timings), url)
+    found = steps(AttemptResult(outcome, problem=problem, timings=timings), url)
 
     signs = {True: "+", False: "-", None: "?"}
     assert " ".join(step.name + signs[step.ok] for step in found) == verdicts
@@ -55,7 +55,7 @@ def test_each_step_tells_whether_it_went_well(
 
 def test_the_last_steps_say_when_the_certificate_ends_and_what_was_answered() -> None:
     ends = datetime.now(UTC) + timedelta(days=64, hours=1)
-    result = Result(Outcome.DELIVERED, 204, timings=_WHOLE, certificate_ends=ends)
+    result = AttemptResult(Outcome.DELIVERED, 204, timings=_WHOLE, certificate_ends=ends)
 
     notes = {step.name: step.note for step in steps(result, _HTTPS)}
 

@@ -28,7 +28,7 @@ from egress.receivers import (
 from kit.egress import Names, code, sending
 from kit.lag import LARGEST_LAG, measuring_lag, waited_for_cpu
 
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.egress.sender import SECONDS as DEADLINE
 from tradewind.egress.sender import Sender
 
@@ -248,17 +248,17 @@ class Stage:
     async def endpoint(self, behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Receiver:
         return await self._stack.enter_async_context(receiving(behaviour, tls=tls))
 
-    async def told(self, behaviour: Behaviour) -> tuple[Result, int]:
+    async def told(self, behaviour: Behaviour) -> tuple[AttemptResult, int]:
         """The result of a call to an endpoint that behaves so, and how many POSTs it got."""
         endpoint = await self.endpoint(behaviour)
         return await self.sender.post(endpoint.url(), b"{}", []), len(endpoint.requests)
 
-    async def told_on_a_kept_connection(self, behaviour: Behaviour) -> tuple[Result, int]:
+    async def told_on_a_kept_connection(self, behaviour: Behaviour) -> tuple[AttemptResult, int]:
         endpoint = await self.endpoint(after_a_good_answer(behaviour))
         assert (await self.sender.post(endpoint.url(), b"{}", [])).delivered
         return await self.sender.post(endpoint.url(), b"{}", []), len(endpoint.requests) - 1
 
-    async def told_by_tls(self, tls: ssl.SSLContext | None) -> tuple[Result, int]:
+    async def told_by_tls(self, tls: ssl.SSLContext | None) -> tuple[AttemptResult, int]:
         endpoint = await self.endpoint(answering(OK), tls)
         result = await self.sender.post(endpoint.url(HOOK, scheme="https"), b"{}", [])
         return result, len(endpoint.requests)

@@ -13,7 +13,7 @@ import pytest
 from egress.receivers import OK, Certificates
 from kit.egress import Names, Watch, code, sending
 
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.egress.sender import Sender
 
 HOOK = "hooks.example.com"
@@ -89,7 +89,7 @@ class Stage:
     sender: Sender
     url: str
 
-    async def post(self, body: bytes = SMALL) -> Result:
+    async def post(self, body: bytes = SMALL) -> AttemptResult:
         return await self.sender.post(self.url, body, [], seconds=SECONDS)
 
 

@@ -9,7 +9,7 @@ from tradewind.egress.addresses import Address, is_loopback
 from tradewind.egress.exchange import open_socket
 from tradewind.egress.guard import Lookup, Policy
 from tradewind.egress.resolver import LookupFailed
-from tradewind.egress.result import Result
+from tradewind.egress.result import AttemptResult
 from tradewind.egress.sender import Sender
 
 DEVELOPMENT = Policy(development=True)
@@ -65,5 +65,5 @@ async def sending(
         await sender.close()
 
 
-def code(result: Result) -> str | None:
+def code(result: AttemptResult) -> str | None:
     return None if result.problem is None else result.problem.code

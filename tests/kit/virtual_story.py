@@ -10,7 +10,7 @@ from uuid import UUID
 from kit.virtual import Process, State
 from kit.virtual_world import KEYRING, Hook, Look, Temper, Trouble, Worker, World
 from tradewind.delivery import replay, sql_replays
-from tradewind.delivery.lanes import Bounds
+from tradewind.delivery.lanes import EngineLimits
 from tradewind.delivery.replay import Window
 from tradewind.events import journal
 from tradewind.events.catalogue import Event
@@ -50,7 +50,7 @@ class Story:
     """What was done in a world, as far as it must show later."""
 
     world: World
-    bounds: Bounds
+    bounds: EngineLimits
     calm: bool
     events: list[Happened] = field(default_factory=list)
     redelivered: list[tuple[Hook, UUID, int, float]] = field(default_factory=list)
@@ -339,8 +339,8 @@ def _temper(world: World) -> Temper:
 async def tell(world: World) -> Story:
     """Tell the story of a world from its beginning to its end."""
     chance = world.chance
-    small = Bounds(chance.choice([2, 8]), chance.choice([1, 4]), chance.choice([2, 6]), 2)
-    bounds = small if chance.random() < 0.5 else Bounds()
+    small = EngineLimits(chance.choice([2, 8]), chance.choice([1, 4]), chance.choice([2, 6]), 2)
+    bounds = small if chance.random() < 0.5 else EngineLimits()
     story = Story(world, bounds, calm=chance.random() < 0.3)
     world.tell(f"{bounds}, {'calm' if story.calm else 'rough'}")
     await story.run()

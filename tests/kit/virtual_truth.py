@@ -12,7 +12,6 @@ import asyncpg
 from kit.virtual_story import Happened, Story
 from kit.virtual_world import Hook, Sent, Trouble
 from tradewind.delivery.lanes import Lane
-from tradewind.delivery.model import Outcome
 from tradewind.webhooks.signing import sign
 
 _DELAYS = {1: timedelta(seconds=60), 2: timedelta(seconds=300)}
@@ -178,7 +177,7 @@ class Truth:
             return
         if not any(one.hired_at <= since and one.left_at > sent.at for one in self.world.everyone):
             return  # nobody was there all the time
-        small = self.story.bounds.together < 100
+        small = self.story.bounds.total < 100
         busy = any(
             other is not sent
             and (small or other.hook is sent.hook)
@@ -303,7 +302,7 @@ class Truth:
         most: dict[Any, int] = {}
         for one in self.world.sent:
             names: list[tuple[str, Any, int]] = [
-                ("together", "", bounds.together),
+                ("together", "", bounds.total),
                 ("account", one.hook.account_id, bounds.account),
             ]
             if one.host not in moved:
@@ -334,8 +333,8 @@ class Truth:
                 lane.in_flight += 1 if begins else -1
                 if not begins and one.result is not None:
                     took = 1000 * (at - one.at)
-                    outcome = Outcome.of(one.result.outcome)
-                    lane.heard(outcome, one.result.status, took, began=one.at, now=at)
+                    outcome = one.result.outcome
+                    lane.learn(outcome, one.result.status, took, began=one.at, now=at)
                     widths = [*widths[:-1], (at, widths[-1][1]), (float("inf"), lane.width)]
                 most = max(width for until, width in widths if until > at - _FRESH)
                 if begins and lane.in_flight > most and not self._troubles(at - 10, at):

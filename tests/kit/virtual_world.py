@@ -15,10 +15,10 @@ from tradewind import ids
 from tradewind.background.loop import repeat
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import Engine
-from tradewind.delivery.lanes import Bounds
+from tradewind.delivery.lanes import EngineLimits
 from tradewind.delivery.queue_monitor import watch
 from tradewind.delivery.replay import feed_replays
-from tradewind.egress.result import Outcome, Problem, Result
+from tradewind.egress.result import AttemptResult, Outcome, Problem
 from tradewind.storage.keyring import Keyring
 
 KEYRING = Keyring([bytes(range(32))])
@@ -77,7 +77,7 @@ class Sent:
     signed: tuple[str, str]
     ended: float
     ended_moment: datetime | None = None
-    result: Result | None = None
+    result: AttemptResult | None = None
     arrived: bool = True
 
     @property
@@ -152,7 +152,7 @@ class World:
         moment = min([server.next_due() + _STEP, *self._agenda[:1]])
         return moment if moment < _NEVER else 0.0
 
-    def hire(self, bounds: Bounds) -> "Worker":
+    def hire(self, bounds: EngineLimits) -> "Worker":
         worker = Worker(self, f"worker {len(self.everyone)}", bounds)
         self.workers.append(worker)
         self.everyone.append(worker)
@@ -171,7 +171,7 @@ class Network:
         url: str,
         body: bytes,
         headers: Sequence[str],
-        done: Callable[[Result], None],
+        done: Callable[[AttemptResult], None],
         *,
         seconds: float,
         fresh: bool,  # noqa: ARG002 - there are no connections here
@@ -206,32 +206,32 @@ class Network:
 
         world.loop.call_later(took, end)
 
-    def _answer(self, url: str, seconds: float) -> tuple[float, Result, bool]:
+    def _answer(self, url: str, seconds: float) -> tuple[float, AttemptResult, bool]:
         """How long it takes, what is answered, and whether the receiver got it at all."""
         chance = self._world.chance
         temper = self._world.tempers[url.split("/")[2]]
         kind = temper.kind if chance.random() < temper.bad else "fast"
         if kind == "fast":
-            return chance.uniform(0.001, 0.08), Result(Outcome.DELIVERED, 200), True
+            return chance.uniform(0.001, 0.08), AttemptResult(Outcome.DELIVERED, 200), True
         if kind == "slow":
-            return chance.uniform(0.5, 9.9), Result(Outcome.DELIVERED, 202), True
+            return chance.uniform(0.5, 9.9), AttemptResult(Outcome.DELIVERED, 202), True
         if kind == "hangs":
             problem = Problem("timeout", "No answer in time.")
-            return seconds, Result(Outcome.TIMEOUT, None, problem), True
+            return seconds, AttemptResult(Outcome.TIMEOUT, None, problem), True
         if kind == "drops":
             problem = Problem("connect_failed", "Nobody is there.")
             arrived = chance.random() < 0.5
             took = chance.uniform(0.001, 2.0)
-            return took, Result(Outcome.CONNECT_FAILED, None, problem), arrived
+            return took, AttemptResult(Outcome.CONNECT_FAILED, None, problem), arrived
         status = int(kind)
         problem = Problem("http_error", "It did not want it.")
-        return chance.uniform(0.001, 1.0), Result(Outcome.HTTP_ERROR, status, problem), True
+        return chance.uniform(0.001, 1.0), AttemptResult(Outcome.HTTP_ERROR, status, problem), True
 
 
 class Worker:
     """A worker process: the loops of `tradewind worker` that have to do with deliveries."""
 
-    def __init__(self, world: World, name: str, bounds: Bounds) -> None:
+    def __init__(self, world: World, name: str, bounds: EngineLimits) -> None:
         self.world = world
         self.bounds = bounds
         self.hired_at = world.time
@@ -242,7 +242,7 @@ class Worker:
         wake, unwanted = asyncio.Event(), asyncio.Event()
         world.bell.events += [(self.process, wake), (self.process, unwanted)]
         network = Network(world, self.process)
-        self.engine = Engine(self.line, KEYRING, network, bounds=bounds, moment=world.loop.time)
+        self.engine = Engine(self.line, KEYRING, network, limits=bounds, monotonic=world.loop.time)
         self.running = self.process.start(self._work(wake, unwanted))
 
     async def _work(self, wake: asyncio.Event, unwanted: asyncio.Event) -> None:

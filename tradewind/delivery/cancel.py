@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import metrics as figures
-from tradewind.delivery import sql_cancel, sql_replays
+from tradewind.delivery import metrics, sql_cancel, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.model import CANCEL_MESSAGES
 from tradewind.observability.logs import log
@@ -36,7 +35,7 @@ async def cancel_unwanted(db: Database) -> bool:
             after=(due["after_due_at"], due["after_id"]),
             limit=_BATCH,
             lease=LEASE,
-            messages=CANCEL_MESSAGES,
+            messages={reason.value: message for reason, message in CANCEL_MESSAGES.items()},
         )
         met_in_flight = due["met_in_flight"] or batch["cancelled"] < batch["unwanted"]
         if batch["seen"] == _BATCH:
@@ -49,7 +48,7 @@ async def cancel_unwanted(db: Database) -> bool:
     if batch["jobs"]:
         await sql_replays.count_results(db, batch["jobs"], [False] * len(batch["jobs"]))
     if batch["cancelled"]:
-        figures.cancelled(batch["cancelled"])
+        metrics.cancelled(batch["cancelled"])
         log.info(
             "delivery.cancelled",
             subscription=ids.SUBSCRIPTION.show(subscription_id),

@@ -1,85 +1,119 @@
-"""What a worker has claimed and not begun to send; each subscription's waits for its turn."""
+"""Deliveries that were claimed and not begun; they begin in turn, as the limits allow."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
-import msgspec
+from tradewind.delivery.host_limits import HostLimits
+from tradewind.delivery.lanes import EngineLimits, Lane, Usage
+from tradewind.delivery.model import ClaimedDelivery
 
-from tradewind.delivery.host_limits import Hosts
-from tradewind.delivery.lanes import Bounds, Lane, share_out
-from tradewind.delivery.model import Claim
-
-
-class Held(msgspec.Struct, frozen=True, gc=False):
-    """A claim that waits for its turn, and since when it is ours."""
-
-    claim: Claim
-    since: float
+# More than there ever is.
+MANY = 1_000_000_000
 
 
-class Hand:
-    """Claims that wait for room in their lanes."""
+class ClaimBuffer:
+    """Claimed deliveries by lane. Lanes take turns; a lane that was served goes to the end."""
 
     def __init__(self, lanes: Mapping[UUID, Lane]) -> None:
         self._lanes = lanes
-        self._waiting: dict[Lane, deque[Held]] = {}
+        self._queues: dict[Lane, deque[ClaimedDelivery]] = {}
+        # The lanes in their order, by host: of a host that is full, none has to be looked at.
+        self._hosts: dict[str, dict[Lane, None]] = {}
+        # The host under which a lane stands: its URL may change meanwhile.
+        self._host_of: dict[Lane, str] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._queues)
 
     @property
     def lanes(self) -> Collection[Lane]:
-        """The lanes that something waits for."""
-        return self._waiting.keys()
+        """The lanes with something in the buffer."""
+        return self._queues.keys()
 
-    def add(self, claims: Iterable[Claim], since: float) -> None:
-        for claim in claims:
-            lane = self._lanes[claim.subscription_id]
-            self._queue(lane).append(Held(claim, since))
-            lane.held += 1
+    def add(self, deliveries: Iterable[ClaimedDelivery]) -> None:
+        for delivery in deliveries:
+            self._queue(delivery).append(delivery)
 
-    def rests(self, now: float) -> bool:
-        """Whether something waits only for the end of its lane's rest."""
-        return any(lane.rests(now) for lane in self._waiting)
-
-    def take(self, bounds: Bounds, busy: Iterable[Lane], hosts: Hosts, now: float) -> list[Held]:
-        """Those whose turn has come, beside what is under way in the `busy` lanes."""
-        shares = share_out(
-            self._waiting,
-            lambda lane: lane.turns(now),
-            busy,
-            bounds,
-            host_width=lambda host: hosts.width(host, now),
-        )
-        return [held for lane, share in shares.items() for held in self._let_go(lane, share)]
-
-    def put_back(self, held: Sequence[Held]) -> None:
+    def put_back(self, deliveries: Sequence[ClaimedDelivery]) -> None:
         """Let these wait again, in front of the others."""
-        for one in reversed(held):
-            lane = self._lanes[one.claim.subscription_id]
-            self._queue(lane).appendleft(one)
-            lane.held += 1
+        for delivery in reversed(deliveries):
+            self._queue(delivery).appendleft(delivery)
 
-    def take_older(self, than: float) -> list[Claim]:
-        """Those that have waited since before a moment."""
-        late = [lane for lane, queue in self._waiting.items() if queue[0].since < than]
-        taken = []
+    def take(
+        self, limits: EngineLimits, in_flight: Usage, hosts: HostLimits, now: float
+    ) -> tuple[list[ClaimedDelivery], bool]:
+        """Those that may begin now, beside what is `in_flight`: one of each lane, then another.
+
+        Returns also whether a lane only waits for the end of its rest.
+        """
+        usage = Usage(in_flight.total, in_flight.failing, Counter(), in_flight.accounts.copy())
+        shares: dict[Lane, int] = {}
+        free = {
+            host: min(limits.host, hosts.limit(host, now)) - in_flight.hosts[host] if host else MANY
+            for host in self._hosts
+        }
+        # A lane that nobody competes with is served at once.
+        step = MANY if len(self._queues) == 1 else 1
+        rests = False
+        groups: list[tuple[str, Iterable[Lane]]] = list(self._hosts.items())
+        while groups and usage.total < limits.total:
+            hungry: list[tuple[str, Iterable[Lane]]] = []
+            for host, lanes in groups:
+                again = []
+                for lane in lanes:
+                    if free[host] <= 0:
+                        break
+                    if lane.rests(now):
+                        rests = True
+                        continue
+                    left = min(lane.free, lane.waiting) - shares.get(lane, 0)
+                    number = min(step, left, free[host], usage.room(lane, limits))
+                    if number > 0:
+                        usage.add(lane, number)
+                        free[host] -= number
+                        shares[lane] = shares.get(lane, 0) + number
+                        if left > number:
+                            again.append(lane)
+                if again:
+                    hungry.append((host, again))
+            groups = hungry
+        taken = [
+            delivery for lane, number in shares.items() for delivery in self._pop(lane, number)
+        ]
+        return taken, rests
+
+    def take_older(self, than: float) -> list[ClaimedDelivery]:
+        """Those that were claimed before a moment."""
+        late = [lane for lane, queue in self._queues.items() if queue[0].claimed_at < than]
+        taken: list[ClaimedDelivery] = []
         for lane in late:
-            number = sum(one.since < than for one in self._waiting[lane])
-            taken += [held.claim for held in self._let_go(lane, number)]
+            number = sum(delivery.claimed_at < than for delivery in self._queues[lane])
+            taken += self._pop(lane, number)
         return taken
 
-    def _queue(self, lane: Lane) -> deque[Held]:
-        if lane not in self._waiting:
-            self._waiting[lane] = deque()
-        return self._waiting[lane]
+    def _queue(self, delivery: ClaimedDelivery) -> deque[ClaimedDelivery]:
+        lane = self._lanes[delivery.subscription_id]
+        lane.waiting += 1
+        queue = self._queues.get(lane)
+        if queue is None:
+            queue = self._queues[lane] = deque()
+            self._host_of[lane] = lane.host
+            self._hosts.setdefault(lane.host, {})[lane] = None
+        return queue
 
-    def _let_go(self, lane: Lane, number: int) -> Sequence[Held]:
-        """Take so many out of a queue; if more wait, they do so behind the other lanes."""
-        queue = self._waiting.pop(lane)
-        lane.held -= number
+    def _pop(self, lane: Lane, number: int) -> Sequence[ClaimedDelivery]:
+        """Take so many out of a lane; if more wait, they do so behind the other lanes."""
+        queue = self._queues[lane]
+        lane.waiting -= number
         taken = [queue.popleft() for _ in range(number)]
+        host = self._host_of[lane]
+        lanes = self._hosts[host]
+        del lanes[lane]
         if queue:
-            self._waiting[lane] = queue
+            lanes[lane] = None
+        else:
+            del self._queues[lane], self._host_of[lane]
+            if not lanes:
+                del self._hosts[host]
         return taken

@@ -1,26 +1,25 @@
-"""The engine: claims what is due, fairly; sends it; records what came of it, in batches."""
+"""The delivery engine: claims what is due, fairly, sends it, and has the results recorded."""
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
-from operator import attrgetter
 from time import perf_counter
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.delivery import metrics as figures
-from tradewind.delivery import retry_policy, sql, sql_replays
-from tradewind.delivery.attempt import SECONDS, Attempt, Clock, Network
-from tradewind.delivery.claim_buffer import Hand
-from tradewind.delivery.host_limits import Hosts
-from tradewind.delivery.lanes import REST_SECONDS, Bounds, Lane, share_out
-from tradewind.delivery.model import Cancelled, Claim, Destination, Ended, Outcome
+from tradewind.delivery import attempt, metrics, sql, sql_replays
+from tradewind.delivery.attempt import SECONDS, Network
+from tradewind.delivery.claim_buffer import ClaimBuffer
+from tradewind.delivery.host_limits import HostLimits
+from tradewind.delivery.lanes import REST_SECONDS, EngineLimits, Lane, Usage, share_out
+from tradewind.delivery.model import CANCELLED_RESULTS, Cancelled, ClaimedDelivery, Destination
 from tradewind.delivery.recorder import Recorder
-from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
+from tradewind.egress.result import AttemptResult
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
@@ -28,47 +27,46 @@ from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
 from tradewind.webhooks.secret import Opener
 
-# An attempt, and the flush behind it, with room to spare.
+# An attempt, and its record, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
-# A claim need not wait for the disk: if the server crashes, what it had not written is sent
-# again, never lost. (A record does wait, by itself.) And the engine's few statements are planned
-# once for all: planning them for every batch, over all partitions, took longer than the work. What
-# was planned while the queue was empty must serve when it is long: never by reading a whole table;
-# and what was planned for the rows of three subscriptions must serve a thousand: each by its own
-# part of the index, never by all that is due, sorted.
-HURRIED = {
+# Claims do not wait for the disk: if the server crashes, what it had not written is sent again,
+# never lost. (Records do wait, by themselves.) The engine's few statements are planned once:
+# planning them for every batch, over all partitions, took longer than the work. A plan that was
+# made while the queue was empty must serve when it is long, so it never reads a whole table; and a
+# plan made for three subscriptions must serve a thousand, so it reads each one's part of the index
+# and never sorts everything that is due.
+ENGINE_SESSION_SETTINGS = {
     "synchronous_commit": "off",
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_sort": "off",
     "enable_incremental_sort": "off",
 }
-HURRIED_CONNECTIONS = 4
+ENGINE_CONNECTIONS = 4
 # How often it looks for subscriptions with something due, unless it is woken.
 _POLL_SECONDS = 0.2
-_RAREST_SECONDS = 0.5
-# While it is busy: after a claim of many, how long it waits for more room before it claims only a
-# few.
+_MAX_POLL_SECONDS = 0.5
+# How long it waits for more room before it claims only a few, while much is in flight.
 _GATHER_SECONDS = 0.01
 _FEW = 64
-# While so many are under way: for so long it gathers what ended, before others take their turn.
+# While so many are in flight, results are gathered for so long before others are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-_REST_SECONDS = 30.0
+# How long a subscription is left alone whose secret cannot be opened.
+_UNREADABLE_SECONDS = 30.0
 # What was claimed so long ago is given back: its lease may not last for a whole attempt.
 _LATE_SECONDS = 5.0
-
-
+_LATE_CHECK_SECONDS = 0.5
 _CONTRACT = RetryPolicy()
 
 
 class Engine:
     """One worker's part of all deliveries. Any number of workers share the queue.
 
-    Two loops: one claims, a little ahead of what may be under way; the other sends what was
-    claimed, as its turn comes, by what the subscriptions are right before it.
+    Two loops: one claims, a little more than may be in flight; the other sends what was claimed, in
+    turn, to subscriptions as they are right before it.
     """
 
     def __init__(
@@ -77,51 +75,49 @@ class Engine:
         keyring: Keyring,
         network: Network,
         *,
-        hurried: Database | None = None,
-        bounds: Bounds | None = None,
+        engine_db: Database | None = None,
+        limits: EngineLimits | None = None,
         policy: RetryPolicy = _CONTRACT,
-        moment: Callable[[], float] = perf_counter,
+        monotonic: Callable[[], float] = perf_counter,
     ) -> None:
-        """`hurried` has connections with the settings of HURRIED, for claims and records.
-
-        `moment` tells how time passes, in seconds from any beginning.
-        """
-        self._db = hurried or db
+        """`engine_db` has connections with ENGINE_SESSION_SETTINGS, for claims and records."""
+        self._db = engine_db or db
         self._network = network
-        self._moment = moment
-        self._bounds = bounds or Bounds()
+        self._monotonic = monotonic
+        self._limits = limits or EngineLimits()
         self._open = Opener(keyring)
         self._lanes: OrderedDict[UUID, Lane] = OrderedDict()
-        # The lanes in which something is under way.
+        # The lanes with something in flight.
         self._busy: dict[UUID, Lane] = {}
-        self._under_way = 0
+        self._in_flight = Usage()
         self._stopping = False
-        self._hosts = Hosts()
-        self._hand = Hand(self._lanes)
+        self._hosts = HostLimits()
+        self._buffer = ClaimBuffer(self._lanes)
         self._claimed = asyncio.Event()
         self._room = asyncio.Event()
-        self._recorder = Recorder(db, self._db, self._lanes, moment, policy)
+        self._recorder = Recorder(db, self._db, self._lanes, policy, monotonic)
         # The lanes for which more may be due.
         self._due: dict[UUID, Lane] = {}
-        # Where the last claims ended. Until the next look, what came to be due before is not seen.
+        # Where the last claims ended. Rows that fell due before that are seen after the next poll.
         self._marks: dict[UUID, tuple[float, UUID]] = {}
-        # Subscriptions that cannot be signed for, and until when they are left alone.
-        self._resting: dict[UUID, float] = {}
+        # Subscriptions whose secret cannot be opened, and until when they are left alone.
+        self._unreadable: dict[UUID, float] = {}
         self._idle = _POLL_SECONDS
-        self._look_at = float("-inf")
-        self._last = 0
+        self._poll_at = float("-inf")
+        self._late_check_at = float("-inf")
+        self._last_claim = 0
 
     async def run(self, stop: asyncio.Event, wake: asyncio.Event) -> None:
-        """Deliver until told to stop; then finish what is under way, and give back the rest."""
+        """Deliver until `stop`; then finish what is in flight, and give back the rest."""
         recording = asyncio.create_task(self._recorder.run())
-        sending = asyncio.create_task(self._send_in_turn())
+        sending = asyncio.create_task(self._send_until_stopped())
         try:
             await self._claim_until(stop, wake)
         finally:
             self._stopping = True
             self._claimed.set()
             await sending
-            await self._all_over()
+            await self._finish_attempts()
             self._recorder.close()
             await recording
 
@@ -129,7 +125,7 @@ class Engine:
         pause = _FIRST_PAUSE
         while not stop.is_set():
             if wake.is_set():
-                self._look_at = float("-inf")  # somebody new may have something due
+                self._poll_at = float("-inf")  # another subscription may have something due
             wake.clear()
             self._room.clear()
             try:
@@ -141,91 +137,93 @@ class Engine:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             if not busy:
-                # An attempt that ended makes room; that is news only if somebody waits for it.
+                # The end of an attempt makes room, which matters only if more is due.
                 room = [self._room] if self._due else []
                 if not await _first(self._idle, stop, wake, *room):
-                    self._look_at = float("-inf")  # time has passed: something may be due by now
+                    self._poll_at = float("-inf")  # time has passed: something may be due by now
 
     async def _claim(self) -> bool:
-        """Claim as much as there is room for; whether there may be more."""
+        """Claim as much as there is room for; return whether there may be more."""
         shares = await self._shares()
         if not shares:
             return False
-        began = self._moment()
-        claims = await sql.claim(self._db, shares, lease=LEASE, after=self._marks)
-        figures.CLAIM_SECONDS.observe(self._moment() - began)
-        self._last = len(claims)
-        self._forget_emptied(shares, claims)
-        self._mark(claims)
-        if not claims:
+        began = self._monotonic()
+        deliveries = await sql.claim(
+            self._db, shares, lease=LEASE, after=self._marks, claimed_at=began
+        )
+        metrics.CLAIM_SECONDS.observe(self._monotonic() - began)
+        self._last_claim = len(deliveries)
+        self._forget_emptied(shares, deliveries)
+        self._mark(deliveries)
+        if not deliveries:
             return bool(self._due)
-        self._hand.add(claims, began)
+        self._buffer.add(deliveries)
         self._claimed.set()
         self._forget_idle_lanes()
         return True
 
     async def _shares(self) -> dict[UUID, int]:
-        """How much to claim for whom. While much is under way, a little room is left to grow."""
-        if not self._due or self._moment() > self._look_at:
-            await self._look()
+        """How much to claim for whom. While much is in flight, it waits a little for more room."""
+        if not self._due or self._monotonic() > self._poll_at:
+            await self._poll()
         shares = self._share_out()
-        if self._under_way and self._last > _FEW // 4 and sum(shares.values()) < _FEW:
+        if self._in_flight.total and self._last_claim > _FEW // 4 and sum(shares.values()) < _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
             shares = self._share_out()
         return shares
 
-    async def _look(self) -> None:
-        """Who has something due."""
-        began = self._moment()
+    async def _poll(self) -> None:
+        """Find the subscriptions with something due."""
+        began = self._monotonic()
         self._marks.clear()
-        found = await sql.due_subscriptions(self._db)
-        took = self._moment() - began
-        # A look that is dear is made less often, but never so that a retry would be late.
-        self._look_at = began + took + min(max(_POLL_SECONDS, 10 * took), _RAREST_SECONDS)
-        self._idle = min(max(_POLL_SECONDS, 5 * took), _RAREST_SECONDS)
-        self._resting = {one: at for one, at in self._resting.items() if at > began}
-        for one in found:
-            if one.id not in self._lanes:
-                self._lanes[one.id] = Lane.beginning(
-                    _host(one.url), one.account_id, failing=one.failing
-                )
-        self._due = {o.id: self._lanes[o.id] for o in found if o.id not in self._resting}
+        due = await sql.due_subscriptions(self._db)
+        took = self._monotonic() - began
+        # A poll that costs much is made less often, but never so that a retry would be late.
+        self._poll_at = began + took + min(max(_POLL_SECONDS, 10 * took), _MAX_POLL_SECONDS)
+        self._idle = min(max(_POLL_SECONDS, 5 * took), _MAX_POLL_SECONDS)
+        self._unreadable = {key: until for key, until in self._unreadable.items() if until > began}
+        for row in due:
+            if row.id not in self._lanes:
+                host = _host(row.url)
+                self._lanes[row.id] = Lane.beginning(host, row.account_id, failing=row.failing)
+        self._due = {row.id: self._lanes[row.id] for row in due if row.id not in self._unreadable}
 
     def _share_out(self) -> dict[UUID, int]:
-        busy = [lane for lane in self._busy.values() if not lane.held]
-        shares = share_out(
-            self._due.values(),
-            attrgetter("wanted"),
-            [*busy, *self._hand.lanes],
-            self._bounds.claimed,
-            attrgetter("taken"),
-        )
-        return {one: shares[lane] for one, lane in self._due.items() if lane in shares}
+        busy = [lane for lane in self._busy.values() if not lane.waiting]
+        shares = share_out(self._due.values(), [*busy, *self._buffer.lanes], self._limits.claimed)
+        if len(shares) == len(self._due) == 1:
+            return dict(zip(self._due, shares.values(), strict=True))
+        return {key: shares[lane] for key, lane in self._due.items() if lane in shares}
 
-    def _forget_emptied(self, shares: dict[UUID, int], claims: Sequence[Claim]) -> None:
-        """Who gave less than was asked for has nothing more that is due now."""
-        got = Counter(claim.subscription_id for claim in claims)
-        emptied = [one for one, share in shares.items() if got[one] < share]
-        for one in emptied:
-            del self._due[one]
+    def _forget_emptied(
+        self, shares: Mapping[UUID, int], deliveries: Sequence[ClaimedDelivery]
+    ) -> None:
+        """Forget subscriptions that had less due than was asked for."""
+        claimed = Counter(delivery.subscription_id for delivery in deliveries)
+        for subscription_id, share in shares.items():
+            if claimed[subscription_id] < share:
+                del self._due[subscription_id]
 
-    def _mark(self, claims: Sequence[Claim]) -> None:
+    def _mark(self, deliveries: Sequence[ClaimedDelivery]) -> None:
         """Let the next claims go on where these ended."""
-        for claim in claims:
-            one, place = claim.subscription_id, (claim.due, claim.id)
-            if one not in self._marks or place > self._marks[one]:
-                self._marks[one] = place
+        for delivery in deliveries:
+            key, mark = delivery.subscription_id, (delivery.due, delivery.id)
+            if key not in self._marks or mark > self._marks[key]:
+                self._marks[key] = mark
 
-    async def _send_in_turn(self) -> None:
-        """Send what was claimed, as lanes have room for it; what waits too long is given back.
+    async def _send_until_stopped(self) -> None:
+        """Send what was claimed as lanes have room for it; give back what waits too long.
 
-        So is, at the end, what has not begun. If that fails, leases end by themselves.
+        At the end, give back everything that has not begun. If that fails, the leases expire.
         """
         while not self._stopping:
             await self._claimed.wait()
             self._claimed.clear()
             try:
-                await self._give_back(self._hand.take_older(self._moment() - _LATE_SECONDS))
+                now = self._monotonic()
+                if now >= self._late_check_at:
+                    self._late_check_at = now + _LATE_CHECK_SECONDS
+                    await self._give_back(self._buffer.take_older(now - _LATE_SECONDS))
                 if await self._send_some():
                     self._claimed.set()
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
@@ -233,136 +231,140 @@ class Engine:
                 await asyncio.sleep(_FIRST_PAUSE)
                 self._claimed.set()
         try:
-            await self._give_back(self._hand.take_older(float("inf")))
-        except Exception as error:  # noqa: BLE001 - what is under way must be recorded all the same
+            await self._give_back(self._buffer.take_older(float("inf")))
+        except Exception as error:  # noqa: BLE001 - what is in flight must be recorded all the same
             _report("delivery.not_given_back", error, 0.0)
 
     async def _send_some(self) -> bool:
-        """Begin to send, by what the subscriptions are right before it.
+        """Begin the attempts whose turn it is.
 
-        Whether none of those whose turn it was is under way: then no end of one calls the next.
+        Returns whether there were some and none was begun: then no result starts the next turn.
         """
-        if self._under_way > _MANY:
-            await asyncio.sleep(_TURN_SECONDS)  # for more room, so that it is worth a look
+        if self._in_flight.total > _MANY:
+            await asyncio.sleep(_TURN_SECONDS)  # for more room, so that the turn is worth its price
         if self._stopping:
             return False
-        now = self._moment()
-        held = self._hand.take(self._bounds, self._busy.values(), self._hosts, now)
-        if self._hand.rests(now):
+        now = self._monotonic()
+        taken, rests = self._buffer.take(self._limits, self._in_flight, self._hosts, now)
+        if rests:
             asyncio.get_running_loop().call_later(REST_SECONDS, self._claimed.set)
-        if not held:
+        if not taken:
             return False
-        jobs = {one.claim.job_id for one in held if one.claim.job_id is not None}
+        replays = {delivery.replay_id for delivery in taken if delivery.replay_id is not None}
         try:
-            ended = await sql_replays.list_cancelled(self._db, jobs) if jobs else frozenset()
-            destinations, clock = await self._load({one.claim.subscription_id for one in held})
+            cancelled = await sql_replays.list_cancelled(self._db, replays) if replays else ()
+            subscriptions = {delivery.subscription_id for delivery in taken}
+            rows, database_now = await sql.load_destinations(self._db, list(subscriptions))
         except TradewindError:
-            self._hand.put_back(held)
+            self._buffer.put_back(taken)
             raise
         except Exception:
-            await self._give_back([one.claim for one in held])
+            await self._give_back(taken)
             raise
-        before = self._under_way
-        latest = self._moment() - _LATE_SECONDS
+        destinations = self._readable(rows)
+        before, now = self._in_flight.total, self._monotonic()
+        clock_offset = database_now.timestamp() - now
         unsent = []
-        for one in held:
-            claim = one.claim
-            if one.since < latest or claim.subscription_id in self._resting:
-                unsent.append(claim)
-            else:
-                destination = destinations.get(claim.subscription_id)
-                self._begin(claim, destination, clock, cancelled=claim.job_id in ended)
-        nobody = before == self._under_way
+        for delivery in taken:
+            key = delivery.subscription_id
+            if delivery.claimed_at < now - _LATE_SECONDS or key in self._unreadable:
+                unsent.append(delivery)
+                continue
+            delivery.began = self._monotonic()
+            delivery.started = clock_offset + delivery.began
+            destination, secret = destinations.get(key, (None, ""))
+            self._begin_or_cancel(delivery, destination, secret, cancelled)
+        none_begun = before == self._in_flight.total
         await self._give_back(unsent)
-        return nobody
+        return none_begun
 
-    async def _give_back(self, claims: Sequence[Claim]) -> None:
-        if claims:
-            await sql.give_back(self._db, claims)
+    def _begin_or_cancel(
+        self,
+        delivery: ClaimedDelivery,
+        destination: Destination | None,
+        secret: str,
+        cancelled_replays: Container[UUID | None],
+    ) -> None:
+        reason = reason_not_to_send(delivery, destination)
+        if reason is None and delivery.replay_id in cancelled_replays:
+            reason = Cancelled.REPLAY
+        if reason is not None or destination is None:
+            self._recorder.add(delivery, CANCELLED_RESULTS[reason or Cancelled.DELETED])
+        else:
+            self._begin(delivery, destination, secret)
 
-    async def _all_over(self) -> None:
-        """Wait for what is under way; each attempt ends by itself in time."""
+    async def _give_back(self, deliveries: Sequence[ClaimedDelivery]) -> None:
+        if deliveries:
+            await sql.give_back(self._db, deliveries)
+
+    async def _finish_attempts(self) -> None:
+        """Wait for what is in flight; each attempt ends by itself in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS + 1):
-                while self._under_way:
+                while self._in_flight.total:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _load(self, subscription_ids: set[UUID]) -> tuple[Mapping[UUID, Destination], Clock]:
-        """The subscriptions as they are, and the database's clock."""
-        found = {}
-        rows, now = await sql.load_destinations(self._db, list(subscription_ids))
+    def _readable(self, rows: Sequence[Destination]) -> Mapping[UUID, tuple[Destination, str]]:
+        """The destinations whose secret can be opened, with it."""
+        readable = {}
         for row in rows:
             try:
-                secret = self._open.secret(row["account_id"], row["id"], row["secret"])
+                secret = self._open.secret(row.account_id, row.id, row.sealed_secret)
             except CannotUnseal as error:
-                self._resting[row["id"]] = self._moment() + _REST_SECONDS
-                log.error(
-                    "delivery.cannot_sign",
-                    subscription=ids.SUBSCRIPTION.show(row["id"]),
-                    error=str(error),
-                )
+                self._unreadable[row.id] = self._monotonic() + _UNREADABLE_SECONDS
+                shown = ids.SUBSCRIPTION.show(row.id)
+                log.error("delivery.cannot_sign", subscription=shown, error=str(error))
                 continue
-            one, account, url, events, active, generation, _, catch_up, _ = row
-            if one not in self._lanes:
-                self._lanes[one] = Lane()
-            self._lanes[one].host = _host(url)
-            found[one] = Destination(
-                one,
-                account,
-                url,
-                frozenset(events),
-                active,
-                generation,
-                secret,
-                catch_up,
-            )
-        return found, Clock(now, self._moment)
+            lane = self._lanes.setdefault(row.id, Lane())
+            host = _host(row.url)
+            if host != lane.host:
+                self._in_flight.add(lane, -lane.in_flight)
+                lane.host = host
+                self._in_flight.add(lane, lane.in_flight)
+            readable[row.id] = (row, secret)
+        return readable
 
-    def _begin(
-        self, claim: Claim, destination: Destination | None, clock: Clock, *, cancelled: bool
-    ) -> None:
-        reason = retry_policy.reason_not_to_send(claim, destination)
-        if cancelled:
-            reason = reason or Cancelled.JOB
-        if reason is not None or destination is None:
-            at = clock.at(self._moment())
-            self._recorder.add(Ended(claim, Outcome.CANCELLED, at, cancelled=reason))
-            return
-        lane = self._busy[claim.subscription_id] = self._lanes[claim.subscription_id]
+    def _begin(self, delivery: ClaimedDelivery, destination: Destination, secret: str) -> None:
+        key = delivery.subscription_id
+        lane = self._busy[key] = self._lanes[key]
         lane.in_flight += 1
-        self._under_way += 1
-        attempt = Attempt(claim, destination, clock, self._over, self._moment())
+        self._in_flight.add(lane, 1)
+        delivery.catch_up = destination.catch_up
         try:
-            attempt.send(self._network)
-        except Exception as error:  # noqa: BLE001 - its lease ends, and it is tried again
-            log.exception("delivery.not_begun", delivery=claim.delivery_id, error=str(error))
-            self._leave(claim.subscription_id, lane)
+            attempt.send(self._network, delivery, destination.url, secret, self._done)
+        except Exception as error:  # noqa: BLE001 - its lease expires, and it is tried again
+            log.exception("delivery.not_begun", delivery=delivery.delivery_id, error=str(error))
+            self._leave(key, lane)
 
-    def _over(self, attempt: Attempt, ended: Ended) -> None:
-        one = attempt.claim.subscription_id
-        lane = self._lanes[one]
-        self._leave(one, lane)
-        if not ended.is_ours:
-            now, took = self._moment(), ended.duration_ms or 0
-            lane.heard(ended.outcome, ended.status, took, began=attempt.began, now=now)
-            if ended.status is not None:
-                self._hosts.heard(lane.host, now)
-        self._recorder.add(ended, catches_up=attempt.destination.catch_up)
+    def _done(self, delivery: ClaimedDelivery, result: AttemptResult) -> None:
+        key = delivery.subscription_id
+        lane = self._lanes[key]
+        self._leave(key, lane)
+        now = self._monotonic()
+        delivery.duration_ms = took_ms = round((now - delivery.began) * 1000)
+        if not result.is_ours:
+            failing = lane.failing
+            lane.learn(result.outcome, result.status, took_ms, began=delivery.began, now=now)
+            if lane.failing != failing:
+                self._in_flight.failing += lane.in_flight if lane.failing else -lane.in_flight
+            if result.status is not None:
+                self._hosts.answered(lane.host, now)
+        self._recorder.add(delivery, result)
 
-    def _leave(self, one: UUID, lane: Lane) -> None:
+    def _leave(self, key: UUID, lane: Lane) -> None:
         lane.in_flight -= 1
         if not lane.in_flight:
-            del self._busy[one]
-        self._under_way -= 1
+            del self._busy[key]
+        self._in_flight.add(lane, -1)
         self._room.set()
-        if self._hand:
+        if self._buffer:
             self._claimed.set()
 
     def _forget_idle_lanes(self) -> None:
         while len(self._lanes) > _MOST_LANES:
             oldest, lane = next(iter(self._lanes.items()))
-            if lane.in_flight or lane.held or oldest in self._due:
+            if lane.in_flight or lane.waiting or oldest in self._due:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
@@ -375,13 +377,13 @@ def _report(event: str, error: Exception, pause: float) -> None:
 
 @lru_cache(maxsize=4096)
 def _host(url: str) -> str:
-    """Whom a URL leads to, however it is spelled."""
+    """The host that a URL leads to, however it is spelled."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or ''}".removesuffix(":443")
 
 
 async def _first(seconds: float, *events: asyncio.Event) -> bool:
-    """Wait for the first of these events, so long at the most; whether there was one."""
+    """Wait for the first of these events, so long at the most; return whether there was one."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from tradewind import clock, ids
 from tradewind.delivery import sql_log
-from tradewind.delivery.model import CANCEL_MESSAGES, LoggedAttempt, Outcome, QueuedDelivery
+from tradewind.delivery.model import CANCEL_MESSAGES, Cancelled, LoggedAttempt, QueuedDelivery
+from tradewind.egress.result import Outcome
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.webhooks.model import Subscription
@@ -102,7 +103,7 @@ def _from_queue(queued: QueuedDelivery | None) -> tuple[Verdict, str] | None:
     if queued.under_way:
         return "under_way", f"Attempt {queued.attempt} is being made now."
     if queued.cancel_reason is not None:
-        return "cancelled", f"It was cancelled: {CANCEL_MESSAGES[queued.cancel_reason]}"
+        return "cancelled", f"It was cancelled: {CANCEL_MESSAGES[Cancelled(queued.cancel_reason)]}"
     due_at = clock.show(queued.due_at)
     return "waiting", f"It waits for attempt {queued.attempt}, due at {due_at}."
 

@@ -1,38 +1,40 @@
-"""How many deliveries may be under way: to one receiver, to one host, and together. Pure."""
+"""How many deliveries may be in flight: to one endpoint, to one host, and in all. Pure."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from tradewind.delivery.model import Outcome
+from tradewind.egress.result import Outcome
 
 FIRST = 16.0
 MOST = 256.0
-# So many are enough for a receiver that is near: more wait for each other, in its memory and ours.
+# Enough for an endpoint that is near: more would only wait for each other.
 NEAR = 96.0
 _NEAR_MS = 25
 _FAST_MS = 1000
 _SLOW_MS = 3000
-# A receiver that answers so soon is claimed for ahead of time.
-_AT_ONCE_MS = 100
+# For an endpoint that answers so fast, deliveries are claimed ahead of time.
+_AHEAD_MS = 100
 _TIMES_AHEAD = 3
 _FEW_AHEAD = 8
-# A receiver that only fails, and fails at once, would otherwise keep us busy with its failures.
+# How many times as much as may be in flight is claimed. Where a thousand lanes lead to one host,
+# each of them gets several rows from a claim: to find the rows of a lane costs more than a row.
+_TIMES_CLAIMED = 16
+# An endpoint that fails at once would otherwise keep the engine busy with its failures.
 REST_SECONDS = 0.02
-# Answers that say nothing bad about how much the receiver can bear.
+# Statuses that do not mean that the endpoint is overloaded.
 _HARMLESS_STATUSES = range(300, 500)
-_TOO_MANY = 429
+_TOO_MANY_REQUESTS = 429
 
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One receiver's lane: as wide as it answers well.
+    """The concurrency limit of one subscription, and how much of it is used.
 
-    It doubles from round to round until the first trouble. Trouble narrows it, once for all that
-    was sent before; then it doubles once more, and grows by one a round. A receiver that answers
-    nothing keeps one, and rests a moment after each failure.
+    The limit doubles from round to round until the first failure. A failure reduces it, once for
+    all attempts that were begun before; then it doubles once more, and grows by one a round. An
+    endpoint that never answers keeps a limit of one, and rests a moment after each failure.
     """
 
     limit: float = FIRST
@@ -40,16 +42,16 @@ class Lane:
     host: str = ""
     account: UUID | None = None
     failing: bool = False
-    # Claimed, and waiting for its turn.
-    held: int = 0
-    _answers_at_once: bool = False
+    # Claimed, and not begun.
+    waiting: int = 0
+    _answers_fast: bool = False
     _rests_until: float = float("-inf")
-    _calm_from: float = float("inf")
-    _shrunk_at: float = float("-inf")
+    _slow_growth_from: float = float("inf")
+    _reduced_at: float = float("-inf")
 
     @staticmethod
     def beginning(host: str, account: UUID | None, *, failing: bool) -> "Lane":
-        """The lane of a receiver that we have not sent to; one that is known to fail gets one."""
+        """The lane of an endpoint that nothing was sent to; one that is known to fail gets one."""
         return Lane(1.0 if failing else FIRST, 0, host, account, failing)
 
     @property
@@ -65,161 +67,138 @@ class Lane:
         return now < self._rests_until
 
     @property
-    def taken(self) -> int:
-        """How much of it is ours, under way or not."""
-        return self.in_flight + self.held
-
-    def turns(self, now: float) -> int:
-        """How many of those that wait may begin now."""
-        return 0 if self.rests(now) else min(self.held, self.free)
+    def claimed(self) -> int:
+        """How many deliveries this worker has claimed, in flight or not."""
+        return self.in_flight + self.waiting
 
     @property
     def ahead(self) -> int:
-        """How much is claimed beyond what may be under way, so that no turn waits for a claim."""
-        if not self._answers_at_once:
+        """How many are claimed beyond the limit, so that an attempt never waits for a claim."""
+        if not self._answers_fast:
             return 0
         return _FEW_AHEAD if self.failing else _TIMES_AHEAD * self.width
 
     @property
     def wanted(self) -> int:
-        """How much more to claim: nothing while enough waits, so that a claim is worth it."""
+        """How many more to claim: none while enough wait, because a claim has a price."""
         ahead = self.ahead
-        if self.held > ahead // 2:
+        if self.waiting > ahead // 2:
             return 0
-        return max(0, int(self.limit) + ahead - self.in_flight - self.held)
+        return max(0, int(self.limit) + ahead - self.in_flight - self.waiting)
 
-    def heard(
+    def learn(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
     ) -> None:
-        """Learn from an attempt that began and ended at these moments."""
-        self._answers_at_once = took_ms <= _AT_ONCE_MS
+        """Adapt the limit to the result of an attempt."""
+        self._answers_fast = took_ms <= _AHEAD_MS
         if outcome is Outcome.DELIVERED:
             self.failing = False
             if took_ms <= _FAST_MS:
                 most = NEAR if took_ms <= _NEAR_MS else MOST
                 if self.limit < most:
-                    step = 1.0 if self.limit < self._calm_from else 1.0 / self.limit
+                    step = 1.0 if self.limit < self._slow_growth_from else 1.0 / self.limit
                     self.limit = min(most, self.limit + step)
-            elif took_ms > _SLOW_MS and began > self._shrunk_at:
-                self._shrink(0.7, now)
+            elif took_ms > _SLOW_MS and began > self._reduced_at:
+                self._reduce(0.7, now)
             return
         self.failing = True
-        if outcome is Outcome.HTTP_ERROR and status in _HARMLESS_STATUSES and status != _TOO_MANY:
+        harmless = status in _HARMLESS_STATUSES and status != _TOO_MANY_REQUESTS
+        if outcome is Outcome.HTTP_ERROR and harmless:
             return
-        if began > self._shrunk_at:
-            self._shrink(0.25 if outcome is Outcome.TIMEOUT else 0.5, now)
+        if began > self._reduced_at:
+            self._reduce(0.25 if outcome is Outcome.TIMEOUT else 0.5, now)
         if self.width == 1:
             self._rests_until = now + REST_SECONDS
 
-    def _shrink(self, factor: float, now: float) -> None:
+    def _reduce(self, factor: float, now: float) -> None:
         self.limit = max(1.0, self.limit * factor)
-        self._calm_from = self.limit * 2
-        self._shrunk_at = now
+        self._slow_growth_from = self.limit * 2
+        self._reduced_at = now
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one worker has under way at the most: in all, to one host, of one account, in vain."""
+class EngineLimits:
+    """How much one worker has in flight: in all, to one host, of one account, to failing ones."""
 
-    together: int = 1000
+    total: int = 1000
     host: int = 256
     account: int = 500
     failing: int = 500
 
     @property
-    def claimed(self) -> "Bounds":
-        """What it has claimed at the most, under way or not."""
-        times = 1 + _TIMES_AHEAD
-        return Bounds(
-            times * self.together, times * self.host, times * self.account, times * self.failing
+    def claimed(self) -> "EngineLimits":
+        """How much it has claimed, in flight or not."""
+        times = _TIMES_CLAIMED
+        return EngineLimits(
+            times * self.total, times * self.host, times * self.account, times * self.failing
         )
 
 
-class _Left(dict[str, int]):
-    """How many each host has room for; of a host not yet asked about, as many as it may have."""
+@dataclass(slots=True)
+class Usage:
+    """What lanes use of the limits."""
 
-    def __init__(self, width: Callable[[str], int]) -> None:
-        self._width = width
+    total: int = 0
+    failing: int = 0
+    hosts: Counter[str] = field(default_factory=Counter)
+    accounts: Counter[UUID | None] = field(default_factory=Counter)
 
-    def __missing__(self, host: str) -> int:
-        self[host] = self._width(host)
-        return self[host]
-
-
-class _Rooms:
-    """What is left of the bounds, beside what lanes have taken."""
-
-    def __init__(
-        self,
-        bounds: Bounds,
-        busy: Iterable[Lane],
-        taken: Callable[[Lane], int],
-        width: Callable[[str], int] | None,
-    ) -> None:
-        self.left, self.failing = bounds.together, bounds.failing
-        self.hosts = _Left(lambda host: min(bounds.host, width(host) if width else bounds.host))
-        self._accounts: defaultdict[UUID | None, int] = defaultdict(lambda: bounds.account)
-        for lane in busy:
-            self.take(lane, taken(lane))
-        # Of what is nobody's there is as much as there is at all.
-        self.hosts[""] = self._accounts[None] = bounds.together
-
-    def of(self, lane: Lane) -> int:
-        room = min(self.left, self.hosts[lane.host], self._accounts[lane.account])
-        return min(room, self.failing) if lane.failing else room
-
-    def take(self, lane: Lane, number: int) -> None:
-        self.left -= number
-        self.hosts[lane.host] -= number
-        self._accounts[lane.account] -= number
+    def add(self, lane: Lane, number: int) -> None:
+        """Count `number` more of a lane, or fewer if it is negative."""
+        self.total += number
+        self.hosts[lane.host] += number
+        self.accounts[lane.account] += number
         if lane.failing:
-            self.failing -= number
+            self.failing += number
 
-    def even(self, hungry: Sequence[Lane]) -> int:
-        """How many each may take so that all on the same host, and all that fail, get as many."""
-        hosts = Counter(lane.host for lane in hungry if lane.host)
-        failing = sum(lane.failing for lane in hungry)
-        rooms = [self.left // len(hungry)]
-        rooms += [self.hosts[host] // guests for host, guests in hosts.items()]
-        if failing:
-            rooms.append(self.failing // failing)
-        return min(rooms)
+    def room(self, lane: Lane, limits: EngineLimits) -> int:
+        """How many more of a lane the limits allow; no host and no account are not limited."""
+        room = limits.total - self.total
+        if lane.host:
+            room = min(room, limits.host - self.hosts[lane.host])
+        if lane.account is not None:
+            room = min(room, limits.account - self.accounts[lane.account])
+        return min(room, limits.failing - self.failing) if lane.failing else room
 
 
-def share_out(
-    lanes: Iterable[Lane],
-    wanted: Callable[[Lane], int],
-    busy: Iterable[Lane],
-    bounds: Bounds,
-    taken: Callable[[Lane], int] = attrgetter("in_flight"),
-    *,
-    host_width: Callable[[str], int] | None = None,
-) -> dict[Lane, int]:
-    """How many of what is `wanted` lanes get, beside what the `busy` ones have `taken`.
+def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -> dict[Lane, int]:
+    """How many deliveries to claim for each lane that has some due.
 
-    Everyone gets one before anyone gets two, up to the width of their lane; so a backlog takes
-    what the others leave, and nothing from them. Who has least comes first. `host_width` is how
-    many a host may have, if that is less than its bound.
+    `busy` are all lanes that have something claimed. Every lane gets one before any gets two, up to
+    what it wants, and lanes with the fewest claimed come first. So a backlog takes what the others
+    leave, and nothing from them.
     """
-    rooms = _Rooms(bounds, busy, taken, host_width)
+    usage = Usage()
+    for lane in busy:
+        usage.add(lane, lane.claimed)
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
-    for lane in sorted(lanes, key=taken):
-        # Of a thousand on one host, most end here.
-        if rooms.hosts[lane.host] > 0 and rooms.of(lane) > 0 and (wants := wanted(lane)) > 0:
-            rooms.take(lane, 1)
+    for lane in sorted(due, key=lambda lane: lane.in_flight + lane.waiting):
+        # Of a thousand on one full host, most end here.
+        if usage.room(lane, limits) > 0 and (wanted := lane.wanted) > 0:
+            usage.add(lane, 1)
             shares[lane] = 1
-            if wants > 1:
-                hungry[lane] = wants
-    while hungry and rooms.left > 0:
-        # As many rounds at once as everybody can take, else one round of ones.
-        least = min(wants - shares[lane] for lane, wants in hungry.items())
-        step = max(1, min(least, rooms.even(list(hungry))))
-        for lane, wants in list(hungry.items()):
-            room = min(step, rooms.of(lane))
+            if wanted > 1:
+                hungry[lane] = wanted
+    while hungry and usage.total < limits.total:
+        step = _even_step(list(hungry), usage, limits)
+        for lane, wanted in list(hungry.items()):
+            room = min(step, wanted - shares[lane], usage.room(lane, limits))
             if room > 0:
-                rooms.take(lane, room)
+                usage.add(lane, room)
                 shares[lane] += room
-            if room <= 0 or shares[lane] == wants:
+            if room <= 0 or shares[lane] == wanted:
                 del hungry[lane]
     return shares
+
+
+def _even_step(hungry: Sequence[Lane], usage: Usage, limits: EngineLimits) -> int:
+    """How many each can take at once so that all of them get as many; at least one."""
+    rooms = [(limits.total - usage.total) // len(hungry)]
+    hosts = Counter(lane.host for lane in hungry if lane.host)
+    rooms += [(limits.host - usage.hosts[host]) // count for host, count in hosts.items()]
+    accounts = Counter(lane.account for lane in hungry if lane.account)
+    rooms += [(limits.account - usage.accounts[one]) // count for one, count in accounts.items()]
+    if failing := sum(lane.failing for lane in hungry):
+        rooms.append((limits.failing - usage.failing) // failing)
+    return max(1, min(rooms))

@@ -1,4 +1,4 @@
-"""The engine's metrics: how much is queued, how long it waits, and what became of attempts."""
+"""The engine's metrics: attempts by outcome, durations, and the queue."""
 
 from bisect import bisect_left
 from collections import Counter as Counted
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from tradewind.delivery.model import Ended, Outcome
+from tradewind.delivery.model import ClaimedDelivery
+from tradewind.egress.result import AttemptResult, Outcome
 
 ATTEMPTS = Counter("tradewind_delivery_attempts_total", "Attempts by outcome.", ["outcome"])
 ATTEMPT_SECONDS = Histogram(
@@ -16,45 +17,45 @@ ATTEMPT_SECONDS = Histogram(
 )
 CLAIM_SECONDS = Histogram(
     "tradewind_delivery_claim_seconds",
-    "A claim of a batch.",
+    "Claiming a batch of deliveries.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
 )
-FLUSH_SECONDS = Histogram(
-    "tradewind_delivery_flush_seconds",
-    "The record of a batch.",
+RECORD_SECONDS = Histogram(
+    "tradewind_delivery_record_seconds",
+    "Recording the results of a batch of attempts.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
 )
-LEASES_LOST = Counter(
-    "tradewind_delivery_leases_lost_total", "Attempts that ended after their lease was lost."
+LEASES_EXPIRED = Counter(
+    "tradewind_delivery_leases_expired_total", "Attempts that ended after their lease expired."
 )
 QUEUE_DEPTH = Gauge(
-    "tradewind_delivery_queue_depth", "Deliveries that are not over.", multiprocess_mode="max"
+    "tradewind_delivery_queue_depth", "Pending deliveries.", multiprocess_mode="max"
 )
 OLDEST_DUE = Gauge(
     "tradewind_delivery_oldest_due_seconds",
-    "For how long the oldest delivery has been due.",
+    "How long the oldest pending delivery has been overdue.",
     multiprocess_mode="max",
 )
 
 _BY_OUTCOME = {outcome: ATTEMPTS.labels(outcome) for outcome in Outcome}
 
 
-def attempted(ended: Sequence[Ended]) -> None:
+def attempted(attempts: Sequence[tuple[ClaimedDelivery, AttemptResult]]) -> None:
     """Count attempts."""
-    for outcome, number in Counted(one.outcome for one in ended).items():
-        _BY_OUTCOME[outcome].inc(number)
-    for milliseconds, number in Counted(one.duration_ms for one in ended).items():
+    for outcome, count in Counted(result.outcome for _, result in attempts).items():
+        _BY_OUTCOME[outcome].inc(count)
+    for milliseconds, count in Counted(delivery.duration_ms for delivery, _ in attempts).items():
         if milliseconds is not None:
-            _observe(ATTEMPT_SECONDS, milliseconds / 1000, number)
+            _observe(ATTEMPT_SECONDS, milliseconds / 1000, count)
 
 
-def cancelled(number: int) -> None:
-    """Count deliveries that were cancelled before a worker took them to be sent."""
-    _BY_OUTCOME[Outcome.CANCELLED].inc(number)
+def cancelled(count: int) -> None:
+    """Count deliveries that were cancelled before a worker claimed them."""
+    _BY_OUTCOME[Outcome.CANCELLED].inc(count)
 
 
 def _observe(histogram: Histogram, value: float, times: int) -> None:
-    """`histogram.observe(value)`, so many times at once: the library offers one at a time."""
-    place = bisect_left(histogram._upper_bounds, value)  # noqa: SLF001 - it has no other way in
-    histogram._buckets[place].inc(times)  # noqa: SLF001
+    """`histogram.observe(value)` repeated: the library offers one observation at a time."""
+    index = bisect_left(histogram._upper_bounds, value)  # noqa: SLF001 - there is no public way
+    histogram._buckets[index].inc(times)  # noqa: SLF001
     histogram._sum.inc(value * times)  # noqa: SLF001

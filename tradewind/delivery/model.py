@@ -1,5 +1,6 @@
-"""What a delivery is: a piece of work that was claimed, whom it goes to, and how it ended."""
+"""Deliveries as values: claimed, logged, pending, and how endpoints and replays do."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -8,37 +9,8 @@ from uuid import UUID
 
 import msgspec
 
-from tradewind.egress.result import Outcome as Sent
-from tradewind.egress.result import Problem
+from tradewind.egress.result import AttemptResult, Outcome, Problem
 from tradewind.events.catalogue import EventKind
-
-MOST_ATTEMPTS = 3
-_KEPT_HEAD = 4096
-
-
-class Outcome(StrEnum):
-    """How an attempt ended."""
-
-    DELIVERED = "delivered"
-    HTTP_ERROR = "http_error"
-    TIMEOUT = "timeout"
-    DNS_ERROR = "dns_error"
-    CONNECT_FAILED = "connect_failed"
-    TLS_ERROR = "tls_error"
-    BLOCKED_ADDRESS = "blocked_address"
-    CONNECTION_CLOSED = "connection_closed"
-    INVALID_RESPONSE = "invalid_response"
-    # It was sent, but whoever sent it died before the answer was recorded.
-    UNKNOWN = "unknown"
-    # It ended unsent.
-    CANCELLED = "cancelled"
-
-    @staticmethod
-    def of(sent: Sent) -> "Outcome":
-        return _SENT[sent]
-
-
-_SENT = {sent: Outcome(sent.value) for sent in Sent}
 
 # The order in which outcomes are counted by hour: it is stored, so new ones go to the end.
 COUNTED = (
@@ -65,16 +37,16 @@ class Trigger(StrEnum):
 
 
 class Cancelled(StrEnum):
-    """Why a delivery ended unsent."""
+    """Why a delivery was cancelled."""
 
     DELETED = "subscription_deleted"
     SWITCHED_OFF = "subscription_inactive"
     NOT_WANTED = "event_no_longer_wanted"
     EXPIRED = "event_expired"
-    JOB = "recover_cancelled"
+    REPLAY = "recover_cancelled"
 
 
-class Due(msgspec.Struct, frozen=True):
+class DueSubscription(msgspec.Struct, frozen=True):
     """A subscription with something due. No account: it was deleted."""
 
     id: UUID
@@ -83,12 +55,15 @@ class Due(msgspec.Struct, frozen=True):
     failing: bool
 
 
-class Claim(msgspec.Struct, frozen=True, gc=False):
-    """A delivery that is ours for a while. `delivery_id` fences it: a later claim has another.
+class ClaimedDelivery(msgspec.Struct, gc=False):
+    """A delivery that this worker has leased, and the attempt that it makes.
 
-    `body` is None when the event is older than what is kept. `due` is in Unix seconds.
+    `delivery_id` is the id of the attempt and fences the lease: a later claim has another one.
+    `body` is None when the event is no longer kept. `due` and `started` are Unix seconds by the
+    database's clock; `claimed_at` and `began` are of the worker's own.
     """
 
+    claimed_at: float
     id: UUID
     account_id: UUID
     subscription_id: UUID
@@ -98,81 +73,42 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     body: bytes | None
     attempt: int
     delivery_id: UUID
-    job_id: UUID | None
+    replay_id: UUID | None
     due: float
+    began: float = 0.0
+    started: float = 0.0
+    duration_ms: int | None = None
+    url: str | None = None
+    sent_at: int | None = None
+    signature: str | None = None
+    # Whether its subscription replays missed events by itself.
+    catch_up: bool = False
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """A subscription as it is at the send."""
+    """A subscription as it is right before an attempt."""
 
     id: UUID
     account_id: UUID
     url: str
-    events: frozenset[str]
+    events: Sequence[str]
     is_active: bool
     generation: int
-    secret: str
+    sealed_secret: bytes
     catch_up: bool
 
 
-class Ended(msgspec.Struct, frozen=True, gc=False):
-    """An attempt that is over, to be recorded. `cancelled` is why it was not even made.
-
-    `started` is in Unix seconds, by the database's clock.
-    """
-
-    claim: Claim
-    outcome: Outcome
-    started: float
-    duration_ms: int | None = None
-    status: int | None = None
-    problem: Problem | None = None
-    head: bytes | None = None
-    body: bytes | None = None
-    url: str | None = None
-    sent_at: int | None = None
-    signature: str | None = None
-    cancelled: Cancelled | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the delivery is, and not only this attempt of it."""
-        return (
-            self.outcome is Outcome.DELIVERED
-            or self.outcome is Outcome.CANCELLED
-            or self.claim.attempt >= MOST_ATTEMPTS
-        )
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether nothing was sent, for want of something here: it is no attempt of anybody's."""
-        return self.problem is not None and self.problem.is_ours
-
-    @property
-    def kept_head(self) -> bytes | None:
-        """As much of the answer's headers as is kept."""
-        return self.head and self.head[:_KEPT_HEAD]
-
-    @property
-    def error_code(self) -> str | None:
-        if self.cancelled is not None:
-            return self.cancelled.value
-        return self.problem.code if self.problem else None
-
-    @property
-    def error_message(self) -> str | None:
-        if self.cancelled is not None:
-            return CANCEL_MESSAGES[self.cancelled]
-        return self.problem.message if self.problem else None
-
-
-# What the log and `explain` say, by why a delivery ended unsent.
-CANCEL_MESSAGES: dict[str, str] = {
+# What the log and `explain` say about a delivery that was cancelled.
+CANCEL_MESSAGES: dict[Cancelled, str] = {
     Cancelled.DELETED: "The subscription was deleted before this was sent.",
     Cancelled.SWITCHED_OFF: "The subscription was switched off before this was sent.",
     Cancelled.NOT_WANTED: "The subscription no longer lists this kind of event.",
     Cancelled.EXPIRED: "The event is older than what is kept.",
-    Cancelled.JOB: "The recovery that it belonged to was cancelled.",
+    Cancelled.REPLAY: "The replay that it belonged to was cancelled.",
+}
+CANCELLED_RESULTS = {
+    reason: AttemptResult(Outcome.CANCELLED, problem=Problem(reason.value, message))
+    for reason, message in CANCEL_MESSAGES.items()
 }
 
 

@@ -1,45 +1,39 @@
-"""Watches the queue: its figures for operators, and deliveries that nobody comes back from."""
+"""Measures the queue for operators, and parks deliveries whose workers keep dying."""
 
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import metrics as figures
-from tradewind.delivery import sql, sql_expired_leases
+from tradewind.delivery import metrics, sql, sql_expired_leases
 from tradewind.delivery.engine import LEASE
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
-# Claimed so often without an outcome, a delivery is more likely to be what kills its workers.
+# After so many expired leases in a row, a delivery is likely to be what kills its workers.
 _LOST = 5
 _REST = timedelta(minutes=15)
-# So often it is put aside, in the hope that something else killed them; then it is given up.
+# So often it is parked, in case something else killed them; then it is given up.
 _PARKED = 3
 _WHY = (
-    "It was given up: whoever sent it died before the answer was recorded, "
+    "It was given up: its worker died before it reported the result, "
     f"{_LOST * (_PARKED + 1) + 1} times in a row."
 )
 
 
 async def watch(db: Database) -> bool:
-    """Take the figures, and put aside or give up what is never told of; it never has more to do."""
-    row = await sql.queue_figures(db)
-    if row is not None:
-        figures.QUEUE_DEPTH.set(row["depth"])
-        figures.OLDEST_DUE.set(row["oldest_due_seconds"] or 0)
+    """Measure the queue, and park or give up what never gets a result; always False: it is done."""
+    queue = await sql.find_queue_depth(db)
+    metrics.QUEUE_DEPTH.set(queue.depth)
+    metrics.OLDEST_DUE.set(queue.oldest_due_seconds or 0)
     given_up = await sql_expired_leases.give_up(
         db, lost=_LOST, parked=_PARKED, lease=LEASE, why=_WHY
     )
-    for ended in given_up:
-        log.error(
-            "delivery.given_up",
-            subscription=ids.SUBSCRIPTION.show(ended["subscription_id"]),
-            event_id=ids.EVENT.show(ended["event_id"]),
-            attempt=ended["attempt"],
-        )
-    for parked in await sql_expired_leases.park(db, lost=_LOST, most=_PARKED, rest=_REST):
-        log.error(
-            "delivery.parked",
-            subscription=ids.SUBSCRIPTION.show(parked["subscription_id"]),
-            event_id=ids.EVENT.show(parked["event_id"]),
-        )
+    parked = await sql_expired_leases.park(db, lost=_LOST, most=_PARKED, rest=_REST)
+    for event, deliveries in (("delivery.given_up", given_up), ("delivery.parked", parked)):
+        for delivery in deliveries:
+            log.error(
+                event,
+                subscription=ids.SUBSCRIPTION.show(delivery.subscription_id),
+                event_id=ids.EVENT.show(delivery.event_id),
+                attempt=delivery.attempt,
+            )
     return False

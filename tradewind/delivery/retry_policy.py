@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tradewind.delivery.model import Cancelled, Claim, Destination
+from tradewind.delivery.model import Cancelled, ClaimedDelivery, Destination
+from tradewind.egress.result import Outcome
 
 # The contract's: after the first failed attempt, and after the second. Operators may lengthen them.
 CONTRACT_DELAYS = (timedelta(seconds=60), timedelta(seconds=300))
@@ -24,19 +25,27 @@ class RetryPolicy:
         """How many attempts a delivery has at the most."""
         return len(self.delays) + 1
 
+    def is_over(self, attempt: int, outcome: Outcome) -> bool:
+        """Whether the delivery ends with this attempt."""
+        return (
+            outcome is Outcome.DELIVERED or outcome is Outcome.CANCELLED or attempt >= self.attempts
+        )
 
-def reason_not_to_send(claim: Claim, destination: Destination | None) -> Cancelled | None:
-    """Why a delivery ends here; None: it is sent.
 
-    The subscription counts as it is at the send. One that was switched off has a newer
-    generation, even if it was switched on again: what was queued before is not wanted any more.
+def reason_not_to_send(
+    delivery: ClaimedDelivery, destination: Destination | None
+) -> Cancelled | None:
+    """Why a delivery is cancelled; None: it is sent.
+
+    The subscription counts as it is right before the attempt. One that was switched off has a newer
+    generation, even if it was switched on again: what was queued before is cancelled.
     """
     if destination is None:
         return Cancelled.DELETED
-    if not destination.is_active or destination.generation != claim.generation:
+    if not destination.is_active or destination.generation != delivery.generation:
         return Cancelled.SWITCHED_OFF
-    if claim.body is None:
+    if delivery.body is None:
         return Cancelled.EXPIRED
-    if claim.event not in destination.events:
+    if delivery.event not in destination.events:
         return Cancelled.NOT_WANTED
     return None

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
-import asyncpg
-
-from tradewind.delivery.model import Claim, Due, Ended
+from tradewind.delivery.model import ClaimedDelivery, Destination, DueSubscription
+from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.egress.result import AttemptResult
 from tradewind.storage.pool import Database
 
-# What the log says of a send whose worker died before it could record the answer.
-WORKER_DIED = "It was sent, but who sent it died before the answer was recorded."
+# What the log says of an attempt whose worker died before it recorded the result.
+WORKER_DIED = "It was sent, but the worker died before it reported the result."
+# As much of a response's headers as the log keeps.
+_KEPT_HEAD = 4096
 _AT_ONCE = timedelta(0)
 # So many subscriptions are looked at one by one, whether anything of theirs is due or not.
 _FEW = 500
@@ -21,8 +24,8 @@ _START = (0.0, UUID(int=0))
 _FROM_THE_START: Mapping[UUID, tuple[float, UUID]] = {}
 
 
-async def due_subscriptions(db: Database) -> Sequence[Due]:
-    """Subscriptions with something due that nobody holds, those first that have waited longest.
+async def due_subscriptions(db: Database) -> Sequence[DueSubscription]:
+    """Subscriptions with something due that nobody has leased, the longest overdue first.
 
     A loose index scan, whose cost grows with the subscriptions and not with the backlog. Where
     more than a few of them have something queued, most may only wait for a retry: then the rows
@@ -94,7 +97,7 @@ async def due_subscriptions(db: Database) -> Sequence[Due]:
          ORDER BY first.due_at
         """  # noqa: S608 - our own constants
     )
-    return [Due(*row) for row in rows]
+    return [DueSubscription(*row) for row in rows]
 
 
 async def claim(
@@ -103,11 +106,12 @@ async def claim(
     *,
     lease: timedelta,
     after: Mapping[UUID, tuple[float, UUID]] = _FROM_THE_START,
-) -> Sequence[Claim]:
-    """Take up to so many due deliveries of each subscription.
+    claimed_at: float = 0.0,
+) -> Sequence[ClaimedDelivery]:
+    """Lease up to so many due deliveries of each subscription.
 
-    `after` is from where on, by when they are due and their ids: where the last claim ended.
-    Else each claim of a backlog would read again what the last ones took.
+    `after` is where the last claim of a subscription ended, by `due_at` and id. Without it, each
+    claim of a backlog would read again what the last ones took.
 
     A claim touches no indexed column. A delivery whose lease expired may have been sent: that
     attempt is logged as unknown under its own id, and the same attempt is made again.
@@ -162,16 +166,16 @@ async def claim(
         list(shares),
         list(shares.values()),
         lease,
-        [after.get(one, _START)[0] for one in shares],
-        [after.get(one, _START)[1] for one in shares],
+        [after.get(subscription_id, _START)[0] for subscription_id in shares],
+        [after.get(subscription_id, _START)[1] for subscription_id in shares],
     )
-    return [Claim(*row) for row in rows]
+    return [ClaimedDelivery(claimed_at, *row) for row in rows]
 
 
 async def load_destinations(
     db: Database, ids: Sequence[UUID]
-) -> tuple[Sequence[asyncpg.Record], datetime]:
-    """Subscriptions as they are now, right before the send; and what time it is."""
+) -> tuple[Sequence[Destination], datetime]:
+    """Subscriptions as they are now, right before an attempt; and the time of the database."""
     rows = await db.fetch(
         """
         SELECT s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.secret,
@@ -181,77 +185,78 @@ async def load_destinations(
         """,
         ids,
     )
-    return [row for row in rows if row["id"] is not None], rows[0]["now"]
+    return [Destination(*row[:8]) for row in rows if row[0] is not None], rows[0][8]
 
 
 async def record(
-    db: Database, ended: Sequence[Ended], delays: Sequence[timedelta]
-) -> Sequence[Ended]:
-    """Log attempts, delete what is over and put off the rest; those whose claim was lost.
+    db: Database, attempts: Sequence[tuple[ClaimedDelivery, AttemptResult]], policy: RetryPolicy
+) -> Sequence[tuple[ClaimedDelivery, AttemptResult]]:
+    """Log attempts, delete deliveries that are over and reschedule the rest.
 
-    Every change is fenced by the id that the claim made: who lost a lease changes no delivery, and
-    when the answer to this was lost, and it comes once more, it uses up no other attempt. All in
-    one statement, rows in the order of their ids. What only the queue knows is copied from there.
+    Returns the attempts whose lease was lost. Every change is fenced by the id that the claim made:
+    a worker that lost a lease changes no delivery, and a batch that is recorded twice uses up no
+    other attempt. It is one statement, with rows in the order of their ids. What only the queue
+    knows is copied from there.
 
     Its shape leaves the planner no choice, whatever it believes of a queue that is long at one
-    moment and empty at the next: rows are found by their ids, and a FULL JOIN is never made by
-    comparing all with all. (Everything given has its counterpart, so it means no more than JOIN.)
+    moment and empty at the next: rows are found by their ids, and a FULL JOIN never compares all
+    with all. (Every row has its counterpart, so it means the same as JOIN.)
 
-    It waits for the server's own disk, whatever the connection's setting is: until a delete is
-    there, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
+    It waits for the server's own disk, whatever the connection's setting is: until a delete is on
+    disk, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
     """
-    if not ended:
+    if not attempts:
         return []
-    ended = sorted(ended, key=lambda one: one.claim.id)
-    # Most answers in a second are the same: each is sent once, and attempts say which was theirs.
-    answers: dict[tuple[object, ...], int] = {}
-    places = [answers.setdefault(_answer(one), len(answers) + 1) for one in ended]
+    attempts = sorted(attempts, key=lambda attempt: attempt[0].id)
+    deliveries = [delivery for delivery, _ in attempts]
+    # Most responses in a second are the same: each is sent once, with its number in each attempt.
+    responses: dict[tuple[object, ...], int] = {}
+    numbers = [responses.setdefault(response(*one), len(responses) + 1) for one in attempts]
     lost = await db.fetch(
         """
-        WITH patience AS MATERIALIZED (
+        WITH synchronous AS MATERIALIZED (
             SELECT set_config('synchronous_commit', 'local', true)
         ),
-        given AS MATERIALIZED (
+        ended AS MATERIALIZED (
             SELECT *
-              FROM patience
+              FROM synchronous
              CROSS JOIN (
-                   unnest($3::uuid[], $4::uuid[], $5::boolean[], $6::float8[], $7::integer[],
-                          $8::text[], $9::text[], $10::bigint[])
-                   AS given (queue_id, delivery_id, over, started, duration_ms, url, signature,
-                             place)
-                   FULL JOIN unnest($11::text[], $12::smallint[], $13::text[], $14::text[],
-                                    $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
-                   AS answer (outcome, status_code, error_code, error_message, sent_at, head,
-                              body, place)
-                   USING (place))
+                   unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::float8[], $6::integer[],
+                          $7::text[], $8::text[], $9::bigint[])
+                   AS attempt (queue_id, delivery_id, over, started, duration_ms, url, signature,
+                               number)
+                   FULL JOIN unnest($10::text[], $11::smallint[], $12::text[], $13::text[],
+                                    $14::bigint[], $15::bytea[], $16::bytea[]) WITH ORDINALITY
+                   AS response (outcome, status_code, error_code, error_message, sent_at, head,
+                                body, number)
+                   USING (number))
         ),
         deleted AS (
             DELETE FROM delivery_queue AS q
-             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM given WHERE over))
-               AND (q.delivery_id IN (SELECT delivery_id FROM given WHERE over)) IS TRUE
+             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM ended WHERE over))
+               AND (q.delivery_id IN (SELECT delivery_id FROM ended WHERE over)) IS TRUE
             RETURNING q.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, q.attempt, q.trigger,
                       NULL::timestamptz AS next_at
         ),
-        put_off AS (
+        rescheduled AS (
             UPDATE delivery_queue AS q
                SET attempt = q.attempt + 1,
-                   due_at = tradewind_now() + CASE q.attempt WHEN 1 THEN $1::interval
-                                                             ELSE $2::interval END,
+                   due_at = tradewind_now() + ($1::interval[])[q.attempt],
                    lease_until = 'epoch',
                    delivery_id = NULL,
                    lost = 0,
                    parked = 0
-              FROM given
-             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM given WHERE NOT over))
-               AND q.id = given.queue_id AND q.delivery_id = given.delivery_id AND NOT given.over
-            RETURNING given.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
+              FROM ended
+             WHERE q.id = ANY (ARRAY(SELECT queue_id FROM ended WHERE NOT over))
+               AND q.id = ended.queue_id AND q.delivery_id = ended.delivery_id AND NOT ended.over
+            RETURNING ended.delivery_id, q.account_id, q.subscription_id, q.event_id, q.event_at,
                       q.event, q.purchase_order_id, (q.attempt - 1)::smallint, q.trigger, q.due_at
         ),
-        told AS MATERIALIZED (
+        result AS MATERIALIZED (
             SELECT *
-              FROM given
-              FULL JOIN (SELECT * FROM deleted UNION ALL SELECT * FROM put_off) AS known
+              FROM ended
+              FULL JOIN (SELECT * FROM deleted UNION ALL SELECT * FROM rescheduled) AS queued
                    USING (delivery_id)
         ),
         logged AS (
@@ -264,40 +269,45 @@ async def record(
                    purchase_order_id, attempt, trigger, outcome, over, status_code, error_code,
                    error_message, to_timestamp(started), duration_ms, next_at, url, sent_at,
                    signature, head, body
-              FROM told
+              FROM result
              WHERE account_id IS NOT NULL
         )
-        SELECT delivery_id FROM told WHERE account_id IS NULL
+        SELECT delivery_id FROM result WHERE account_id IS NULL
         """,
-        *delays,
-        [one.claim.id for one in ended],
-        [one.claim.delivery_id for one in ended],
-        [one.is_over for one in ended],
-        [one.started for one in ended],
-        [one.duration_ms for one in ended],
-        [one.url for one in ended],
-        [one.signature for one in ended],
-        places,
-        *zip(*answers, strict=True),
+        policy.delays,
+        [delivery.id for delivery in deliveries],
+        [delivery.delivery_id for delivery in deliveries],
+        [policy.is_over(delivery.attempt, result.outcome) for delivery, result in attempts],
+        [delivery.started for delivery in deliveries],
+        [delivery.duration_ms for delivery in deliveries],
+        [delivery.url for delivery in deliveries],
+        [delivery.signature for delivery in deliveries],
+        numbers,
+        *zip(*responses, strict=True),
     )
     late = {row["delivery_id"] for row in lost}
-    return [one for one in ended if one.claim.delivery_id in late] if late else []
+    return [one for one in attempts if one[0].delivery_id in late] if late else []
 
 
-def _answer(one: Ended) -> tuple[object, ...]:
+def response(delivery: ClaimedDelivery, result: AttemptResult) -> tuple[object, ...]:
+    """What the log keeps of a result."""
+    problem = result.problem
+    answered = result.status is not None
     return (
-        one.outcome,
-        one.status,
-        one.error_code,
-        one.error_message,
-        one.sent_at,
-        one.kept_head,
-        one.body,
+        result.outcome,
+        result.status,
+        problem and problem.code,
+        problem and problem.message,
+        delivery.sent_at,
+        result.head[:_KEPT_HEAD] if answered else None,
+        result.body if answered else None,
     )
 
 
-async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = _AT_ONCE) -> None:
-    """Return what was claimed and not sent: for whoever comes, at once or after a rest."""
+async def give_back(
+    db: Database, deliveries: Sequence[ClaimedDelivery], *, rest: timedelta = _AT_ONCE
+) -> None:
+    """Return what was claimed and not sent: anybody may claim it, at once or after a rest."""
     await db.execute(
         """
         UPDATE delivery_queue AS q
@@ -306,10 +316,29 @@ async def give_back(db: Database, claims: Sequence[Claim], *, rest: timedelta = 
                delivery_id = NULL
          WHERE q.id = ANY ($1::uuid[]) AND q.delivery_id = ANY ($2::uuid[])
         """,
-        [claim.id for claim in claims],
-        [claim.delivery_id for claim in claims],
+        [delivery.id for delivery in deliveries],
+        [delivery.delivery_id for delivery in deliveries],
         rest,
     )
+
+
+class QueueDepth(NamedTuple):
+    """How much is pending, up to 100,001, and how long the oldest of that is overdue."""
+
+    depth: int
+    oldest_due_seconds: float | None
+
+
+async def find_queue_depth(db: Database) -> QueueDepth:
+    [row] = await db.fetch(
+        """
+        SELECT count(*) AS depth,
+               extract(epoch FROM tradewind_now() - min(due_at)
+                       FILTER (WHERE due_at <= tradewind_now()))::float AS oldest_due_seconds
+          FROM (SELECT due_at FROM queued_delivery WHERE is_pending LIMIT 100001) AS pending
+        """
+    )
+    return QueueDepth(*row)
 
 
 async def save_health(
@@ -323,16 +352,16 @@ async def save_health(
     buckets: Sequence[str],
     outcomes: Sequence[str],
 ) -> None:
-    """Add what a flush saw of each receiver; one that was deleted meanwhile has no health."""
+    """Add the attempts of a flush to each health; a deleted subscription has none."""
     await db.execute(
         """
-        WITH given AS (
+        WITH flushed AS (
             SELECT *
               FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::boolean[],
                           $6::integer[], $7::text[], $8::text[])
-                   AS given (subscription_id, delivered, failed, final, ends_well, width, buckets,
+                   AS flushed (subscription_id, delivered, failed, final, ends_well, width, buckets,
                              outcomes)
-             WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = given.subscription_id)
+             WHERE EXISTS (SELECT 1 FROM webhook_subscription WHERE id = flushed.subscription_id)
              ORDER BY subscription_id
         ),
         counted AS (
@@ -340,7 +369,7 @@ async def save_health(
                    (subscription_id, hour, delivered, failed, buckets, outcomes)
             SELECT subscription_id, date_trunc('hour', tradewind_now()), delivered, failed,
                    buckets::bigint[], outcomes::bigint[]
-              FROM given
+              FROM flushed
             ON CONFLICT (subscription_id, hour) DO UPDATE
                SET delivered = h.delivered + excluded.delivered,
                    failed = h.failed + excluded.failed,
@@ -358,7 +387,7 @@ async def save_health(
                CASE WHEN delivered > 0 THEN tradewind_now() END,
                CASE WHEN failed > 0 THEN tradewind_now() END,
                width, tradewind_now()
-          FROM given
+          FROM flushed
         ON CONFLICT (subscription_id) DO UPDATE
            SET failing_since = CASE WHEN excluded.failing_since IS NULL THEN NULL
                                     WHEN excluded.last_success_at IS NULL
@@ -379,16 +408,4 @@ async def save_health(
         widths,
         buckets,
         outcomes,
-    )
-
-
-async def queue_figures(db: Database) -> asyncpg.Record | None:
-    """How much is pending, up to 100,001, and for how long the oldest of that has been due."""
-    return await db.fetchrow(
-        """
-        SELECT count(*) AS depth,
-               extract(epoch FROM tradewind_now() - min(due_at)
-                       FILTER (WHERE due_at <= tradewind_now()))::float AS oldest_due_seconds
-          FROM (SELECT due_at FROM queued_delivery WHERE is_pending LIMIT 100001) AS pending
-        """
     )

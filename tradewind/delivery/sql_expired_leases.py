@@ -1,54 +1,60 @@
-"""The statements about claims that were lost: answers that came too late, or that never came."""
+"""The statements about expired leases: results that come too late, or never."""
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
 
-import asyncpg
-
-from tradewind.delivery.model import Ended
+from tradewind.delivery.model import ClaimedDelivery
+from tradewind.delivery.sql import response
+from tradewind.egress.result import AttemptResult
 from tradewind.storage.pool import Database
 
 
-async def log_late(db: Database, ended: Sequence[Ended]) -> int:
-    """Log what became of attempts whose claims were lost; of how many that was news.
+async def log_late(db: Database, attempts: Sequence[tuple[ClaimedDelivery, AttemptResult]]) -> int:
+    """Log the results of attempts whose leases expired; return how many were not logged before.
 
-    Whoever claimed the row since then has logged the send as unknown: that row keeps its id, its
-    place and `final`, and tells now what happened. It changes nothing but the log. An attempt whose
-    outcome is in the log already, since only the answer to its record was lost, is left as it is.
+    The worker that claimed the row since then has logged the attempt as unknown: that row keeps its
+    id and `final`, and gets the result. Nothing but the log changes. An attempt whose result is in
+    the log already, because only the reply to its record was lost, stays as it is.
 
-    This is a statement of its own, after the one that found the claims lost: only a later
-    snapshot is sure to see what those who took them have logged.
+    This is a statement of its own, after the one that found the leases expired: only a later
+    snapshot is sure to see what the other workers have logged.
     """
+    deliveries = [delivery for delivery, _ in attempts]
+    outcome, status, code, message, sent_at, head, body = zip(
+        *(response(*attempt) for attempt in attempts), strict=True
+    )
     count: int = await db.fetchval(
         """
-        WITH given AS MATERIALIZED (
+        WITH late AS MATERIALIZED (
             SELECT *
               FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[],
                           $7::smallint[], $8::boolean[], $9::text[], $10::smallint[], $11::text[],
                           $12::text[], $13::float8[], $14::integer[], $15::text[],
                           $16::bigint[], $17::text[], $18::bytea[], $19::bytea[])
-                   AS given (queue_id, delivery_id, account_id, subscription_id, event_id, event,
-                             attempt, of_a_job, outcome, status_code, error_code, error_message,
+                   AS late (queue_id, delivery_id, account_id, subscription_id, event_id, event,
+                             attempt, of_a_replay, outcome, status_code, error_code, error_message,
                              started, duration_ms, url, sent_at, signature, response_head,
                              response_body)
         ),
         corrected AS (
             UPDATE delivery_attempt AS a
-               SET outcome = given.outcome,
+               SET outcome = late.outcome,
                    late = true,
-                   status_code = given.status_code,
-                   error_code = given.error_code,
-                   error_message = given.error_message,
-                   duration_ms = given.duration_ms,
-                   url = given.url,
-                   sent_at = given.sent_at,
-                   signature = given.signature,
-                   response_head = given.response_head,
-                   response_body = given.response_body
-              FROM given
-             WHERE a.subscription_id = given.subscription_id
-               AND a.event_id = given.event_id
-               AND a.id = given.delivery_id
+                   status_code = late.status_code,
+                   error_code = late.error_code,
+                   error_message = late.error_message,
+                   duration_ms = late.duration_ms,
+                   url = late.url,
+                   sent_at = late.sent_at,
+                   signature = late.signature,
+                   response_head = late.response_head,
+                   response_body = late.response_body
+              FROM late
+             WHERE a.subscription_id = late.subscription_id
+               AND a.event_id = late.event_id
+               AND a.id = late.delivery_id
                AND a.outcome = 'unknown'
             RETURNING 1
         ),
@@ -58,76 +64,85 @@ async def log_late(db: Database, ended: Sequence[Ended]) -> int:
                                           final, late, status_code, error_code, error_message,
                                           started_at, duration_ms, url, sent_at, signature,
                                           response_head, response_body)
-            SELECT given.delivery_id, given.account_id, given.subscription_id, given.event_id,
-                   e.created_at, given.event, e.purchase_order_id, given.attempt,
-                   coalesce(q.trigger, CASE WHEN given.of_a_job THEN 'recover' ELSE 'event' END),
-                   given.outcome, false, true, given.status_code, given.error_code,
-                   given.error_message, to_timestamp(given.started), given.duration_ms,
-                   given.url, given.sent_at, given.signature, given.response_head,
-                   given.response_body
-              FROM given
-              LEFT JOIN event AS e ON e.id = given.event_id AND e.account_id = given.account_id
-              LEFT JOIN delivery_queue AS q ON q.id = given.queue_id
+            SELECT late.delivery_id, late.account_id, late.subscription_id, late.event_id,
+                   e.created_at, late.event, e.purchase_order_id, late.attempt,
+                   coalesce(q.trigger, CASE WHEN late.of_a_replay THEN 'recover' ELSE 'event' END),
+                   late.outcome, false, true, late.status_code, late.error_code,
+                   late.error_message, to_timestamp(late.started), late.duration_ms,
+                   late.url, late.sent_at, late.signature, late.response_head,
+                   late.response_body
+              FROM late
+              LEFT JOIN event AS e ON e.id = late.event_id AND e.account_id = late.account_id
+              LEFT JOIN delivery_queue AS q ON q.id = late.queue_id
              WHERE NOT EXISTS (SELECT 1
                                  FROM delivery_attempt AS a
-                                WHERE a.subscription_id = given.subscription_id
-                                  AND a.event_id = given.event_id
-                                  AND a.id = given.delivery_id)
+                                WHERE a.subscription_id = late.subscription_id
+                                  AND a.event_id = late.event_id
+                                  AND a.id = late.delivery_id)
             RETURNING 1
         )
         SELECT (SELECT count(*) FROM corrected) + (SELECT count(*) FROM added)
         """,
-        [one.claim.id for one in ended],
-        [one.claim.delivery_id for one in ended],
-        [one.claim.account_id for one in ended],
-        [one.claim.subscription_id for one in ended],
-        [one.claim.event_id for one in ended],
-        [one.claim.event for one in ended],
-        [one.claim.attempt for one in ended],
-        [one.claim.job_id is not None for one in ended],
-        [one.outcome for one in ended],
-        [one.status for one in ended],
-        [one.error_code for one in ended],
-        [one.error_message for one in ended],
-        [one.started for one in ended],
-        [one.duration_ms for one in ended],
-        [one.url for one in ended],
-        [one.sent_at for one in ended],
-        [one.signature for one in ended],
-        [one.kept_head for one in ended],
-        [one.body for one in ended],
+        [delivery.id for delivery in deliveries],
+        [delivery.delivery_id for delivery in deliveries],
+        [delivery.account_id for delivery in deliveries],
+        [delivery.subscription_id for delivery in deliveries],
+        [delivery.event_id for delivery in deliveries],
+        [delivery.event for delivery in deliveries],
+        [delivery.attempt for delivery in deliveries],
+        [delivery.replay_id is not None for delivery in deliveries],
+        outcome,
+        status,
+        code,
+        message,
+        [delivery.started for delivery in deliveries],
+        [delivery.duration_ms for delivery in deliveries],
+        [delivery.url for delivery in deliveries],
+        sent_at,
+        [delivery.signature for delivery in deliveries],
+        head,
+        body,
     )
     return count
 
 
-async def park(db: Database, *, lost: int, most: int, rest: timedelta) -> Sequence[asyncpg.Record]:
-    """Put aside deliveries that nobody who claimed them ever came back from; which they are.
+class ExpiredDelivery(NamedTuple):
+    """A delivery whose workers die before they report."""
 
-    Those that were put aside so often already stay as they are: they are to be given up.
+    subscription_id: UUID
+    event_id: UUID
+    attempt: int
+
+
+async def park(db: Database, *, lost: int, most: int, rest: timedelta) -> Sequence[ExpiredDelivery]:
+    """Postpone deliveries whose leases expired `lost` times in a row; which they are.
+
+    Those that were parked `most` times already stay as they are: they are to be given up.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         UPDATE delivery_queue
            SET due_at = tradewind_now() + $3::interval,
                lost = 0,
                parked = parked + 1
          WHERE lost >= $1 AND parked < $2 AND lease_until <= tradewind_now()
-        RETURNING id, subscription_id, event_id
+        RETURNING subscription_id, event_id, attempt
         """,
         lost,
         most,
         rest,
     )
+    return [ExpiredDelivery(*row) for row in rows]
 
 
 async def give_up(
     db: Database, *, lost: int, parked: int, lease: timedelta, why: str
-) -> Sequence[asyncpg.Record]:
-    """End as failed what was put aside so often and is lost again; which deliveries they are.
+) -> Sequence[ExpiredDelivery]:
+    """End as failed what was parked `parked` times and expired again; which deliveries they are.
 
-    The last send is the one that ends it, under its own id if it has one.
+    The last attempt is the one that ends it, under its own id if it has one.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         WITH ended AS (
             DELETE FROM delivery_queue
@@ -159,3 +174,4 @@ async def give_up(
         lease,
         why,
     )
+    return [ExpiredDelivery(*row) for row in rows]

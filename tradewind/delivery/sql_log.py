@@ -11,12 +11,12 @@ import asyncpg
 from tradewind.delivery.model import (
     AttemptDetail,
     LoggedAttempt,
-    Outcome,
     PendingDelivery,
     QueuedDelivery,
     QueuedSubscription,
     Trigger,
 )
+from tradewind.egress.result import Outcome
 from tradewind.storage.pool import Database
 
 # The columns of a LoggedAttempt, under the names of its fields.

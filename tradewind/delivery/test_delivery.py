@@ -10,7 +10,7 @@ from tradewind import clock, ids
 from tradewind.delivery import sql_log
 from tradewind.delivery.attempt import SECONDS, headers
 from tradewind.delivery.errors import TestDeliveriesLimited
-from tradewind.egress.result import Outcome, Result
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.egress.sender import Sender
 from tradewind.events.catalogue import (
     ORDER_UPDATED,
@@ -56,7 +56,7 @@ class Trial:
     url: str
     body: bytes
     headers: Sequence[str]
-    result: Result
+    result: AttemptResult
     steps: Sequence[Step]
 
 
@@ -171,7 +171,7 @@ _FAILED_AT = {
 }
 
 
-def steps(result: Result, url: str) -> Sequence[Step]:
+def steps(result: AttemptResult, url: str) -> Sequence[Step]:
     """The way to the receiver, step by step; what was not reached has no verdict."""
     timings = result.timings
     reached = {
@@ -201,7 +201,7 @@ def steps(result: Result, url: str) -> Sequence[Step]:
     return found
 
 
-def _note(name: str, result: Result, *, failed: bool) -> str | None:
+def _note(name: str, result: AttemptResult, *, failed: bool) -> str | None:
     if failed and result.problem is not None:
         return result.problem.message
     if name == "tls" and result.certificate_ends is not None:

@@ -9,12 +9,11 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.delivery.attempt import AGENT, headers
+from tradewind.delivery.attempt import headers
 from tradewind.delivery.explain import Explanation, Verdict
 from tradewind.delivery.model import (
     AttemptDetail,
     LoggedAttempt,
-    Outcome,
     PendingDelivery,
     Replay,
     SubscriptionHealth,
@@ -23,11 +22,12 @@ from tradewind.delivery.model import (
 from tradewind.delivery.replay import ReplayRequest
 from tradewind.delivery.sql_log import Filters
 from tradewind.delivery.test_delivery import Trial, body_of
-from tradewind.egress.result import Result
+from tradewind.egress.result import Outcome, headers_of
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output, check_moment
 from tradewind.web.paging import PageQuery
+from tradewind.webhooks.headers import DELIVERY, USER_AGENT
 from tradewind.webhooks.model import Health, Subscription
 
 _Time = clock.Timestamp
@@ -35,7 +35,7 @@ _DeliveryId = Annotated[
     str,
     Meta(
         pattern=ids.DELIVERY.pattern,
-        description="The `X-Service-Delivery` that the receiver saw.",
+        description=f"The `{DELIVERY}` that the endpoint received.",
         examples=["dlv_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"],
     ),
 ]
@@ -136,7 +136,7 @@ class AttemptResponseOut(Output):
     ) -> "AttemptResponseOut | None":
         if status is None:
             return None
-        pairs = Result(outcome=None, head=head or b"").headers  # type: ignore[arg-type]
+        pairs = headers_of(head or b"")
         return AttemptResponseOut(
             status_code=status,
             headers=[HeaderOut(name=name, value=value) for name, value in pairs],
@@ -176,7 +176,7 @@ def _sent_headers(attempt: AttemptDetail) -> list[HeaderOut]:
 
 def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:
     """The headers of a delivery in the order in which they are sent, from those that vary."""
-    parts = (line.partition(": ") for line in [f"User-Agent: {AGENT}", *lines])
+    parts = (line.partition(": ") for line in [f"User-Agent: {USER_AGENT}", *lines])
     return [HeaderOut(name=name, value=value) for name, _, value in parts]
 
 
@@ -429,7 +429,7 @@ class TestOut(Output):
         days = None if ends is None else (ends - datetime.now(UTC)).days
         return TestOut(
             delivered=result.delivered,
-            outcome=Outcome.of(result.outcome),
+            outcome=result.outcome,
             status_code=result.status,
             error=AttemptErrorOut.of(problem.code, problem.message) if problem else None,
             duration_ms=round(result.timings.total * 1000),

@@ -1,4 +1,4 @@
-"""What became of a call to a stranger's address, in words that a tenant may read."""
+"""How an attempt to call an endpoint ended, in words that a customer may read."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -7,6 +7,8 @@ import msgspec
 
 
 class Outcome(StrEnum):
+    """How an attempt ended."""
+
     DELIVERED = "delivered"
     HTTP_ERROR = "http_error"
     TIMEOUT = "timeout"
@@ -16,12 +18,15 @@ class Outcome(StrEnum):
     BLOCKED_ADDRESS = "blocked_address"
     CONNECTION_CLOSED = "connection_closed"
     INVALID_RESPONSE = "invalid_response"
+    # The sender gives neither of these: the delivery engine does.
+    UNKNOWN = "unknown"  # it was sent, and its worker died before reporting
+    CANCELLED = "cancelled"  # nothing was sent
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Why a call did not deliver: a code for programs, a sentence for people.
+    """Why an attempt did not deliver: a code for programs, a sentence for people.
 
-    `is_ours`: for want of something here. Nothing was sent, and the receiver is not to blame.
+    `is_ours`: this process lacked something. Nothing was sent; the endpoint did not fail.
     """
 
     code: str
@@ -30,9 +35,9 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Timings(msgspec.Struct, frozen=True):
-    """Seconds from the start of the call to the end of each step; None for one not taken.
+    """Seconds from the start of the attempt to the end of each step; None for one not taken.
 
-    A call over a connection that was kept from an earlier one takes no connect and no tls.
+    An attempt over a kept connection takes no connect and no tls.
     """
 
     dns: float | None = None
@@ -45,12 +50,12 @@ class Timings(msgspec.Struct, frozen=True):
 _NO_TIMINGS = Timings()
 
 
-class Result(msgspec.Struct, frozen=True, gc=False):
-    """The end of one call. It holds no address and none of libcurl's words.
+class AttemptResult(msgspec.Struct, frozen=True, gc=False):
+    """How one attempt ended. It holds no address and none of libcurl's words.
 
-    `status` and `head` are there when the answer's headers came whole; `body` is what came of the
+    `status` and `head` are there when the response's headers came whole; `body` is what came of the
     body, 4 KiB at most. `tried` counts addresses. `reused` is whether a kept connection served.
-    `certificate_ends` is known only for a diagnosis whose handshake went well.
+    `certificate_ends` is known only for a diagnosis whose handshake succeeded.
     """
 
     outcome: Outcome
@@ -68,8 +73,17 @@ class Result(msgspec.Struct, frozen=True, gc=False):
         return self.outcome is Outcome.DELIVERED
 
     @property
+    def is_ours(self) -> bool:
+        """Whether nothing was sent because this process lacked something: no attempt was made."""
+        return self.problem is not None and self.problem.is_ours
+
+    @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """The answer's headers, in their order; the status line is not one of them."""
-        lines = self.head.decode("latin-1").split("\r\n")[1:]
-        pairs = (line.partition(":") for line in lines if ":" in line)
-        return tuple((name.strip(), value.strip()) for name, _, value in pairs)
+        return headers_of(self.head)
+
+
+def headers_of(head: bytes) -> tuple[tuple[str, str], ...]:
+    """The headers of a response, in their order; the status line is not one of them."""
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)

@@ -18,7 +18,7 @@ from tradewind.egress.grammar import Target, UrlRefused
 from tradewind.egress.guard import AddressRefused, Lookup, Policy
 from tradewind.egress.multi import Multi
 from tradewind.egress.resolver import LookupFailed
-from tradewind.egress.result import Outcome, Problem, Result, Timings
+from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
 from tradewind.observability.logs import log
 
 SECONDS: Final = 10.0
@@ -35,7 +35,7 @@ class Call(msgspec.Struct):
     _sender: "Sender"
     _body: bytes
     _headers: list[str]
-    _done: Callable[[Result], None] | None
+    _done: Callable[[AttemptResult], None] | None
     _detail: bool
     _diagnosis: bool
     _began: float
@@ -95,14 +95,14 @@ class Call(msgspec.Struct):
             log.exception("egress.call_failed", error=str(error))
             self._exchange = None
             exchange.close()
-            self._finish(Result(Outcome.CONNECT_FAILED, problem=_OURS))
+            self._finish(AttemptResult(Outcome.CONNECT_FAILED, problem=_OURS))
 
     def _judge(self, exchange: Exchange, code: int) -> None:
         """Tell what became of a try, or try the next address."""
         if exchange.complete:
             status = exchange.status
             outcome, problem = failures.answered(status)
-            result = Result(outcome, status, problem, exchange.head, exchange.body)
+            result = AttemptResult(outcome, status, problem, exchange.head, exchange.body)
         else:
             facts = exchange.facts(code)
             if self._may_go_on(facts):
@@ -110,7 +110,7 @@ class Call(msgspec.Struct):
                 self._try_next(exchange)
                 return
             outcome, problem = failures.explain(facts)
-            result = Result(outcome, None, problem)
+            result = AttemptResult(outcome, None, problem)
         if self._detail:
             result = self._detailed(exchange, result)
         self._exchange = None
@@ -127,7 +127,7 @@ class Call(msgspec.Struct):
             return True
         return self._tried < len(self._addresses) and failures.may_try_next(facts)
 
-    def _detailed(self, exchange: Exchange, result: Result) -> Result:
+    def _detailed(self, exchange: Exchange, result: AttemptResult) -> AttemptResult:
         began = self._began
         return msgspec.structs.replace(
             result,
@@ -141,7 +141,7 @@ class Call(msgspec.Struct):
             certificate_ends=exchange.certificate_ends() if self._diagnosis else None,
         )
 
-    def _finish(self, result: Result) -> None:
+    def _finish(self, result: AttemptResult) -> None:
         done, self._done = self._done, None
         if done is not None:
             done(result)
@@ -183,7 +183,7 @@ class Sender:
         url: str,
         body: bytes,
         headers: Sequence[str],
-        done: Callable[[Result], None],
+        done: Callable[[AttemptResult], None],
         *,
         seconds: float = SECONDS,
         fresh: bool = False,
@@ -231,11 +231,11 @@ class Sender:
         *,
         seconds: float = SECONDS,
         diagnosis: bool = False,
-    ) -> Result:
+    ) -> AttemptResult:
         """The same for who can wait, with all detail. It raises nothing but cancellation."""
-        over: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        over: asyncio.Future[AttemptResult] = asyncio.get_running_loop().create_future()
 
-        def done(result: Result) -> None:
+        def done(result: AttemptResult) -> None:
             if not over.done():
                 over.set_result(result)
 
@@ -302,17 +302,17 @@ class Sender:
             self._free.append(exchange)
 
 
-def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> Result:
+def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> AttemptResult:
     """The result of a call that ended before any address was tried."""
     timings = Timings(total=total)
     if isinstance(error, UrlRefused):
         problem = Problem(f"url_{error.reason}", str(error))
-        return Result(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
+        return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
     if isinstance(error, AddressRefused):
-        return Result(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
+        return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
     ours = error.reason == descriptors.NONE_LEFT.code
     problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))
-    return Result(Outcome.DNS_ERROR, problem=problem, timings=timings)
+    return AttemptResult(Outcome.DNS_ERROR, problem=problem, timings=timings)
 
 
 def _authorities() -> str:

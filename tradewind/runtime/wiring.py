@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from tradewind.delivery.engine import HURRIED_CONNECTIONS
+from tradewind.delivery.engine import ENGINE_CONNECTIONS
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.client import Client
 from tradewind.egress.guard import Policy
@@ -35,7 +35,7 @@ def api_connections(chosen: Settings) -> int:
 
 def worker_connections(chosen: Settings) -> int:
     """The most database connections that a worker opens."""
-    return chosen.database_pool + HURRIED_CONNECTIONS + _LISTENING_CONNECTIONS
+    return chosen.database_pool + ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:

@@ -16,7 +16,7 @@ from tradewind.background.loop import repeat
 from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
 from tradewind.delivery import sql_log
 from tradewind.delivery.cancel import cancel_unwanted
-from tradewind.delivery.engine import HURRIED, HURRIED_CONNECTIONS, Engine
+from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
 from tradewind.delivery.queue_monitor import watch
 from tradewind.delivery.replay import feed_replays
 from tradewind.egress.client import Client
@@ -193,8 +193,11 @@ async def run(chosen: Settings) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
     db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind worker")
-    hurried = Database(
-        chosen.database_url, size=HURRIED_CONNECTIONS, name="tradewind deliveries", settings=HURRIED
+    engine_db = Database(
+        chosen.database_url,
+        size=ENGINE_CONNECTIONS,
+        name="tradewind deliveries",
+        settings=ENGINE_SESSION_SETTINGS,
     )
     with ExitStack() as stack:
         if chosen.metrics_listen is not None:
@@ -202,19 +205,21 @@ async def run(chosen: Settings) -> None:
             bound = stack.enter_context(listener.serving(host, port, metrics.registry(None)))
             log.info("metrics.listening", host=host, port=bound)
         await db.open()
-        await hurried.open()
+        await engine_db.open()
         client = Client()
         resolver = Resolver(chosen.dns_servers)
         sender = Sender(policy_of(chosen), resolver)
         try:
             keyring = Keyring(chosen.secret_key)
             platforms = platforms_of(chosen, db, keyring, client)
-            engine = Engine(db, keyring, sender, hurried=hurried, policy=retry_policy_of(chosen))
+            engine = Engine(
+                db, keyring, sender, engine_db=engine_db, policy=retry_policy_of(chosen)
+            )
             await _work(chosen, db, platforms, engine, stop)
         finally:
             await sender.close()
             await resolver.close()
             await client.close()
-            await hurried.close()
+            await engine_db.close()
             await db.close()
     log.info("worker.stopped")

@@ -145,7 +145,7 @@ async def _approving(db: Database, caller: Caller) -> dict[str, Any]:
 
 async def _operating(db: Database) -> dict[str, Any]:
     """The whole system's: its queue, and receivers of all accounts that fail."""
-    queue = await deliveries.queue_figures(db)
+    queue = await deliveries.find_queue_depth(db)
     receivers = await sql_overview.count_receivers(db)
     failing = await webhooks.list_all(
         db, health=[Health.FAILING, Health.DISABLED], below=None, limit=_ROWS

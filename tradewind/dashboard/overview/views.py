@@ -11,7 +11,8 @@ from tradewind.dashboard.shell import charts
 from tradewind.dashboard.shell.charts import Series
 from tradewind.dashboard.shell.flash import Tone
 from tradewind.delivery.health import percentile
-from tradewind.delivery.model import COUNTED, Outcome
+from tradewind.delivery.model import COUNTED
+from tradewind.egress.result import Outcome
 
 # What is counted no further: a page is not worth a long look at the database.
 MOST = 10_000

@@ -18,9 +18,9 @@ from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice_about
 from tradewind.dashboard.webhooks.routes import address, state
 from tradewind.delivery import log
-from tradewind.delivery.model import Outcome
 from tradewind.delivery.resend import resend
 from tradewind.delivery.wire import DeliveriesQuery, DeliveryDetailOut, DeliveryOut, PendingOut
+from tradewind.egress.result import Outcome
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes

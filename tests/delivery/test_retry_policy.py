@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from delivery.samples import NOW, a_claim, a_destination
+from delivery.samples import a_claim, a_destination
 
-from tradewind.delivery.model import Cancelled, Ended, Outcome
+from tradewind.delivery.model import CANCELLED_RESULTS, Cancelled
 from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
-from tradewind.egress.result import Outcome as Sent
-from tradewind.egress.result import Problem
+from tradewind.delivery.sql import response
+from tradewind.egress.result import AttemptResult, Outcome, Problem
 
 _BOTH = frozenset({"order.updated", "payment.updated"})
 
@@ -54,27 +54,22 @@ def test_a_delivery_is_over_when_it_arrived_was_cancelled_or_failed_three_times(
 ) -> None:
     over = outcome in (Outcome.DELIVERED, Outcome.CANCELLED) or attempt == 3
 
-    assert Ended(a_claim(attempt=attempt), outcome, NOW.timestamp()).is_over is over
-
-
-@pytest.mark.parametrize("sent", list(Sent))
-def test_every_outcome_of_a_call_is_one_of_an_attempt(sent: Sent) -> None:
-    assert Outcome.of(sent).value == sent.value
+    assert RetryPolicy().is_over(attempt, outcome) is over
 
 
 @pytest.mark.parametrize("reason", list(Cancelled))
 def test_a_cancelled_delivery_says_why(reason: Cancelled) -> None:
-    ended = Ended(a_claim(), Outcome.CANCELLED, NOW.timestamp(), cancelled=reason)
+    problem = CANCELLED_RESULTS[reason].problem
 
-    assert ended.error_code == reason.value
-    assert ended.error_message
-    assert ended.error_message.endswith(".")
+    assert problem is not None
+    assert problem.code == reason.value
+    assert problem.message.endswith(".")
 
 
 def test_a_failed_attempt_says_why_and_a_delivered_one_says_nothing() -> None:
-    problem = Problem("http_500", "The receiver answered 500.")
-    failed = Ended(a_claim(), Outcome.HTTP_ERROR, NOW.timestamp(), problem=problem)
-    delivered = Ended(a_claim(), Outcome.DELIVERED, NOW.timestamp(), status=200)
+    problem = Problem("http_500", "The endpoint answered 500.")
+    failed = response(a_claim(), AttemptResult(Outcome.HTTP_ERROR, problem=problem))
+    delivered = response(a_claim(), AttemptResult(Outcome.DELIVERED, 200))
 
-    assert (failed.error_code, failed.error_message) == ("http_500", "The receiver answered 500.")
-    assert (delivered.error_code, delivered.error_message) == (None, None)
+    assert failed[2:4] == ("http_500", "The endpoint answered 500.")
+    assert delivered[2:4] == (None, None)

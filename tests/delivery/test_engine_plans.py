@@ -11,9 +11,10 @@ from delivery.events import journalled
 
 from tradewind import ids
 from tradewind.delivery import sql
-from tradewind.delivery.engine import HURRIED
-from tradewind.delivery.model import Ended, Outcome
-from tradewind.delivery.retry_policy import CONTRACT_DELAYS
+from tradewind.delivery.engine import ENGINE_SESSION_SETTINGS
+from tradewind.delivery.model import ClaimedDelivery
+from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.events import sql as events
 from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
@@ -27,52 +28,57 @@ _READ_WHOLE = """
 """
 
 
+def delivered(claim: ClaimedDelivery) -> tuple[ClaimedDelivery, AttemptResult]:
+    claim.started, claim.duration_ms = claim.due, 3
+    return claim, AttemptResult(Outcome.DELIVERED)
+
+
 @pytest.fixture
-async def hurried(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, size=1, name="test", settings=HURRIED)
+async def engine_db(database_url: str) -> AsyncIterator[Database]:
+    database = Database(database_url, size=1, name="test", settings=ENGINE_SESSION_SETTINGS)
     await database.open()
     yield database
     await database.close()
 
 
-async def test_the_engine_never_reads_the_whole_queue(db: Database, hurried: Database) -> None:
+async def test_the_engine_never_reads_the_whole_queue(db: Database, engine_db: Database) -> None:
     hook = ids.new()
     await journalled(db, ids.new(), hook, 3)
-    await hurried.execute("SELECT pg_stat_force_next_flush()")
-    before = await hurried.fetchval(_READ_WHOLE)
+    await engine_db.execute("SELECT pg_stat_force_next_flush()")
+    before = await engine_db.fetchval(_READ_WHOLE)
 
-    await sql.due_subscriptions(hurried)
-    claims = await sql.claim(hurried, {hook: 3}, lease=timedelta(seconds=20))
-    ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
-    await sql.give_back(hurried, claims[:1])
-    assert len(await sql.record(hurried, ended[1:], CONTRACT_DELAYS)) == 0
-    await hurried.execute("SELECT pg_stat_force_next_flush()")
+    await sql.due_subscriptions(engine_db)
+    claims = await sql.claim(engine_db, {hook: 3}, lease=timedelta(seconds=20))
+    ended = [delivered(claim) for claim in claims]
+    await sql.give_back(engine_db, claims[:1])
+    assert len(await sql.record(engine_db, ended[1:], RetryPolicy())) == 0
+    await engine_db.execute("SELECT pg_stat_force_next_flush()")
 
     assert len(claims) == 3
-    assert await hurried.fetchval(_READ_WHOLE) == before
+    assert await engine_db.fetchval(_READ_WHOLE) == before
 
 
 async def test_each_subscription_is_claimed_for_by_its_own_part_of_the_index(
-    db: Database, hurried: Database
+    db: Database, engine_db: Database
 ) -> None:
     hooks = [ids.new() for _ in range(3)]
     for hook in hooks:
         await journalled(db, ids.new(), hook, 300)
     await db.execute("ANALYZE delivery_queue")  # few have very much: to read it all seems cheap
-    before = await hurried.fetchval(_BY_TIME)
+    before = await engine_db.fetchval(_BY_TIME)
 
-    claims = await sql.claim(hurried, dict.fromkeys(hooks, 5), lease=timedelta(seconds=20))
-    await hurried.execute("SELECT pg_stat_force_next_flush()")
+    claims = await sql.claim(engine_db, dict.fromkeys(hooks, 5), lease=timedelta(seconds=20))
+    await engine_db.execute("SELECT pg_stat_force_next_flush()")
 
     assert len(claims) == 15
-    assert await hurried.fetchval(_BY_TIME) == before
+    assert await engine_db.fetchval(_BY_TIME) == before
 
 
 class Overheard(Database):
     """Has its statements planned by the engine's connections, as they are for all arguments."""
 
-    def __init__(self, hurried: Database) -> None:
-        self._hurried = hurried
+    def __init__(self, engine_db: Database) -> None:
+        self._hurried = engine_db
         self.plans: list[dict[str, Any]] = []
 
     async def fetch(self, query: str, *_args: object) -> Sequence[asyncpg.Record]:
@@ -91,7 +97,7 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_queue(
-    db: Database, hurried: Database
+    db: Database, engine_db: Database
 ) -> None:
     """Statistics made while much was being queued: many pages, and nobody in them."""
     await db.execute(
@@ -120,9 +126,9 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
     assert await db.fetchval(believed)
 
     claims = await sql.claim(db, {hook: 2}, lease=timedelta(seconds=20))
-    heard = Overheard(hurried)
-    ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
-    await sql.record(heard, ended, CONTRACT_DELAYS)
+    heard = Overheard(engine_db)
+    ended = [delivered(claim) for claim in claims]
+    await sql.record(heard, ended, RetryPolicy())
     await sql.give_back(heard, claims)
 
     nodes = [node for plan in heard.plans for node in _nodes(plan["Plan"])]
@@ -148,7 +154,7 @@ async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:
 
 
 async def test_a_record_waits_for_the_disk_and_a_claim_does_not(
-    db: Database, hurried: Database
+    db: Database, engine_db: Database
 ) -> None:
     await db.execute(
         """
@@ -165,11 +171,11 @@ async def test_a_record_waits_for_the_disk_and_a_claim_does_not(
     hook = ids.new()
     await journalled(db, ids.new(), hook, 1)
 
-    claims = await sql.claim(hurried, {hook: 1}, lease=timedelta(seconds=20))
-    ended = [Ended(claim, Outcome.DELIVERED, claim.due, 3) for claim in claims]
-    await sql.record(hurried, ended, CONTRACT_DELAYS)
+    claims = await sql.claim(engine_db, {hook: 1}, lease=timedelta(seconds=20))
+    ended = [delivered(claim) for claim in claims]
+    await sql.record(engine_db, ended, RetryPolicy())
 
     said = {(row["what"], row["setting"]) for row in await db.fetch("SELECT * FROM waited")}
     assert ("UPDATE", "off") in said
     assert ("DELETE", "local") in said
-    assert await hurried.fetchval("SHOW synchronous_commit") == "off"
+    assert await engine_db.fetchval("SHOW synchronous_commit") == "off"
