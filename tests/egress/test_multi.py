@@ -142,3 +142,17 @@ def test_a_number_that_is_another_socket_by_now_is_watched_anew() -> None:
     os.close(number)
     for each in (peer, second, its_peer):
         each.close()
+
+
+def test_a_connection_that_was_last_written_to_stays_open_when_it_is_idle() -> None:
+    """Its response may come in the turn in which its request was sent."""
+    ours, theirs = socket.socketpair()
+    watched = module.sockets()
+    with ours, theirs:
+        watched.watch(pycurl.POLL_OUT, ours.fileno(), None, None)
+        watched.watch(pycurl.POLL_REMOVE, ours.fileno(), None, None)
+
+        assert watched.ready() == []
+        ours.sendall(b"still open")
+        assert theirs.recv(100) == b"still open"
+    watched.close()

@@ -69,6 +69,11 @@ class _Epoll:
     def watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
         before = self._wanted.pop(descriptor, 0) or self._left.pop(descriptor, 0)
         if what in _NOTHING:
+            if before & pycurl.POLL_OUT:
+                # An idle connection can always be written to, which would look like its end.
+                with contextlib.suppress(OSError):
+                    self._epoll.modify(descriptor, select.EPOLLIN)
+                before = pycurl.POLL_IN
             self._left[descriptor] = before
             return
         self._wanted[descriptor] = what
