@@ -1,4 +1,4 @@
-"""Whether a webhook is genuine: the signature over the raw body, and how long ago it was sent."""
+"""Verifies a webhook: the signature over the raw body, and how long ago it was sent."""
 
 import hmac
 import re
@@ -6,6 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+# Spelled here again, because integrators copy this file: it imports nothing of the service.
+_SIGNATURE_HEADER = "X-Service-Signature"
+_TIMESTAMP_HEADER = "X-Service-Timestamp"
+_DELIVERY_HEADER = "X-Service-Delivery"
+_EVENT_HEADER = "X-Service-Event"
 
 TOLERANCE = 300
 """How many seconds the sender's clock and ours may be apart, either way."""
@@ -27,10 +33,10 @@ class Check(StrEnum):
 
 
 _SENTENCES = {
-    Check.SIGNATURE_MISSING: "There is no X-Service-Signature header.",
-    Check.SIGNATURE_MALFORMED: "X-Service-Signature is not sha256= and 64 lower-case hex digits.",
-    Check.TIMESTAMP_MISSING: "There is no X-Service-Timestamp header.",
-    Check.TIMESTAMP_MALFORMED: "X-Service-Timestamp is not a number of seconds.",
+    Check.SIGNATURE_MISSING: f"There is no {_SIGNATURE_HEADER} header.",
+    Check.SIGNATURE_MALFORMED: f"{_SIGNATURE_HEADER} is not sha256= and 64 lower-case hex digits.",
+    Check.TIMESTAMP_MISSING: f"There is no {_TIMESTAMP_HEADER} header.",
+    Check.TIMESTAMP_MALFORMED: f"{_TIMESTAMP_HEADER} is not a number of seconds.",
     Check.SIGNATURE_WRONG: (
         "The signature does not fit the body. Verify the raw bytes as they came, before any "
         "parsing, with the whole secret, whsec_ included."
@@ -78,8 +84,8 @@ def verify(
             "of the webhook, whsec_ included."
         )
     by_name = {name.lower(): value for name, value in headers.items()}
-    signature = by_name.get("x-service-signature")
-    timestamp = by_name.get("x-service-timestamp")
+    signature = by_name.get(_SIGNATURE_HEADER.lower())
+    timestamp = by_name.get(_TIMESTAMP_HEADER.lower())
     if signature is None:
         raise NotGenuine(Check.SIGNATURE_MISSING)
     if not _SIGNATURE.fullmatch(signature):
@@ -96,16 +102,18 @@ def verify(
     if age < -tolerance:
         raise NotGenuine(Check.TIMESTAMP_TOO_NEW)
     return Delivery(
-        int(timestamp), by_name.get("x-service-delivery", ""), by_name.get("x-service-event", "")
+        int(timestamp),
+        by_name.get(_DELIVERY_HEADER.lower(), ""),
+        by_name.get(_EVENT_HEADER.lower(), ""),
     )
 
 
 def _signed_by_one_of(secrets: Sequence[str], signature: str, timestamp: str, body: bytes) -> bool:
     """Compare in constant time with every secret, whether or not one has fitted already."""
-    given = signature.encode()
+    received = signature.encode()
     signed = timestamp.encode() + b"." + body
     fits = False
     for secret in secrets:
         expected = f"sha256={hmac.digest(secret.encode(), signed, 'sha256').hex()}"
-        fits |= hmac.compare_digest(given, expected.encode())
+        fits |= hmac.compare_digest(received, expected.encode())
     return fits

@@ -68,6 +68,7 @@ from tradewind.web.reference_routes import Reference
 from tradewind.web.response import encode
 from tradewind.web.urls import PublicUrl
 from tradewind.webhooks import routes as webhook_routes
+from tradewind.webhooks.headers import DESCRIPTIONS
 from tradewind.webhooks.subscribe import UrlPolicy
 
 ROUTES: Sequence[Routes] = (
@@ -133,7 +134,7 @@ def endpoints() -> list[Endpoint]:
 
 def reference() -> dict[str, Any]:
     """The OpenAPI document."""
-    return openapi.describe(endpoints(), GATE_ERRORS, TAGS, WEBHOOKS)
+    return openapi.describe(endpoints(), GATE_ERRORS, TAGS, WEBHOOKS, DESCRIPTIONS)
 
 
 def create() -> Application:

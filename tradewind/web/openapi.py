@@ -48,24 +48,19 @@ _SECURITY = {
     },
 }
 
-_DELIVERY_HEADERS = {
-    "X-Service-Event": "The name of the event.",
-    "X-Service-Delivery": "The id of this attempt; every retry has a new one.",
-    "X-Service-Timestamp": "Unix time in seconds at which the attempt was sent.",
-    "X-Service-Signature": "`sha256=` and the hex HMAC-SHA-256 of timestamp, `.` and raw body.",
-}
-
 
 def describe(
     endpoints: Iterable[Endpoint],
     gate_errors: Sequence[type[ApiError]],
     tags: Mapping[str, str],
     webhooks: Mapping[str, Any] | None = None,
+    webhook_headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The whole document.
 
     `gate_errors` are the errors of credentials and limits, `tags` the headings with their
-    descriptions, and `webhooks` the type of the body of each event type.
+    descriptions, `webhooks` the type of the body of each event type, and `webhook_headers` the
+    headers of a delivery with their descriptions.
     """
     shown = [endpoint for endpoint in endpoints if not endpoint.hidden]
     webhooks = webhooks or {}
@@ -90,7 +85,8 @@ def describe(
         "tags": _tags(shown, tags),
         "paths": paths,
         "webhooks": {
-            name: {"post": _webhook(name, schemas.of(kind))} for name, kind in webhooks.items()
+            name: {"post": _webhook(name, schemas.of(kind), webhook_headers or {})}
+            for name, kind in webhooks.items()
         },
         "components": {
             "schemas": {name: named[name] for name in sorted(named) if name not in queries},
@@ -115,7 +111,7 @@ def _tags(endpoints: Iterable[Endpoint], tags: Mapping[str, str]) -> list[dict[s
     return [{"name": tag, "description": text} for tag, text in tags.items() if tag in used]
 
 
-def _webhook(name: str, schema: Any) -> dict[str, Any]:
+def _webhook(name: str, schema: Any, headers: Mapping[str, str]) -> dict[str, Any]:
     """The request to a customer's endpoint, and the expected response."""
     return {
         "operationId": f"receive_{name.replace('.', '_')}",
@@ -131,7 +127,7 @@ def _webhook(name: str, schema: Any) -> dict[str, Any]:
                 "description": text,
                 "schema": {"type": "string"},
             }
-            for header, text in _DELIVERY_HEADERS.items()
+            for header, text in headers.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
         "responses": {"2XX": {"description": "Accepted. Anything else is retried."}},

@@ -1,8 +1,16 @@
-"""The headers that a delivery carries besides the usual ones. `receiver/` has its own copy."""
+"""The names of the headers that every delivery carries, with what the API reference says of them.
+
+`receiver/` spells them again: integrators copy it, so it depends on nothing here.
+"""
 
 EVENT = "X-Service-Event"
 DELIVERY = "X-Service-Delivery"
 TIMESTAMP = "X-Service-Timestamp"
 SIGNATURE = "X-Service-Signature"
-# What `egress.sender.Sender` sends as User-Agent.
 USER_AGENT = "service-api-webhooks/1.0"
+DESCRIPTIONS = {
+    EVENT: "The name of the event.",
+    DELIVERY: "The id of this attempt; another one at every retry.",
+    TIMESTAMP: "Unix time in seconds, taken at the send.",
+    SIGNATURE: "`sha256=` and the hex HMAC-SHA-256 of timestamp, `.` and raw body.",
+}
