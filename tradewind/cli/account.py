@@ -30,13 +30,13 @@ class PasswordTooShort(TradewindError):
     """A password on the command line's standard input has too few characters."""
 
 
-async def find(context: Context, who: str) -> Account:
+async def find(context: Context, email_or_id: str) -> Account:
     """The account with this e-mail or id."""
-    account_id = ids.ACCOUNT.read(who)
+    account_id = ids.ACCOUNT.read(email_or_id)
     if account_id is not None:
         account = await sql.find_account(context.db, account_id=account_id)
     else:
-        account = await sql.find_account(context.db, email=who.strip().lower())
+        account = await sql.find_account(context.db, email=email_or_id.strip().lower())
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)
     return account
@@ -122,7 +122,7 @@ def list_accounts(
 
 @app.command()
 def lock(
-    who: AccountArgument,
+    account: AccountArgument,
     *,
     reason: Annotated[str, typer.Option(help="The reason; operators see it.")],
     as_json: Json = False,
@@ -130,34 +130,40 @@ def lock(
     """Lock an account: its credentials stop working."""
     checked_reason = checked(LockIn, reason=reason).reason
     _change(
-        who, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, checked_reason), as_json=as_json
+        account, lambda c, a: change.lock(c.db, COMMAND_LINE, a.id, checked_reason), as_json=as_json
     )
 
 
 @app.command()
-def unlock(who: AccountArgument, *, as_json: Json = False) -> None:
+def unlock(account: AccountArgument, *, as_json: Json = False) -> None:
     """Unlock an account."""
-    _change(who, lambda c, a: change.unlock(c.db, c.keyring, COMMAND_LINE, a.id), as_json=as_json)
+    _change(
+        account, lambda c, a: change.unlock(c.db, c.keyring, COMMAND_LINE, a.id), as_json=as_json
+    )
 
 
 @app.command("plan")
-def change_plan(who: AccountArgument, plan: Plan, *, as_json: Json = False) -> None:
+def change_plan(account: AccountArgument, plan: Plan, *, as_json: Json = False) -> None:
     """Put an account on another plan."""
-    _change(who, lambda c, a: change.change_plan(c.db, COMMAND_LINE, a.id, plan), as_json=as_json)
+    _change(
+        account, lambda c, a: change.change_plan(c.db, COMMAND_LINE, a.id, plan), as_json=as_json
+    )
 
 
 @app.command("roles")
-def change_roles(who: AccountArgument, roles: list[Role], *, as_json: Json = False) -> None:
+def change_roles(account: AccountArgument, roles: list[Role], *, as_json: Json = False) -> None:
     """Give an account exactly these roles."""
-    _change(who, lambda c, a: change.change_roles(c.db, COMMAND_LINE, a.id, roles), as_json=as_json)
+    _change(
+        account, lambda c, a: change.change_roles(c.db, COMMAND_LINE, a.id, roles), as_json=as_json
+    )
 
 
 @app.command("link")
-def make_link(who: AccountArgument, *, as_json: Json = False) -> None:
+def make_link(account: AccountArgument, *, as_json: Json = False) -> None:
     """Create a one-time link with which the owner chooses a password."""
 
     async def work(context: Context) -> dict[str, Any]:
-        link = await _link(context, await find(context, who))
+        link = await _link(context, await find(context, account))
         shown: dict[str, Any] = msgspec.to_builtins(link)
         return shown
 
@@ -172,10 +178,10 @@ async def _link(context: Context, account: Account) -> PasswordLinkOut:
 
 
 def _change(
-    who: str, act: Callable[[Context, Account], Awaitable[Account]], *, as_json: bool
+    account: str, act: Callable[[Context, Account], Awaitable[Account]], *, as_json: bool
 ) -> None:
     async def work(context: Context) -> Account:
-        return await act(context, await find(context, who))
+        return await act(context, await find(context, account))
 
     _write(_shown(run(work)), as_json=as_json)
 

@@ -21,14 +21,14 @@ Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 @app.command()
-def create(who: AccountArgument, name: str, *, as_json: Json = False) -> None:
+def create(account: AccountArgument, name: str, *, as_json: Json = False) -> None:
     """Create an API key; it is shown only once."""
     new = checked(NewKeyIn, name=name)
 
     async def work(context: Context) -> dict[str, Any]:
-        account = await find(context, who)
+        owner = await find(context, account)
         api_key, key = await issue.issue(
-            context.db, context.keyring, COMMAND_LINE, account.id, new.name
+            context.db, context.keyring, COMMAND_LINE, owner.id, new.name
         )
         shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(api_key, key))
         return shown
@@ -41,12 +41,12 @@ def create(who: AccountArgument, name: str, *, as_json: Json = False) -> None:
 
 
 @app.command("list")
-def list_keys(who: AccountArgument, *, as_json: Json = False) -> None:
+def list_keys(account: AccountArgument, *, as_json: Json = False) -> None:
     """List an account's API keys, newest first."""
 
     async def work(context: Context) -> list[dict[str, Any]]:
-        account = await find(context, who)
-        keys = await sql.list_keys(context.db, account.id, below=None, limit=1000)
+        owner = await find(context, account)
+        keys = await sql.list_keys(context.db, owner.id, below=None, limit=1000)
         return [msgspec.to_builtins(KeyOut.of(key)) for key in keys]
 
     rows = run(work)

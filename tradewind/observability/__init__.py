@@ -1,1 +1,1 @@
-"""Logs and metrics."""
+"""Logs and metrics of every process."""

@@ -1,4 +1,4 @@
-"""The ASGI application: answers each request, writes its one log line and counts its metrics."""
+"""The ASGI application: handles each request, logs one line for it and counts its metrics."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
@@ -55,7 +55,7 @@ class _Route:
 
 
 class Application:
-    """Answers requests by the given endpoints, whose functions ask for `parts` by type."""
+    """Handles requests with these endpoints, whose functions get `parts` by their types."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Application:
             await self._live(receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Run the lifespan; a failure is logged, and the server is told which half failed."""
+        """Run the lifespan; a failure is logged and reported to the server."""
         phase = "startup"
         await receive()
         try:

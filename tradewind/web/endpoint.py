@@ -222,7 +222,7 @@ def _path_names(path: str) -> list[str]:
 
 
 def _check_page(method: str, path: str, body: Any) -> None:
-    """Let no page start whose form cannot be told from a forged one."""
+    """Check that a page's form carries a CSRF token, or do not start."""
     if method not in {"GET", "POST"}:
         raise TypeError(f"{method} {path}: a browser's form can only GET and POST.")
     if method == "POST" and not (isinstance(body, type) and issubclass(body, Form)):

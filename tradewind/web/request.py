@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request as StarletteRequest
 from starlette.types import Receive, Scope
 
 from tradewind import ids
 from tradewind.web.problems import DuplicateHeader
+
+if TYPE_CHECKING:
+    from tradewind.web.caller import Caller
 
 Network = IPv4Network | IPv6Network
 
@@ -27,7 +30,7 @@ class Request(StarletteRequest):
         self.path: str = scope["path"]
         self.query_string: bytes = scope["query_string"]
         # Who opened this page, as soon as that is known; the endpoints of the API do not set it.
-        self.caller: Any = None
+        self.caller: Caller | None = None
         sent_id = self.headers.get("x-request-id")
         well_formed = sent_id is not None and _WELL_FORMED_ID.fullmatch(sent_id)
         self.id: str = sent_id if sent_id and well_formed else ids.REQUEST.show(ids.new())
