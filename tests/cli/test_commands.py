@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from kit.commands import Commands, forking_commands
 from kit.postgres import Postgres
 from kit.server import Server, Workshop
 
@@ -26,19 +27,15 @@ OLD, NEW = secrets.token_hex(32), secrets.token_hex(32)
 class Shell:
     """Runs commands with settings of their own."""
 
+    commands: Commands
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
-        return subprocess.run(
-            [sys.executable, "-m", "tradewind", *words],
-            env={**inherited, **self.settings},
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        return self.commands.run(words, {**inherited, **self.settings}, given)
+
+    def having(self, settings: Mapping[str, str]) -> "Shell":
+        return Shell(self.commands, {**self.settings, **settings})
 
     def tell(self, *words: str, given: str = "") -> Any:
         """What a command that succeeds says as JSON, on one line."""
@@ -56,17 +53,23 @@ class Shell:
         return ended.stderr.removeprefix("tradewind: ").rstrip("\n")
 
 
-@pytest.fixture
-def shell(database_url: str) -> Shell:
-    return Shell({"TRADEWIND_DATABASE_URL": database_url, "TRADEWIND_SECRET_KEY": OLD})
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Commands]:
+    with forking_commands() as forking:
+        yield forking
 
 
 @pytest.fixture
-def empty(database_url: str, postgres: Postgres) -> Shell:
+def shell(commands: Commands, database_url: str) -> Shell:
+    return Shell(commands, {"TRADEWIND_DATABASE_URL": database_url, "TRADEWIND_SECRET_KEY": OLD})
+
+
+@pytest.fixture
+def empty(commands: Commands, database_url: str, postgres: Postgres) -> Shell:
     """A shell before a database without any tables."""
     postgres.fetch(database_url, "DROP SCHEMA public CASCADE")
     postgres.fetch(database_url, "CREATE SCHEMA public")
-    return Shell({"TRADEWIND_DATABASE_URL": database_url})
+    return Shell(commands, {"TRADEWIND_DATABASE_URL": database_url})
 
 
 @pytest.fixture
@@ -307,7 +310,7 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
         "TRADEWIND_TRUSTED_PROXIES": "10.0.0.0/8,10.0.3.7",
     }
 
-    status, found = findings(Shell({**shell.settings, **careless}))
+    status, found = findings(shell.having(careless))
 
     assert status == 0
     assert found["connections"] == (
@@ -326,7 +329,7 @@ def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
 ) -> None:
     names = ", ".join(f"{migration.number:04} {migration.name}" for migration in all_migrations())
 
-    status, found = findings(Shell({**empty.settings, "TRADEWIND_PROT": "80"}))
+    status, found = findings(empty.having({"TRADEWIND_PROT": "80"}))
 
     assert status == 1
     assert found["migrations"] == ("failed", f"Missing: {names}; run `tradewind migrate`.")
@@ -335,14 +338,13 @@ def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
 
 def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell: Shell) -> None:
     production = {
-        **shell.settings,
         "TRADEWIND_ENV": "production",
         "TRADEWIND_PUBLIC_URL": "https://api.tradewind.example.com",
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:9464",
         "TRADEWIND_SANDBOX_URL": "http://127.0.0.1:9",
     }
 
-    _, found = findings(Shell(production))
+    _, found = findings(shell.having(production))
 
     result, detail = found["settings"]
     assert result == "warning"
@@ -356,8 +358,10 @@ def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell:
         ("postgresql://127.0.0.1:1/none", "[Errno 111] Connect call failed ('127.0.0.1', 1)"),
     ],
 )
-def test_a_database_that_cannot_be_reached_is_told_by_every_command(url: str, why: str) -> None:
-    shell = Shell({"TRADEWIND_DATABASE_URL": url})
+def test_a_database_that_cannot_be_reached_is_told_by_every_command(
+    commands: Commands, url: str, why: str
+) -> None:
+    shell = Shell(commands, {"TRADEWIND_DATABASE_URL": url})
     advice = "check TRADEWIND_DATABASE_URL and the server."
 
     status, found = findings(shell)
@@ -381,7 +385,7 @@ def test_the_doctor_tries_the_addresses_that_it_is_given(shell: Shell, server: S
 def test_the_doctor_counts_authorities_in_a_folder_too(shell: Shell) -> None:
     folder = {"SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/etc/ssl/certs"}
 
-    _, found = findings(Shell({**shell.settings, **folder}))
+    _, found = findings(shell.having(folder))
 
     assert found["certificates"][0] == "ok"
 
@@ -391,7 +395,7 @@ def test_a_new_master_secret_takes_over_key_by_key(
 ) -> None:
     old_id, new_id = (Keyring([bytes.fromhex(secret)]).current_id for secret in (OLD, NEW))
     both = {"TRADEWIND_SECRET_KEY": f"{NEW},{OLD}"}
-    rotating = Shell({**shell.settings, **both})
+    rotating = shell.having(both)
     shell.tell("account", "create", "buyer@test.example", "--password-stdin", given=PASSWORD)
     key = shell.tell("keys", "create", "buyer@test.example", "warehouse")["key"]
     workshop.secrets |= {OLD, NEW, key}
@@ -411,8 +415,8 @@ def test_a_new_master_secret_takes_over_key_by_key(
         assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
 
 
-def test_production_names_every_setting_that_it_lacks() -> None:
-    shell = Shell({"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
+def test_production_names_every_setting_that_it_lacks(commands: Commands) -> None:
+    shell = Shell(commands, {"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
     lacking = (
         "These settings are wrong: TRADEWIND_PORT must be a whole number from 0 to 65535; "
         "TRADEWIND_DATABASE_URL is missing; "
