@@ -11,7 +11,7 @@ SECRET = "test123"
 
 def push(message: str, *, secret: str = SECRET, **more: str) -> bytes:
     form = {"message": message, **more}
-    return urlencode({**form, "_aop_signature": gateway.sign_push(secret, form)}).encode()
+    return urlencode({**form, "_aop_signature": gateway.sign_notice(secret, form)}).encode()
 
 
 def told(kind: str, data: Any) -> bytes:

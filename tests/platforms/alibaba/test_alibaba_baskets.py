@@ -126,13 +126,13 @@ def test_a_preview_without_a_sum_is_unreadable(answer: dict[str, object]) -> Non
     ],
 )
 def test_a_sentence_names_the_lines_it_is_about(message: str, expected: list[Line]) -> None:
-    assert baskets.blamed(message, [SHIRT, SOCKS]) == expected
+    assert baskets.lines_in_message(message, [SHIRT, SOCKS]) == expected
 
 
 def test_a_sentence_that_names_a_variant_is_about_that_one_alone() -> None:
     other = replace(SOCKS, sku_id=RED)
 
-    assert baskets.blamed(NO_STOCK, [SOCKS, other]) == [SOCKS]
+    assert baskets.lines_in_message(NO_STOCK, [SOCKS, other]) == [SOCKS]
 
 
 def test_one_order_was_made() -> None:

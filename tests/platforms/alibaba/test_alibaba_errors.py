@@ -130,13 +130,13 @@ def test_a_gateway_code_that_we_do_not_know_may_have_been_executed() -> None:
         ({"result": {"success": False, "code": "A", "message": "B"}}, AlibabaError("A", "B")),
         ({"errorCode": "A", "errorMessage": "B"}, AlibabaError("A", "B")),
         ({"result": [], "errorCode": "A"}, AlibabaError("A", "A")),
-        ({"success": False}, AlibabaError("", "It gave no reason.")),
+        ({"success": False}, AlibabaError("", "No reason was given.")),
     ],
 )
 def test_a_refusal_is_found_wherever_it_stands(
     answer: dict[str, object], expected: AlibabaError | None
 ) -> None:
-    assert errors.of_operation(answer) == expected
+    assert errors.operation_error(answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_a_refusal_is_found_wherever_it_stands(
 def test_the_gateways_refusal_is_told_by_its_spelling(
     answer: dict[str, object], expected: AlibabaError | None
 ) -> None:
-    assert errors.at_gateway(answer) == expected
+    assert errors.gateway_error(answer) == expected

@@ -91,7 +91,7 @@ async def test_a_refresh_keeps_what_does_not_come_back(market: Market, link: Pac
     ],
 )
 def test_the_end_of_a_refresh_token(timeout: Any, expected: int | None) -> None:
-    tokens = oauth.tokens({**GRANTED, "refresh_token_timeout": timeout}, kept=None, now=NOW)
+    tokens = oauth.tokens({**GRANTED, "refresh_token_timeout": timeout}, current=None, now=NOW)
 
     assert tokens.refresh_expires_in == expected
 
@@ -101,7 +101,7 @@ def test_the_end_of_a_refresh_token(timeout: Any, expected: int | None) -> None:
 )
 def test_tokens_without_the_essence_are_unreadable(missing: dict[str, Any]) -> None:
     with pytest.raises(UnreadableResponse):
-        oauth.tokens({**GRANTED, **missing}, kept=None, now=NOW)
+        oauth.tokens({**GRANTED, **missing}, current=None, now=NOW)
 
 
 async def test_a_wrong_code_is_refused_for_good(market: Market, link: PacedClient) -> None:

@@ -72,7 +72,7 @@ def test_anything_less_is_processing_and_never_a_failure(answer: dict[str, objec
 def test_what_an_order_says_of_its_payment(seen: PaymentState, expected: PaymentState) -> None:
     order = replace(orders.order(shown_order("order_unpaid")), payment=seen)
 
-    assert payments.found_payment(order).state is expected
+    assert payments.payment_of_order(order).state is expected
 
 
 def test_a_payment_link_must_be_an_address() -> None:

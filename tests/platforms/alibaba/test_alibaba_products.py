@@ -41,7 +41,7 @@ def test_a_search_is_asked_for(query: Query, expected: dict[str, object]) -> Non
 
 
 def test_a_page_of_offers_without_those_that_have_no_id() -> None:
-    found = products.found(payload("search"), Query("T恤"))
+    found = products.search_page(payload("search"), Query("T恤"))
 
     assert found == SearchPage(
         offers=[
@@ -82,7 +82,7 @@ def test_a_page_of_offers_without_those_that_have_no_id() -> None:
 
 def test_a_search_without_a_total_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse):
-        products.found({"result": {"success": True, "result": {}}}, Query("a"))
+        products.search_page({"result": {"success": True, "result": {}}}, Query("a"))
 
 
 def test_a_product_lists_the_variants_that_can_be_ordered() -> None:

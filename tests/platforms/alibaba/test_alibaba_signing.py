@@ -14,7 +14,7 @@ def test_the_published_request_signature() -> None:
 def test_the_push_signature_is_over_the_parameters_alone() -> None:
     form = {"message": '{"type":"ORDER_BUYER_VIEW_ORDER_PAY"}', "_aop_signature": "ignored"}
 
-    signature = gateway.sign_push("test123", form)
+    signature = gateway.sign_notice("test123", form)
 
     assert signature == "E2E5EEA2D3962CC8AD342475FEBAFA64B53F51DE"
 

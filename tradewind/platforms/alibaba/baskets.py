@@ -1,10 +1,9 @@
-"""Preview and creation of orders at 1688: baskets, addresses, and what they cost."""
+"""Preview and creation of orders at 1688."""
 
-import asyncio
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
 
 from tradewind.platforms.alibaba import errors, gateway, products
 from tradewind.platforms.alibaba.errors import AlibabaError
@@ -19,7 +18,8 @@ from tradewind.platforms.alibaba.values import (
     text,
     yuan_or_none,
 )
-from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, UnreadableResponse
+from tradewind.platforms.failures import Reason, Rejected, UnreadableResponse
+from tradewind.platforms.fan_out import fan_out
 from tradewind.platforms.model import (
     Address,
     Line,
@@ -32,12 +32,28 @@ from tradewind.platforms.model import (
 
 _MOBILE = re.compile(r"1\d{10}")
 _OFFER = re.compile(r"[1-9][0-9]{0,18}")
-# 1688's sentences name the offer, or the offer and its variant: 商品[610947572360_b266e0…]库存不足
-_NAMED = re.compile(r"\[(\d+)(?:_([0-9A-Za-z]+))?\]")
+# 1688's messages name the offer, or the offer and its variant: 商品[610947572360_b266e0…]库存不足
+_OFFER_IN_MESSAGE = re.compile(r"\[(\d+)(?:_([0-9A-Za-z]+))?\]")
+Group = Sequence[Line]
+
+# The rejections that a single line causes, and that are resolved without that line.
+_LINE_REASONS = frozenset(
+    {
+        Reason.OUT_OF_STOCK,
+        Reason.BELOW_MINIMUM,
+        Reason.MIXED_BATCH,
+        Reason.NOT_FOR_SALE,
+        Reason.SEVERAL_SELLERS,
+    }
+)
+# Limits for the extra calls that a rejected basket costs.
+_MOST_ROUNDS = 8
+_MOST_PROBES = 20
+_LANG = "en"
 
 
 def offer_id(product_id: str) -> int | None:
-    """The number of an offer; None for what can be no offer of 1688."""
+    """Return the number of an offer; None if this cannot be an offer of 1688."""
     return int(product_id) if _OFFER.fullmatch(product_id) else None
 
 
@@ -49,12 +65,12 @@ def basket_params(lines: Sequence[Line], address: Address, flow: str) -> dict[st
     }
 
 
-def create_params(draft: OrderRequest, flow: str) -> dict[str, str]:
-    """1688 has no guard on the price, so `expected_total_fen` is for whoever previews first."""
-    params = basket_params(draft.lines, draft.address, flow)
-    params["outOrderId"] = draft.reference
-    if draft.remark:
-        params["message"] = draft.remark
+def create_params(request: OrderRequest, flow: str) -> dict[str, str]:
+    """Write the request; 1688 has no price limit, so `expected_total_fen` is not sent."""
+    params = basket_params(request.lines, request.address, flow)
+    params["outOrderId"] = request.reference
+    if request.remark:
+        params["message"] = request.remark
     return params
 
 
@@ -66,9 +82,9 @@ def _cargo(line: Line) -> dict[str, object]:
 
 
 def _address(address: Address) -> dict[str, str]:
-    """In words: there is no id of ours at 1688. A number that is no Chinese mobile is a phone."""
+    """Write an address as text; a number that is not a Chinese mobile is sent as `phone`."""
     digits = re.sub(r"[\s()-]", "", address.phone).removeprefix("+86").removeprefix("0086")
-    said = {
+    written = {
         "fullName": address.name,
         "provinceText": address.province,
         "cityText": address.city,
@@ -76,37 +92,37 @@ def _address(address: Address) -> dict[str, str]:
         "address": address.detail,
     }
     if _MOBILE.fullmatch(digits):
-        said["mobile"] = digits
+        written["mobile"] = digits
     else:
-        said["phone"] = address.phone
+        written["phone"] = address.phone
     if address.postal_code:
-        said["postCode"] = address.postal_code
-    return said
+        written["postCode"] = address.postal_code
+    return written
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a basket costs, part by part, and the lines that the platform set apart by itself."""
+    """The parts of a basket with their costs, and the lines that 1688 cannot deliver."""
 
     parts: Sequence[SellerPreview]
     unavailable: Sequence[UnavailableLine]
 
 
-def costs(answer: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
-    """A preview. 1688 does not say whose part it is, so `seller_id` is what the caller knows."""
-    listed = entries(answer.get("orderPreviewResuslt"))
+def costs(response: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
+    """Read a preview. 1688 does not name the seller, so `seller_id` is the caller's knowledge."""
+    listed = entries(response.get("orderPreviewResuslt"))
     if not listed:
         raise UnreadableResponse("The preview is empty.")
-    good: list[SellerPreview] = []
-    bad: list[UnavailableLine] = []
+    parts: list[SellerPreview] = []
+    unavailable: list[UnavailableLine] = []
     for part in listed:
-        its_lines = lines if len(listed) == 1 else _lines_of(part, lines)
+        part_lines = lines if len(listed) == 1 else _lines_of(part, lines)
         if flag(part.get("status")) is False:
-            reason = errors.reason_of(errors.spelled(part)) or Reason.OTHER
-            bad += [UnavailableLine(one.product_id, one.sku_id, reason) for one in its_lines]
+            reason = errors.reason_of(errors.read_error(part)) or Reason.OTHER
+            unavailable += [_unavailable(line, reason) for line in part_lines]
         else:
-            good.append(_part(part, its_lines, seller_id))
-    return Costs(good, bad)
+            parts.append(_part(part, part_lines, seller_id))
+    return Costs(parts, unavailable)
 
 
 def _part(part: Json, lines: Sequence[Line], seller_id: str) -> SellerPreview:
@@ -118,7 +134,7 @@ def _part(part: Json, lines: Sequence[Line], seller_id: str) -> SellerPreview:
     return SellerPreview(
         seller_id=seller_id,
         lines=lines,
-        # As in an order: the goods before the discount, from the sum that is to be paid.
+        # As in an order: the goods before the discount, computed from the total.
         goods_fen=total - freight + discount,
         freight_fen=freight,
         discount_fen=discount,
@@ -127,19 +143,19 @@ def _part(part: Json, lines: Sequence[Line], seller_id: str) -> SellerPreview:
 
 
 def _lines_of(part: Json, lines: Sequence[Line]) -> list[Line]:
-    """Our lines in one part of a split; one line may be in two parts, a share in each."""
-    found = []
+    """Return our lines in a part of a split; a line may be divided between two parts."""
+    part_lines = []
     for cargo in entries(part.get("cargoList")):
         number, spec = text(cargo.get("offerId")), text(cargo.get("specId"))
         for line in lines:
             if line.product_id == number and line.sku_id in (spec, None):
-                found.append(Line(line.product_id, line.sku_id, _quantity(cargo, line)))
+                part_lines.append(Line(line.product_id, line.sku_id, _quantity(cargo, line)))
                 break
-    return found
+    return part_lines
 
 
 def _quantity(cargo: Json, line: Line) -> int:
-    """How many of a line are in this part; all of it, unless amount and price tell otherwise."""
+    """Return how many of a line are in this part, by amount and price; else the whole line."""
     amount = yuan_or_none(cargo.get("amount"))
     price = yuan_or_none(cargo.get("finalUnitPrice"))
     if not amount or not price or amount % price:
@@ -147,9 +163,9 @@ def _quantity(cargo: Json, line: Line) -> int:
     return min(amount // price, line.quantity)
 
 
-def blamed(message: str, lines: Sequence[Line]) -> list[Line]:
-    """The lines that a refusal's sentence names; none when it names nothing of this basket."""
-    named = _NAMED.findall(message)
+def lines_in_message(message: str, lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that an error message names; none if it names nothing of this basket."""
+    named = _OFFER_IN_MESSAGE.findall(message)
     exact = [
         line
         for line in lines
@@ -159,17 +175,17 @@ def blamed(message: str, lines: Sequence[Line]) -> list[Line]:
     return exact or [line for line in lines if line.product_id in numbers]
 
 
-def placed(answer: Json) -> Placed | None:
-    """The orders that were made; None when the answer names none."""
-    result = entry(answer.get("result"))
+def placed(response: Json) -> Placed | None:
+    """Read the orders that were created; None when the response names none."""
+    result = entry(response.get("result"))
     listed = entries(result.get("orderList"))
-    split = [(number, one) for one in listed if (number := _order_id(one))]
+    split = [(number, order) for order in listed if (number := _order_id(order))]
     if split:
-        amounts = [_fen_or_none(one.get("orderAmmount")) for _, one in split]
-        known = [amount for amount in amounts if amount is not None]
+        amounts = [_fen_or_none(order.get("orderAmmount")) for _, order in split]
+        readable = [amount for amount in amounts if amount is not None]
         return Placed(
             order_ids=[number for number, _ in split],
-            total_fen=sum(known) if len(known) == len(split) else None,
+            total_fen=sum(readable) if len(readable) == len(split) else None,
         )
     number = _order_id(result)
     if number is None:
@@ -177,181 +193,156 @@ def placed(answer: Json) -> Placed | None:
     return Placed([number], _fen_or_none(result.get("totalSuccessAmount")))
 
 
-def _order_id(made: Json) -> str | None:
-    """Orders count from one: a zero stands where there is none."""
-    number = text(made.get("orderId"))
+def _order_id(order: Json) -> str | None:
+    """Return the id of an order; zero means that there is none."""
+    number = text(order.get("orderId"))
     return number if number and number.strip("0") else None
 
 
 def _fen_or_none(value: object) -> int | None:
-    """An order that was made is not lost for an amount that cannot be read."""
+    """Return an amount; an unreadable amount must not lose an order that was created."""
     try:
         return fen(value, "")
     except UnreadableResponse:
         return None
 
 
-def failed_offers(answer: Json) -> Mapping[str, AlibabaError]:
-    """Offers that did not come into the order, and why."""
-    failed = entries(entry(answer.get("result")).get("failedOfferList"))
-    return {text(one.get("offerId")) or "": errors.spelled(one) for one in failed}
-
-
-S = TypeVar("S")
-T = TypeVar("T")
-Group = Sequence[Line]
-
-# Refusals that one line causes, and that are over when it is gone.
-_OF_A_LINE = frozenset(
-    {
-        Reason.OUT_OF_STOCK,
-        Reason.BELOW_MINIMUM,
-        Reason.MIXED_BATCH,
-        Reason.NOT_FOR_SALE,
-        Reason.SEVERAL_SELLERS,
-    }
-)
-# A refused basket costs more calls: so many rounds, so many offers looked at one by one.
-_MOST_ROUNDS = 8
-_MOST_PROBES = 20
-_AT_ONCE = 4
-_LANG = "en"
+def failed_offers(response: Json) -> Mapping[str, AlibabaError]:
+    """Return the offers that were left out of the order, with their errors."""
+    failed = entries(entry(response.get("result")).get("failedOfferList"))
+    return {text(offer.get("offerId")) or "": errors.read_error(offer) for offer in failed}
 
 
 class BasketPreview:
-    """Asks for one address and one flow of trade."""
+    """Previews baskets for an address, and finds the lines that make 1688 reject a basket."""
 
-    def __init__(self, ask: AlibabaGateway, flow: str, address: Address) -> None:
-        self._gateway = ask
+    def __init__(self, alibaba_gateway: AlibabaGateway, flow: str, address: Address) -> None:
+        self._gateway = alibaba_gateway
         self._flow = flow
         self._address = address
 
-    async def of(self, lines: Sequence[Line]) -> Preview:
-        """What can be bought and what it costs; what cannot, and why.
+    async def preview(self, lines: Sequence[Line]) -> Preview:
+        """Preview the lines that can be bought, and list the others with their reasons.
 
-        Lines that are refused are set aside, and the rest is asked for again. Lines of several
-        sellers, each of which could be bought alone, come back in as many parts as sellers.
+        Lines that 1688 rejects are set aside, and the rest is previewed again. Lines of several
+        sellers that can be bought separately are returned as one part for each seller.
         """
         rest = [line for line in lines if offer_id(line.product_id) is not None]
-        aside = [_without(line, Reason.NOT_FOUND) for line in lines if line not in rest]
+        unavailable = [_unavailable(line, Reason.NOT_FOUND) for line in lines if line not in rest]
         for left in reversed(range(_MOST_ROUNDS)):
             if not rest:
-                return Preview((), 0, aside)
+                return Preview((), 0, unavailable)
             try:
-                return _preview([await self._costs(rest)], aside)
-            except Rejected as refusal:
-                if refusal.reason not in _OF_A_LINE or not left:
+                return _preview([await self._costs(rest)], unavailable)
+            except Rejected as error:
+                if error.reason not in _LINE_REASONS or not left:
                     raise
-                culprits = await self._culprits(refusal, rest)
+                culprits = await self._culprits(error, rest)
                 if not culprits:
-                    return _preview(await self._by_seller(refusal, rest), aside)
-            aside += culprits
-            gone = {(one.product_id, one.sku_id) for one in culprits}
-            rest = [line for line in rest if (line.product_id, line.sku_id) not in gone]
+                    return _preview(await self._by_seller(error, rest), unavailable)
+            unavailable += culprits
+            dropped = {(line.product_id, line.sku_id) for line in culprits}
+            rest = [line for line in rest if (line.product_id, line.sku_id) not in dropped]
         raise AssertionError("the last round returns or raises")
 
     async def _costs(self, lines: Group, seller_id: str = "") -> Costs:
         params = basket_params(lines, self._address, self._flow)
-        answer = await self._gateway.ask(gateway.PREVIEW, params)
+        response = await self._gateway.call(gateway.PREVIEW, params)
         try:
-            return costs(answer, lines, seller_id)
-        except UnreadableResponse as why:
-            raise self._gateway.unreadable(gateway.PREVIEW, why) from None
+            return costs(response, lines, seller_id)
+        except UnreadableResponse as error:
+            raise self._gateway.unreadable(gateway.PREVIEW, error) from None
 
-    async def _culprits(self, refusal: Rejected, lines: Group) -> list[UnavailableLine]:
-        """The lines that a refusal is about; none: they are of several sellers.
+    async def _culprits(self, error: Rejected, lines: Group) -> list[UnavailableLine]:
+        """Return the lines that cause an error; none if the lines are of several sellers.
 
-        The sentence names them, as a rule. One code has two meanings, though, several sellers or
-        no such variant; and for a sentence without names we ask offer by offer.
+        The message usually names them. A code that means either several sellers or an unknown
+        variant, or a message without names, requires a preview of each offer.
         """
-        two_meanings = refusal.code in errors.SEVERAL_SELLERS_OR_NO_SPEC
-        reason = Reason.NOT_FOUND if two_meanings else refusal.reason
+        ambiguous = error.code in errors.SEVERAL_SELLERS_OR_NO_SPEC
+        reason = Reason.NOT_FOUND if ambiguous else error.reason
         if len(lines) == 1:
-            return [_without(lines[0], reason)]
-        named = [] if two_meanings else blamed(refusal.message, lines)
+            return [_unavailable(lines[0], reason)]
+        named = [] if ambiguous else lines_in_message(error.message, lines)
         if named:
-            return [_without(line, reason) for line in named]
+            return [_unavailable(line, reason) for line in named]
         offers = _by_offer(lines)
         if len(offers) == 1:
-            return await self._culprits_of_one_offer(refusal, lines, reason)
-        refusals = await self._refusals(refusal, offers)
-        found: list[UnavailableLine] = []
-        for group, its_refusal in zip(offers, refusals, strict=True):
-            if its_refusal is not None:
-                found += await self._culprits(its_refusal, group)
-        if not found and not two_meanings:
-            raise refusal
-        return found
+            return await self._culprits_of_one_offer(error, lines, reason)
+        group_errors = await self._probe(error, offers)
+        culprits: list[UnavailableLine] = []
+        for group, group_error in zip(offers, group_errors, strict=True):
+            if group_error is not None:
+                culprits += await self._culprits(group_error, group)
+        if not culprits and not ambiguous:
+            raise error
+        return culprits
 
     async def _culprits_of_one_offer(
-        self, refusal: Rejected, lines: Group, reason: Reason
+        self, error: Rejected, lines: Group, reason: Reason
     ) -> list[UnavailableLine]:
-        """Variants count together towards a minimum, so alone only the same refusal counts."""
-        alone = [[line] for line in lines]
-        refusals = await self._refusals(refusal, alone)
+        """Preview each variant alone. Only the same error counts: variants share a minimum."""
+        line_errors = await self._probe(error, [[line] for line in lines])
         bad = [
             line
-            for line, its in zip(lines, refusals, strict=True)
-            if its is not None and its.code == refusal.code
+            for line, line_error in zip(lines, line_errors, strict=True)
+            if line_error is not None and line_error.code == error.code
         ]
-        return [_without(line, reason) for line in bad or lines]
+        return [_unavailable(line, reason) for line in bad or lines]
 
-    async def _refusals(self, refusal: Rejected, groups: Sequence[Group]) -> list[Rejected | None]:
-        """What 1688 says of each group alone; the whole refusal stands when there are too many."""
+    async def _probe(self, error: Rejected, groups: Sequence[Group]) -> list[Rejected | None]:
+        """Preview each group alone and return its error; with too many groups, raise `error`."""
         if len(groups) > _MOST_PROBES:
-            raise refusal
+            raise error
 
         async def alone(group: Group) -> Rejected | None:
             try:
                 await self._costs(group)
-            except Rejected as its_refusal:
-                if its_refusal.reason not in _OF_A_LINE:
+            except Rejected as group_error:
+                if group_error.reason not in _LINE_REASONS:
                     raise
-                return its_refusal
+                return group_error
             return None
 
-        return await _few_at_once(alone, groups)
+        return await fan_out(partial(alone, group) for group in groups)
 
-    async def _by_seller(self, refusal: Rejected, lines: Group) -> list[Costs]:
-        """The parts that the lines have to be bought in. Only a product's detail says who sells."""
+    async def _by_seller(self, error: Rejected, lines: Group) -> list[Costs]:
+        """Preview each seller's lines separately; only a product's detail names its seller."""
         offers = _by_offer(lines)
-        sellers = await _few_at_once(self._seller, [group[0].product_id for group in offers])
+        sellers = await fan_out(partial(self._seller, group[0].product_id) for group in offers)
         parts: dict[str, list[Line]] = {}
         for seller, group in zip(sellers, offers, strict=True):
             if seller is None:
-                raise refusal
+                raise error
             parts.setdefault(seller, []).extend(group)
         if len(parts) == 1:
-            raise refusal
+            raise error
 
         async def cost(seller: str) -> Costs:
             return await self._costs(parts[seller], seller)
 
-        return await _few_at_once(cost, list(parts))
+        return await fan_out(partial(cost, seller) for seller in parts)
 
     async def _seller(self, product_id: str) -> str | None:
         number = offer_id(product_id)
         if number is None:
             return None
         params = products.detail_params(number, _LANG)
-        answer = await self._gateway.ask(gateway.DETAIL, params)
+        response = await self._gateway.call(gateway.DETAIL, params)
         try:
-            product = products.product(answer)
-        except UnreadableResponse as why:
-            raise self._gateway.unreadable(gateway.DETAIL, why) from None
+            product = products.product(response)
+        except UnreadableResponse as error:
+            raise self._gateway.unreadable(gateway.DETAIL, error) from None
         return product.offer.seller_id if product else None
 
 
-def _preview(costs: Iterable[Costs], aside: Sequence[UnavailableLine]) -> Preview:
-    sellers: list[SellerPreview] = []
-    unavailable = list(aside)
-    for one in costs:
-        sellers += one.parts
-        unavailable += one.unavailable
-    return Preview(sellers, sum(part.total_fen for part in sellers), unavailable)
+def _preview(costs: Sequence[Costs], unavailable: Sequence[UnavailableLine]) -> Preview:
+    sellers = [part for cost in costs for part in cost.parts]
+    missing = [line for cost in costs for line in cost.unavailable]
+    return Preview(sellers, sum(part.total_fen for part in sellers), [*unavailable, *missing])
 
 
-def _without(line: Line, reason: Reason) -> UnavailableLine:
+def _unavailable(line: Line, reason: Reason) -> UnavailableLine:
     return UnavailableLine(line.product_id, line.sku_id, reason)
 
 
@@ -360,19 +351,3 @@ def _by_offer(lines: Group) -> list[Group]:
     for line in lines:
         groups.setdefault(line.product_id, []).append(line)
     return list(groups.values())
-
-
-async def _few_at_once(ask: Callable[[S], Coroutine[Any, Any, T]], about: Sequence[S]) -> list[T]:
-    """Ask about each, a few at a time; the first failure ends them all, and is the one raised."""
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def in_turn(one: S) -> T:
-        async with turns:
-            return await ask(one)
-
-    try:
-        async with asyncio.TaskGroup() as together:
-            tasks = [together.create_task(in_turn(one)) for one in about]
-    except* PlatformFailure as failed:
-        raise failed.exceptions[0] from None
-    return [task.result() for task in tasks]

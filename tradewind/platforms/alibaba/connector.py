@@ -1,4 +1,4 @@
-"""The connector of 1688: our contract, spoken in its dialect."""
+"""The connector of 1688: the contract, in its dialect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -58,7 +58,7 @@ from tradewind.platforms.paced_client import PacedClient
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_PAGE = 20
+_PAGE_SIZE = 20
 _MOST_PAGES = 5
 _CANCEL_REASON = "buyerCancel"
 _HAS_PARCELS = frozenset(
@@ -67,7 +67,7 @@ _HAS_PARCELS = frozenset(
 
 
 class AlibabaConnector:
-    """1688, or whatever speaks like it. `now` is the time in seconds, to stamp requests with."""
+    """1688, or a marketplace of the same dialect. `now` returns the time in seconds."""
 
     def __init__(
         self,
@@ -87,61 +87,62 @@ class AlibabaConnector:
         self._pay_channel = pay_channel
 
     async def search(self, query: Query) -> SearchPage:
-        answer = await self._gateway.ask(gateway.SEARCH, products.search_params(query))
-        return self._read(gateway.SEARCH, products.found, answer, query)
+        response = await self._gateway.call(gateway.SEARCH, products.search_params(query))
+        return self._read(gateway.SEARCH, products.search_page, response, query)
 
     async def detail(self, product_id: str, lang: str) -> Product:
         number = baskets.offer_id(product_id)
         if number is None:
             raise self._no_product(product_id)
-        answer = await self._gateway.ask(gateway.DETAIL, products.detail_params(number, lang))
-        product = self._read(gateway.DETAIL, products.product, answer)
+        response = await self._gateway.call(gateway.DETAIL, products.detail_params(number, lang))
+        product = self._read(gateway.DETAIL, products.product, response)
         if product is None:
             raise self._no_product(product_id)
         return product
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
-        return await BasketPreview(self._gateway, self._flow, address).of(lines)
+        return await BasketPreview(self._gateway, self._flow, address).preview(lines)
 
-    async def create(self, draft: OrderRequest) -> Placed:
-        """Place the order. An answer without an order raises OutcomeUnknown."""
-        for line in draft.lines:
+    async def create(self, request: OrderRequest) -> Placed:
+        """Place the order. A response without an order raises OutcomeUnknown."""
+        for line in request.lines:
             if baskets.offer_id(line.product_id) is None:
                 raise self._no_product(line.product_id)
-        params = baskets.create_params(draft, self._flow)
-        answer = await self._gateway.hear(gateway.CREATE, params)
-        placed = baskets.placed(answer)
-        failed = baskets.failed_offers(answer)
+        params = baskets.create_params(request, self._flow)
+        response = await self._gateway.call_raw(gateway.CREATE, params)
+        placed = baskets.placed(response)
+        failed = baskets.failed_offers(response)
         if placed is None:
-            raise self._not_placed(draft, answer, failed)
+            raise self._not_placed(request, response, failed)
         if failed:
             log.warning(
                 "platform.order_incomplete",
                 platform=self._gateway.platform,
-                reference=draft.reference,
+                reference=request.reference,
                 order_ids=placed.order_ids,
                 failed=sorted(failed),
             )
         return placed
 
     def _not_placed(
-        self, draft: OrderRequest, answer: Json, failed: Mapping[str, errors.AlibabaError]
+        self, request: OrderRequest, response: Json, failed: Mapping[str, errors.AlibabaError]
     ) -> PlatformFailure:
-        product_ids = {line.product_id for line in draft.lines}
-        refusal = errors.of_operation(answer)
-        if refusal is None and not product_ids <= failed.keys():
+        product_ids = {line.product_id for line in request.lines}
+        error = errors.operation_error(response)
+        if error is None and not product_ids <= failed.keys():
             return self._gateway.unreadable(
-                gateway.CREATE, UnreadableResponse("No order is named.")
+                gateway.CREATE, UnreadableResponse("The response names no order.")
             )
-        told = [one for one in (*failed.values(), refusal) if one is not None and one.code]
+        reported = [each for each in (*failed.values(), error) if each is not None and each.code]
         failures = [
-            errors.operation_failure(self._gateway.platform, one, safe=False)
-            for one in told or [errors.AlibabaError("", "It gave no reason.")]
+            errors.operation_failure(self._gateway.platform, each, safe=False)
+            for each in reported or [errors.AlibabaError("", "No reason was given.")]
         ]
-        # Whatever is said besides, one word that leaves it open leaves all of it open.
-        failure = next((one for one in failures if isinstance(one, OutcomeUnknown)), failures[0])
+        # A single failure with an unknown outcome makes the outcome of the whole unknown.
+        unknown = (each for each in failures if isinstance(each, OutcomeUnknown))
+        failure = next(unknown, failures[0])
         if failure.code in errors.SEVERAL_SELLERS_OR_NO_SPEC and len(product_ids) == 1:
-            # One product has one seller, so what is meant is a variant that it does not have.
+            # A product has a single seller, so the code means that the variant does not exist.
             return Rejected(
                 failure.platform, failure.code, failure.message, reason=Reason.NOT_FOUND
             )
@@ -149,13 +150,13 @@ class AlibabaConnector:
 
     async def read_one(self, order_id: str) -> PlatformOrder:
         params = {"webSite": self._website, "orderId": order_id}
-        answer = await self._gateway.ask(gateway.READ, params)
-        return self._read(gateway.READ, orders.order, entry(answer.get("result")))
+        response = await self._gateway.call(gateway.READ, params)
+        return self._read(gateway.READ, orders.order, entry(response.get("result")))
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
         if not order_ids:
             return []
-        params = {"orderIds": encode([as_number(one) for one in order_ids])}
+        params = {"orderIds": encode([as_number(order_id) for order_id in order_ids])}
         listed, _ = await self._listed(params, page=1)
         return [order for order in listed if order.id in order_ids]
 
@@ -166,66 +167,64 @@ class AlibabaConnector:
         return await self._listed(params, page=page)
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
-        """Every order of our reference; Unavailable unless the answer is sure to be the whole one.
+        """Find every order of our reference; Unavailable unless the result is complete.
 
-        An order that is shown without a reference is read again, and ours only if it has ours.
+        An order that is listed without a reference is read again to compare its reference.
         """
-        found: dict[str, PlatformOrder] = {}
+        by_id: dict[str, PlatformOrder] = {}
         for page in range(1, _MOST_PAGES + 1):
-            answer = await self._asked({"outOrderId": reference}, page)
-            shown, more = self._read(gateway.LIST, _whole_page_of, answer, page)
-            listed = [self._read(gateway.LIST, orders.order, one) for one in shown]
-            if any(one.reference not in (reference, None) for one in listed):
-                raise self._doubtful("The orders shown are not only those of our reference.")
-            found.update((one.id, one) for one in listed)
+            response = await self._list({"outOrderId": reference}, page)
+            entries_of_page, more = self._read(gateway.LIST, _complete_page, response, page)
+            listed = [self._read(gateway.LIST, orders.order, raw) for raw in entries_of_page]
+            if any(order.reference not in (reference, None) for order in listed):
+                raise self._incomplete("The list has orders of other references.")
+            by_id.update((order.id, order) for order in listed)
             if not more:
                 break
         else:
-            raise self._doubtful("There are more orders than one reference can have.")
-        if len(found) < (whole(answer.get("totalRecord"), "totalRecord") or 0):
-            raise self._doubtful("The list is shorter than it says.")
-        told = [await self._named(one) for one in found.values()]
-        return [one for one in told if one.reference == reference]
+            raise self._incomplete("There are more orders than a reference can have.")
+        if len(by_id) < (whole(response.get("totalRecord"), "totalRecord") or 0):
+            raise self._incomplete("The list is shorter than its total.")
+        orders_with_reference = [await self._with_reference(order) for order in by_id.values()]
+        return [order for order in orders_with_reference if order.reference == reference]
 
-    async def _named(self, shown: PlatformOrder) -> PlatformOrder:
-        if shown.reference is not None:
-            return shown
+    async def _with_reference(self, order: PlatformOrder) -> PlatformOrder:
+        if order.reference is not None:
+            return order
         try:
-            return await self.read_one(shown.id)
-        except Rejected as never:
-            raise self._doubtful(f"Order {shown.id} is listed, but: {never.message}") from None
+            return await self.read_one(order.id)
+        except Rejected as error:
+            message = f"Order {order.id} is listed, but: {error.message}"
+            raise self._incomplete(message) from None
 
-    def _doubtful(self, why: str) -> PlatformFailure:
-        return self._gateway.unreadable(gateway.LIST, UnreadableResponse(why))
+    def _incomplete(self, message: str) -> PlatformFailure:
+        return self._gateway.unreadable(gateway.LIST, UnreadableResponse(message))
 
     async def _listed(
         self, params: Mapping[str, str], page: int
     ) -> tuple[list[PlatformOrder], bool]:
-        """A page of orders; one that cannot be read is logged, and does not hide the others."""
-        shown, more = await self._page(params, page)
+        """Read a page of orders; an unreadable order is logged and left out."""
+        response = await self._list(params, page)
+        page_entries, more = self._read(gateway.LIST, _page, response, page)
         listed = []
-        for one in shown:
+        for raw in page_entries:
             try:
-                listed.append(await self._with_parcels(orders.order(one)))
-            except UnreadableResponse as why:
+                listed.append(await self._with_parcels(orders.order(raw)))
+            except UnreadableResponse as error:
                 log.warning(
                     "platform.order_unreadable",
                     platform=self._gateway.platform,
-                    order_id=text(entry(one.get("baseInfo")).get("idOfStr")),
-                    error=str(why),
+                    order_id=text(entry(raw.get("baseInfo")).get("idOfStr")),
+                    error=str(error),
                 )
         return listed, more
 
-    async def _page(self, params: Mapping[str, str], page: int) -> tuple[Sequence[Json], bool]:
-        answer = await self._asked(params, page)
-        return self._read(gateway.LIST, _page_of, answer, page)
-
-    async def _asked(self, params: Mapping[str, str], page: int) -> Json:
-        paged = {**params, "page": str(page), "pageSize": str(_PAGE)}
-        return await self._gateway.ask(gateway.LIST, paged)
+    async def _list(self, params: Mapping[str, str], page: int) -> Json:
+        paged = {**params, "page": str(page), "pageSize": str(_PAGE_SIZE)}
+        return await self._gateway.call(gateway.LIST, paged)
 
     async def _with_parcels(self, order: PlatformOrder) -> PlatformOrder:
-        """Lists show no parcels, the buyer's view does: goods on their way are read again."""
+        """Read a shipped order again: lists hold no parcels, the buyer's view does."""
         if order.shipments or order.status not in _HAS_PARCELS:
             return order
         try:
@@ -239,63 +238,67 @@ class AlibabaConnector:
             "tradeID": order_id,
             "cancelReason": _CANCEL_REASON,
         }
-        answer = await self._gateway.ask(gateway.CANCEL, params)
-        self._must_succeed(gateway.CANCEL, answer)
+        response = await self._gateway.call(gateway.CANCEL, params)
+        self._must_succeed(gateway.CANCEL, response)
         return CancelState.DONE
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
-        """Debit at once. Only a refusal whose code we know is one; any other may have paid."""
+        """Debit at once. Only a known error code is a failure; any other may have paid."""
         params = payments.pay_params(order_id, amount_fen, operation_id, self._pay_channel)
-        answer = await self._gateway.hear(gateway.PAY, params)
-        refusal = errors.of_operation(answer)
-        if refusal is not None and errors.reason_of(refusal) is not None:
-            raise errors.operation_failure(self._gateway.platform, refusal, safe=False)
-        return payments.payment(answer)
+        response = await self._gateway.call_raw(gateway.PAY, params)
+        error = errors.operation_error(response)
+        if error is not None and errors.reason_of(error) is not None:
+            raise errors.operation_failure(self._gateway.platform, error, safe=False)
+        return payments.payment(response)
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:
-        """A link for all of them, or Rejected: one that leaves some out would look like enough."""
-        params = {"orderIdList": encode([as_number(one) for one in order_ids])}
-        answer = await self._gateway.ask(gateway.PAY_LINK, params)
-        left_out = payments.unpayable(answer)
-        if left_out:
-            message = f"These orders cannot be paid: {', '.join(left_out)}"
-            code = errors.spelled(answer).code or "pay_failure_orders"
-            raise Rejected(self._gateway.platform, code, message, reason=Reason.WRONG_STATE)
-        return self._read(gateway.PAY_LINK, payments.pay_url, answer)
+        """Return a page for all orders, or Rejected: a page for some would look complete."""
+        params = {"orderIdList": encode([as_number(order_id) for order_id in order_ids])}
+        response = await self._gateway.call(gateway.PAY_LINK, params)
+        unpayable = payments.unpayable(response)
+        if unpayable:
+            message = f"These orders cannot be paid: {', '.join(unpayable)}"
+            code = errors.read_error(response).code or "pay_failure_orders"
+            raise self._rejected(code, message, Reason.WRONG_STATE)
+        return self._read(gateway.PAY_LINK, payments.pay_url, response)
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
-        """1688 cannot be asked about an operation, but an order is paid at most once."""
-        return payments.found_payment(await self.read_one(order_id))
+        """Look at the order: 1688 has no query for an operation, but an order is paid once."""
+        return payments.payment_of_order(await self.read_one(order_id))
 
     async def refund(self, request: RefundRequest) -> str:
-        """Ask for money back: for the lines that are named, or for all of them."""
+        """Request a refund for the given lines, or for all of them."""
         order = await self.read_one(request.order_id)
-        wanted = set(request.item_ids)
-        items = [item for item in order.items if not wanted or item.id in wanted]
+        item_ids = set(request.item_ids)
+        items = [item for item in order.items if not item_ids or item.id in item_ids]
         goods = payments.goods_status(order, items, request.kind)
-        if goods is None or not items or (wanted and len(items) != len(wanted)):
-            why = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
-            raise Rejected(self._gateway.platform, "not_refundable", why, reason=Reason.WRONG_STATE)
-        asked = payments.reasons_params(order.id, items, goods)
-        answer = await self._gateway.ask(gateway.REFUND_REASONS, asked)
-        reasons = self._read(gateway.REFUND_REASONS, payments.refund_reasons, answer)
+        if goods is None or not items or (item_ids and len(items) != len(item_ids)):
+            message = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
+            raise Rejected(
+                self._gateway.platform, "not_refundable", message, reason=Reason.WRONG_STATE
+            )
+        params = payments.reasons_params(order.id, items, goods)
+        response = await self._gateway.call(gateway.REFUND_REASONS, params)
+        reasons = self._read(gateway.REFUND_REASONS, payments.refund_reasons, response)
         reason = payments.choose_reason(request.reason, reasons)
         if reason is None:
-            why = "The platform offers no reason that needs no pictures."
-            raise Rejected(self._gateway.platform, "no_reason", why, reason=Reason.NOT_SUPPORTED)
+            message = "Every reason that the marketplace offers requires pictures."
+            raise Rejected(
+                self._gateway.platform, "no_reason", message, reason=Reason.NOT_SUPPORTED
+            )
         params = payments.refund_params(request, items, goods, reason)
-        answer = await self._gateway.ask(gateway.REFUND, params)
-        return self._read(gateway.REFUND, payments.refund_id, answer)
+        response = await self._gateway.call(gateway.REFUND, params)
+        return self._read(gateway.REFUND, payments.refund_id, response)
 
     async def refunds(self, order_id: str) -> Sequence[Refund]:
-        """Those under way and those paid back; 1688 does not list what was closed."""
-        found: dict[str, Refund] = {}
-        for query in (payments.UNDER_WAY, payments.PAID_BACK):
+        """Read the refunds in progress and those paid; 1688 does not list closed ones."""
+        by_id: dict[str, Refund] = {}
+        for query in (payments.IN_PROGRESS, payments.PAID):
             params = {"orderId": order_id, "queryType": query}
-            answer = await self._gateway.ask(gateway.REFUNDS, params)
-            shown = self._read(gateway.REFUNDS, payments.refunds, answer, order_id, query)
-            found.update({refund.id: refund for refund in shown})
-        return list(found.values())
+            response = await self._gateway.call(gateway.REFUNDS, params)
+            refunds = self._read(gateway.REFUNDS, payments.refunds, response, order_id, query)
+            by_id.update({refund.id: refund for refund in refunds})
+        return list(by_id.values())
 
     def read_notice(
         self,
@@ -307,35 +310,38 @@ class AlibabaConnector:
         return notices.read(app_secret, body)
 
     def _read(self, api: Api, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What an answer says; one that nobody can read is no crash, but one more failure."""
+        """Read a response; an unreadable one becomes a failure of the call."""
         try:
             return read(*args, **kwargs)
-        except UnreadableResponse as why:
-            raise self._gateway.unreadable(api, why) from None
+        except UnreadableResponse as error:
+            raise self._gateway.unreadable(api, error) from None
 
-    def _must_succeed(self, api: Api, answer: dict[str, Any]) -> None:
-        if not errors.succeeded(answer):
+    def _must_succeed(self, api: Api, response: dict[str, Any]) -> None:
+        if not errors.succeeded(response):
             raise self._gateway.unreadable(
-                api, UnreadableResponse("The answer does not say success.")
+                api, UnreadableResponse("The response does not report success.")
             )
 
     def _no_product(self, product_id: str) -> Rejected:
-        why = f"There is no product {product_id}."
-        return Rejected(self._gateway.platform, "no_product", why, reason=Reason.NOT_FOUND)
+        message = f"There is no product {product_id}."
+        return self._rejected("no_product", message, Reason.NOT_FOUND)
+
+    def _rejected(self, code: str, message: str, reason: Reason) -> Rejected:
+        return Rejected(self._gateway.platform, code, message, reason=reason)
 
 
-def _page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
-    """The orders of a page, and whether more follow."""
-    if not isinstance(answer.get("result"), list):
-        raise UnreadableResponse("The answer has no list of orders.")
-    shown = entries(answer["result"])
-    total = whole(answer.get("totalRecord"), "totalRecord")
-    return shown, len(shown) == _PAGE if total is None else page * _PAGE < total
+def _page(response: Json, page: int) -> tuple[Sequence[Json], bool]:
+    """Return the entries of a page, and whether more pages follow."""
+    if not isinstance(response.get("result"), list):
+        raise UnreadableResponse("The response has no list of orders.")
+    listed = entries(response["result"])
+    total = whole(response.get("totalRecord"), "totalRecord")
+    return listed, len(listed) == _PAGE_SIZE if total is None else page * _PAGE_SIZE < total
 
 
-def _whole_page_of(answer: Json, page: int) -> tuple[Sequence[Json], bool]:
-    """As `_page_of`, for who must miss none."""
-    shown, more = _page_of(answer, page)
-    if len(shown) != len(answer["result"]):
-        raise UnreadableResponse("An entry of the list is no order.")
-    return shown, more
+def _complete_page(response: Json, page: int) -> tuple[Sequence[Json], bool]:
+    """As `_page`; an entry that is not an object is unreadable, instead of left out."""
+    listed, more = _page(response, page)
+    if len(listed) != len(response["result"]):
+        raise UnreadableResponse("An entry of the list is not an order.")
+    return listed, more

@@ -1,4 +1,4 @@
-"""What 1688 says when it refuses, and which of our failures that is."""
+"""The error codes of 1688, and the failures that they stand for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from tradewind.platforms.failures import (
 TOO_MANY_CALLS: Mapping[str, float] = {"gw.QosAppFrequencyLimit": 10.0}
 TOO_EARLY: Mapping[str, float] = {"CLOSE_ORDER_TOO_FAST": 10.0}
 
-# Refusals that an operator ends: a wrong secret, an API that was not subscribed to.
+# Only an operator can resolve these: a wrong secret, an API that was not subscribed to.
 UNAUTHORISED = frozenset({"gw.SignatureInvalid", "gw.APIACLDecline"})
 TOKEN = "401"  # noqa: S105 - the code for a token that is missing, expired or revoked
 _OPERATOR_SECONDS = 60.0
@@ -41,7 +41,7 @@ REASONS: Mapping[str, Reason] = {
     # Reading and cancelling.
     "404": Reason.NOT_FOUND,
     "ORDER_NOT_EXIST": Reason.NOT_FOUND,
-    "400_3": Reason.NOT_FOUND,  # somebody else's order
+    "400_3": Reason.NOT_FOUND,  # another buyer's order
     "ORDER_STATUS_ERROR": Reason.WRONG_STATE,
     # Paying.
     "ACCOUNT_BALANCE_NOT_ENOUGH": Reason.NO_FUNDS,
@@ -55,8 +55,8 @@ REASONS: Mapping[str, Reason] = {
     "5002": Reason.NOT_FOUND,
     "5003": Reason.WRONG_STATE,
     "5004": Reason.OTHER,
-    "5005": Reason.NOT_SUPPORTED,  # the reason asks for pictures
-    "5006": Reason.REFUND_TOO_LARGE,  # the reason pays no freight back
+    "5005": Reason.NOT_SUPPORTED,  # the reason requires pictures
+    "5006": Reason.REFUND_TOO_LARGE,  # the reason does not refund freight
     "5007": Reason.OTHER,
     "5008": Reason.OTHER,
     "5009": Reason.OTHER,
@@ -67,105 +67,107 @@ REASONS: Mapping[str, Reason] = {
     "5100": Reason.OTHER,
 }
 
-_BAD_PARAMETER = "400"  # also with a number, 400_3; but not 4001, which is its own fault
-_FINE = frozenset({"0", "200", "success", "SUCCESS"})
+_BAD_PARAMETER = "400"  # also with a suffix, 400_3; 4001 is a fault of the marketplace itself
+_SUCCESS_CODES = frozenset({"0", "200", "success", "SUCCESS"})
 _CODES = ("errorCode", "error_code", "code", "resultCode")
 _MESSAGES = ("errorMsg", "errorMessage", "erroMsg", "error_message", "message")
 
 
 class TokenRejected(NotAuthorised):
-    """The access token does not count any more; one refresh may help."""
+    """The access token is no longer valid; a refresh may help."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlibabaError:
-    """The platform's own code and message."""
+    """An error's code and message, as 1688 gives them."""
 
     code: str
     message: str
 
 
-def at_gateway(answer: Json) -> AlibabaError | None:
-    """What the gateway said before any operation was reached, if it said no."""
-    code = text(answer.get("error_code"))
+def gateway_error(response: Json) -> AlibabaError | None:
+    """Read an error that the gateway returned before it called the operation."""
+    code = text(response.get("error_code"))
     if code is None:
         return None
-    return AlibabaError(code, text_or(answer.get("error_message"), code))
+    return AlibabaError(code, text_or(response.get("error_message"), code))
 
 
-def of_operation(answer: Json) -> AlibabaError | None:
-    """What the operation said no with: at the top or under `result`, in any of its spellings."""
-    for layer in (answer, entry(answer.get("result"))):
-        said = flag(layer.get("success"))
+def operation_error(response: Json) -> AlibabaError | None:
+    """Read an error of the operation: at the top or under `result`, in any of its spellings."""
+    for layer in (response, entry(response.get("result"))):
+        success = flag(layer.get("success"))
         code = text(layer.get("errorCode"))
-        if said is False or (said is None and code is not None and code not in _FINE):
-            return spelled(layer)
+        if success is False or (
+            success is None and code is not None and code not in _SUCCESS_CODES
+        ):
+            return read_error(layer)
     return None
 
 
-def succeeded(answer: Json) -> bool:
-    """Whether the answer says so, at the top or under `result`."""
-    layers = (answer, entry(answer.get("result")))
+def succeeded(response: Json) -> bool:
+    """Whether the response reports success, at the top or under `result`."""
+    layers = (response, entry(response.get("result")))
     return any(flag(layer.get("success")) is True for layer in layers)
 
 
-def spelled(layer: Json) -> AlibabaError:
-    """Code and message of an object, whatever it calls them."""
+def read_error(layer: Json) -> AlibabaError:
+    """Read the code and message of an object, under any of their names."""
     codes = [text_or(layer.get(name), "") for name in _CODES]
     messages = [text_or(layer.get(name), "") for name in _MESSAGES]
     code = next(filter(None, codes), "")
-    return AlibabaError(code, next(filter(None, messages), code or "It gave no reason."))
+    return AlibabaError(code, next(filter(None, messages), code or "No reason was given."))
 
 
-def gateway_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
-    """The gateway's refusals that we know were made before anything was done."""
-    code, message = refusal.code, refusal.message
+def gateway_failure(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
+    """Classify an error of the gateway."""
+    code, message = error.code, error.message
     if code == TOKEN:
         return TokenRejected(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in UNAUTHORISED:
         return NotAuthorised(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in TOO_MANY_CALLS or code in TOO_EARLY or code in REASONS:
-        return operation_failure(platform, refusal, safe=safe)
-    return _not_known(platform, refusal, safe=safe)
+        return operation_failure(platform, error, safe=safe)
+    return _unclassified(platform, error, safe=safe)
 
 
-def operation_failure(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
-    """What a refusal of an operation means for whoever asked.
+def operation_failure(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
+    """Classify an error of an operation.
 
-    Only one that we know is for good: `DUPLICATE_ORDER` says no, and there is an order.
+    Only a known code is final: an order exists in spite of `DUPLICATE_ORDER`.
     """
-    code, message = refusal.code, refusal.message
+    code, message = error.code, error.message
     if code in TOO_MANY_CALLS:
         return Throttled(platform, code, message, retry_after=TOO_MANY_CALLS[code])
     if code in TOO_EARLY:
         return Unavailable(platform, code, message, retry_after=TOO_EARLY[code])
-    reason = reason_of(refusal)
+    reason = reason_of(error)
     if reason is None and code == _BAD_PARAMETER:
         reason = Reason.OTHER
     if reason is not None:
         return Rejected(platform, code, message, reason=reason)
-    return _not_known(platform, refusal, safe=safe)
+    return _unclassified(platform, error, safe=safe)
 
 
-def reason_of(refusal: AlibabaError) -> Reason | None:
-    """Our word for it; None for a code that we do not know. Some put the code in the message."""
-    reason = REASONS.get(refusal.code) or REASONS.get(refusal.message)
-    bad_parameter = refusal.code.partition("_")[0] == _BAD_PARAMETER
-    if reason is None and bad_parameter and _is_about_address(refusal.message):
+def reason_of(error: AlibabaError) -> Reason | None:
+    """Return our reason; None for an unknown code. Some errors hold the code in the message."""
+    reason = REASONS.get(error.code) or REASONS.get(error.message)
+    bad_parameter = error.code.partition("_")[0] == _BAD_PARAMETER
+    if reason is None and bad_parameter and _is_about_address(error.message):
         return Reason.BAD_ADDRESS
     return reason
 
 
-def unreadable(platform: str, why: str, *, safe: bool) -> PlatformFailure:
-    """An answer came, and nobody can read it."""
-    return _not_known(platform, AlibabaError("unreadable_answer", why), safe=safe)
+def unreadable(platform: str, message: str, *, safe: bool) -> PlatformFailure:
+    """Return the failure for a response that cannot be read."""
+    return _unclassified(platform, AlibabaError("unreadable_answer", message), safe=safe)
 
 
 def _is_about_address(message: str) -> bool:
     return "address" in message.lower() or "地址" in message
 
 
-def _not_known(platform: str, refusal: AlibabaError, *, safe: bool) -> PlatformFailure:
+def _unclassified(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
     if safe:
-        return Unavailable(platform, refusal.code, refusal.message, retry_after=_WAIT_SECONDS)
-    return OutcomeUnknown(platform, refusal.code, refusal.message)
+        return Unavailable(platform, error.code, error.message, retry_after=_WAIT_SECONDS)
+    return OutcomeUnknown(platform, error.code, error.message)

@@ -1,4 +1,4 @@
-"""Signed calls to the gateway of 1688, and the errors it answers with."""
+"""Signed calls to the gateway of 1688."""
 
 import hashlib
 import hmac
@@ -17,21 +17,21 @@ SIGNATURE = "_aop_signature"
 
 
 def sign_request(secret: str, path: str, params: Mapping[str, str]) -> str:
-    """`path` runs from `param2` up to the app's key; the values are raw, not URL-encoded."""
-    return _sign(secret, path + _listed(params))
+    """Sign a request; `path` runs from `param2` to the app key, values are not URL-encoded."""
+    return _sign(secret, path + _concatenated(params))
 
 
-def sign_push(secret: str, params: Mapping[str, str]) -> str:
-    """A push is signed without a path. No official text says so, hence a push is only a hint."""
-    return _sign(secret, _listed(params))
+def sign_notice(secret: str, params: Mapping[str, str]) -> str:
+    """Sign a notice: without a path. No official text says so, so a notice is only a hint."""
+    return _sign(secret, _concatenated(params))
 
 
-def same_signature(given: str, expected: str) -> bool:
-    """Compare in a time that does not tell how much of it was right."""
-    return hmac.compare_digest(given.encode(), expected.encode())
+def same_signature(signature: str, expected: str) -> bool:
+    """Compare two signatures in constant time."""
+    return hmac.compare_digest(signature.encode(), expected.encode())
 
 
-def _listed(params: Mapping[str, str]) -> str:
+def _concatenated(params: Mapping[str, str]) -> str:
     return "".join(name + params[name] for name in sorted(params) if name != SIGNATURE)
 
 
@@ -46,7 +46,7 @@ FORM = ("Content-Type: application/x-www-form-urlencoded; charset=UTF-8",)
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One operation. `safe`: it changes nothing, or nothing more when it is repeated."""
+    """An operation. `safe`: it changes nothing, or nothing more when it is repeated."""
 
     operation: str
     namespace: str
@@ -71,30 +71,29 @@ REFUNDS = Api(
 
 
 class AlibabaGateway:
-    """Calls operations. `now` is the time in seconds, for the stamp on each request."""
+    """Calls operations. `now` returns the time in seconds, for the timestamp of each request."""
 
     def __init__(
         self, client: PacedClient, get_access: GetAccess, now: Callable[[], float]
     ) -> None:
         self.platform = client.platform
-        # What pushes are verified with: the secret of the last call, None before the first.
         self._client = client
         self._get_access = get_access
         self._now = now
 
-    async def ask(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
-        """The answer, or the failure that the gateway's refusal or the operation's own means."""
-        answer = await self.hear(api, params)
-        refusal = errors.of_operation(answer)
-        if refusal is not None:
-            raise errors.operation_failure(self.platform, refusal, safe=api.safe)
-        return answer
+    async def call(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
+        """Call an operation; raise the failure for an error of the gateway or the operation."""
+        response = await self.call_raw(api, params)
+        error = errors.operation_error(response)
+        if error is not None:
+            raise errors.operation_failure(self.platform, error, safe=api.safe)
+        return response
 
-    async def hear(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
-        """The answer as it is, also one by which the operation itself says no.
+    async def call_raw(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
+        """Call an operation and return its response, also one that reports an error.
 
-        A token is refused before anything is done, so even what must not be repeated is sent
-        again, once, with a fresh one.
+        The gateway rejects a token before it calls the operation, so the call is sent again, once,
+        with a fresh token, even if it is not safe.
         """
         access = await self._get_access(None)
         try:
@@ -103,8 +102,8 @@ class AlibabaGateway:
             access = await self._get_access(access.access_token)
             return await self._send(api, params, access)
 
-    def unreadable(self, api: Api, why: Exception) -> PlatformFailure:
-        return errors.unreadable(self.platform, str(why), safe=api.safe)
+    def unreadable(self, api: Api, error: Exception) -> PlatformFailure:
+        return errors.unreadable(self.platform, str(error), safe=api.safe)
 
     async def _send(
         self, api: Api, params: Mapping[str, str], access: PlatformAccess
@@ -122,10 +121,10 @@ class AlibabaGateway:
 
         reply = await self._client.post(api.operation, f"/openapi/{path}", prepare, safe=api.safe)
         try:
-            answer = values.decode(reply.body)
-        except UnreadableResponse as why:
-            raise self.unreadable(api, why) from None
-        refusal = errors.at_gateway(answer)
-        if refusal is not None:
-            raise errors.gateway_failure(self.platform, refusal, safe=api.safe)
-        return answer
+            response = values.decode(reply.body)
+        except UnreadableResponse as unreadable:
+            raise self.unreadable(api, unreadable) from None
+        error = errors.gateway_error(response)
+        if error is not None:
+            raise errors.gateway_failure(self.platform, error, safe=api.safe)
+        return response

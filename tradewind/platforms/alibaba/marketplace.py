@@ -23,7 +23,7 @@ TRAITS = Traits(
 
 
 def same_dialect(platform: str, name: str) -> Traits:
-    """The traits of a marketplace that does all this under another name, as our simulator does."""
+    """Return the traits of a marketplace that speaks the same dialect under another name."""
     return replace(TRAITS, platform=platform, name=name, aliases=(), picture_origins=())
 
 

@@ -1,4 +1,4 @@
-"""Pushes of 1688: a signed form that names orders to look at again."""
+"""Notices of 1688: a signed form that names orders to read again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,57 +12,56 @@ from tradewind.platforms.model import Notice
 _MOST_FIELDS = 20
 _MOST_ORDERS = 100
 _LONGEST_ID = 64
-# Where topics name their orders: on their own, in ORDER_BATCH_PAY's `batchPay`, in a parcel's list.
-_NAMES = frozenset({"orderid", "orderids", "orderidlist", "tradeid"})
+# The fields that name orders: at the top, in ORDER_BATCH_PAY's `batchPay`, in a parcel's list.
+_ORDER_ID_FIELDS = frozenset({"orderid", "orderids", "orderidlist", "tradeid"})
 
 
 def read(secret: str, body: bytes) -> Notice:
-    """What the push says, once its signature is right; NoticeRefused otherwise."""
+    """Verify and read a notice; NoticeRejected if its signature is wrong."""
     form = _form(body)
-    given = form.get(gateway.SIGNATURE, "")
-    if not secret or not gateway.same_signature(given.upper(), gateway.sign_push(secret, form)):
-        raise NoticeRejected("The push is not signed with our application's secret.")
+    signature = form.get(gateway.SIGNATURE, "").upper()
+    if not secret or not gateway.same_signature(signature, gateway.sign_notice(secret, form)):
+        raise NoticeRejected("The notice is not signed with our application's secret.")
     try:
         message = values.decode(form.get("message", "").encode())
-        found = dict.fromkeys(_order_ids(message.get("data")))
         return Notice(
             id=values.need(message.get("msgId"), "msgId")[:_LONGEST_ID],
             kind=values.need(message.get("type"), "type"),
-            order_ids=tuple(found)[:_MOST_ORDERS],
+            order_ids=tuple(dict.fromkeys(_order_ids(message.get("data"))))[:_MOST_ORDERS],
         )
     except (UnreadableResponse, RecursionError):
-        raise NoticeRejected("The push is signed, but nobody can read it.") from None
+        raise NoticeRejected("The notice is signed, but unreadable.") from None
 
 
 def _form(body: bytes) -> dict[str, str]:
-    """Each field once: a second `message` could be read by us and not be the one signed."""
+    """Read the form; a field that is there twice could be read by us and not be the signed copy."""
     try:
         fields = parse_qsl(
             body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
         )
     except ValueError:
-        raise NoticeRejected("The push is not a form.") from None
+        raise NoticeRejected("The notice is not a form.") from None
     form = dict(fields)
     if len(form) != len(fields):
-        raise NoticeRejected("The push has a field twice.")
+        raise NoticeRejected("The notice has a field twice.")
     return form
 
 
 def _order_ids(data: Any) -> Iterator[str]:
     if isinstance(data, list):
-        for one in data:
-            yield from _order_ids(one)
+        for element in data:
+            yield from _order_ids(element)
     elif isinstance(data, dict):
         for name, value in data.items():
-            if name.lower() in _NAMES:
-                yield from _named(value)
+            if name.lower() in _ORDER_ID_FIELDS:
+                yield from _ids_in(value)
             else:
                 yield from _order_ids(value)
 
 
-def _named(value: Any) -> Iterator[str]:
-    """One id, a list of them, or several in one string."""
-    for one in value if isinstance(value, list) else [value]:
-        for part in (values.text(one) or "").replace(";", ",").split(","):
+def _ids_in(value: Any) -> Iterator[str]:
+    """Yield the ids in a value: a single id, a list, or several in a string."""
+    for element in value if isinstance(value, list) else [value]:
+        for part in (values.text(element) or "").replace(";", ",").split(","):
             if part.strip().isdecimal() and len(part.strip()) < _LONGEST_ID:
                 yield part.strip()

@@ -1,7 +1,6 @@
-"""Authorisation at 1688: the page where an operator agrees, codes for tokens, tokens for newer."""
+"""OAuth at 1688: the authorisation page, and tokens for a code or a refresh token."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from time import time
 from typing import Any
 from urllib.parse import urlencode
@@ -17,63 +16,63 @@ _SHORTEST = 1
 
 
 class AlibabaOAuth:
-    """Asks for tokens over a link to the gateway; these requests carry no signature."""
+    """Requests tokens from the gateway; these requests are not signed."""
 
     def __init__(self, authorize: str = AUTHORIZE, now: Callable[[], float] = time) -> None:
         self._authorize = authorize
         self._now = now
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
-        """Where the operator says yes; the code that comes back lasts two minutes."""
-        asked = {
+        """Return the URL of the authorisation page; its code is valid for two minutes."""
+        params = {
             "client_id": app_key,
             "site": "1688",
             "redirect_uri": redirect_uri,
             "state": state,
         }
-        return f"{self._authorize}?{urlencode(asked)}"
+        return f"{self._authorize}?{urlencode(params)}"
 
     async def exchange(
         self, client: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
     ) -> OAuthTokens:
         """Exchange a code, which works once, for tokens. A wrong code raises Rejected."""
-        asked = {
+        params = {
             "grant_type": "authorization_code",
             "need_refresh_token": "true",
             "redirect_uri": redirect_uri,
             "code": code,
         }
-        answer = await self._ask(client, app_key, app_secret, asked, safe=False)
-        refusal = _denied(answer)
-        if refusal is not None:
-            raise Rejected(client.platform, refusal.code, refusal.message)
-        return self._tokens(client, answer, kept=None, safe=False)
+        response = await self._call(client, app_key, app_secret, params, safe=False)
+        error = _oauth_error(response)
+        if error is not None:
+            raise Rejected(client.platform, error.code, error.message)
+        return self._tokens(client, response, current=None, safe=False)
 
     async def refresh(
         self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
     ) -> OAuthTokens:
-        """Newer tokens; NotAuthorised when the refresh token does not count any more.
+        """Refresh the tokens; NotAuthorised when the refresh token is no longer valid.
 
-        It is repeated after a lost answer: there is nothing else that could be tried. Where
-        the answer has no refresh token, the old one goes on.
+        The call is repeated after a lost response, since there is no alternative. If the response
+        has no refresh token, the current one stays in use.
         """
-        asked = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-        answer = await self._ask(client, app_key, app_secret, asked, safe=True)
-        refusal = _denied(answer)
-        if refusal is not None:
-            raise NotAuthorised(client.platform, refusal.code, refusal.message)
-        return self._tokens(client, answer, kept=refresh_token, safe=True)
+        params = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+        response = await self._call(client, app_key, app_secret, params, safe=True)
+        error = _oauth_error(response)
+        if error is not None:
+            raise NotAuthorised(client.platform, error.code, error.message)
+        return self._tokens(client, response, current=refresh_token, safe=True)
 
-    async def _ask(
+    async def _call(
         self,
         client: PacedClient,
         app_key: str,
         app_secret: str,
-        asked: Mapping[str, str],
+        params: Mapping[str, str],
         *,
         safe: bool,
     ) -> dict[str, Any]:
-        form = {**asked, "client_id": app_key, "client_secret": app_secret}
+        form = {**params, "client_id": app_key, "client_secret": app_secret}
 
         def prepare() -> tuple[bytes, Sequence[str]]:
             return urlencode(form).encode(), FORM
@@ -81,43 +80,43 @@ class AlibabaOAuth:
         path = f"/openapi/http/1/system.oauth2/getToken/{app_key}"
         reply = await client.post("token", path, prepare, safe=safe)
         try:
-            answer = values.decode(reply.body)
-        except UnreadableResponse as why:
-            raise errors.unreadable(client.platform, str(why), safe=safe) from None
-        refusal = errors.at_gateway(answer)
-        if refusal is not None:
-            raise errors.gateway_failure(client.platform, refusal, safe=safe)
-        return answer
+            response = values.decode(reply.body)
+        except UnreadableResponse as unreadable:
+            raise errors.unreadable(client.platform, str(unreadable), safe=safe) from None
+        error = errors.gateway_error(response)
+        if error is not None:
+            raise errors.gateway_failure(client.platform, error, safe=safe)
+        return response
 
     def _tokens(
-        self, client: PacedClient, answer: values.Json, *, kept: str | None, safe: bool
+        self, client: PacedClient, response: values.Json, *, current: str | None, safe: bool
     ) -> OAuthTokens:
         try:
-            return tokens(answer, kept=kept, now=self._now())
-        except UnreadableResponse as why:
-            raise errors.unreadable(client.platform, str(why), safe=safe) from None
+            return tokens(response, current=current, now=self._now())
+        except UnreadableResponse as unreadable:
+            raise errors.unreadable(client.platform, str(unreadable), safe=safe) from None
 
 
-def tokens(answer: values.Json, *, kept: str | None, now: float) -> OAuthTokens:
-    """What `getToken` hands out. A lifetime comes as text, the refresh token's as a date."""
-    expires_in = values.whole(answer.get("expires_in"), "expires_in")
+def tokens(response: values.Json, *, current: str | None, now: float) -> OAuthTokens:
+    """Read the tokens; the lifetime is a text, that of the refresh token a date."""
+    expires_in = values.whole(response.get("expires_in"), "expires_in")
     if expires_in is None:
-        raise UnreadableResponse("The answer has no expires_in.")
-    ends = values.moment(answer.get("refresh_token_timeout"))
-    left = None if ends is None else int((ends - datetime.fromtimestamp(now, UTC)).total_seconds())
-    owner = answer.get("resource_owner") or answer.get("memberId") or answer.get("aliId")
+        raise UnreadableResponse("The response has no expires_in.")
+    expires_at = values.moment(response.get("refresh_token_timeout"))
+    lifetime = int(expires_at.timestamp() - now) if expires_at else None
+    owner = response.get("resource_owner") or response.get("memberId") or response.get("aliId")
     return OAuthTokens(
-        access_token=values.need(answer.get("access_token"), "access_token"),
+        access_token=values.need(response.get("access_token"), "access_token"),
         expires_in=max(expires_in, _SHORTEST),
-        refresh_token=values.text_or(answer.get("refresh_token"), kept or ""),
-        refresh_expires_in=None if left is None else max(left, _SHORTEST),
+        refresh_token=values.text_or(response.get("refresh_token"), current or ""),
+        refresh_expires_in=None if lifetime is None else max(lifetime, _SHORTEST),
         owner=values.text(owner),
     )
 
 
-def _denied(answer: values.Json) -> errors.AlibabaError | None:
-    """`{error, error_description}`: this very code, token or application is refused."""
-    code = values.text(answer.get("error"))
+def _oauth_error(response: values.Json) -> errors.AlibabaError | None:
+    """Read `{error, error_description}`: the code, token or application is not valid."""
+    code = values.text(response.get("error"))
     if code is None:
         return None
-    return errors.AlibabaError(code, values.text_or(answer.get("error_description"), code))
+    return errors.AlibabaError(code, values.text_or(response.get("error_description"), code))

@@ -1,4 +1,4 @@
-"""The order object of 1688, yuan beside fen, read into our words."""
+"""The order object of 1688, which mixes yuan and fen."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -55,50 +55,49 @@ CLOSED_BY: Mapping[str, CloseReason] = {
     "buyerCancel": CloseReason.BUYER,
     "sellerGoodsLack": CloseReason.SELLER,
 }
-# Without terms of payment, the status still tells: nobody ships what is not paid for.
+# Without terms of payment, the status decides: an unpaid order is not shipped.
 _PAID_BY_STATUS = frozenset({Status.PAID, Status.SHIPPED, Status.RECEIVED, Status.COMPLETED})
-_OVER = frozenset({Status.CANCELLED, Status.CLOSED})
-_GOT_MONEY = frozenset({PaymentState.PAID, PaymentState.REFUNDED})
+_CLOSED = frozenset({Status.CANCELLED, Status.CLOSED})
+_RECEIVED_MONEY = frozenset({PaymentState.PAID, PaymentState.REFUNDED})
 
 SHIPPED, RECEIVED, RETURNED, PARTLY_SHIPPED = "2", "3", "4", "5"
-_ON_ITS_WAY = frozenset({SHIPPED, RECEIVED, PARTLY_SHIPPED})
+_IN_TRANSIT = frozenset({SHIPPED, RECEIVED, PARTLY_SHIPPED})
 _WHOLLY_SHIPPED = frozenset({SHIPPED, RECEIVED, RETURNED})
 
 # Both spellings, `waitselleragree` of an order and `WAIT_SELLER_AGREE` of a line.
 _DISPUTES = frozenset({"waitselleragree", "waitbuyermodify", "waitbuyersend", "waitsellerreceive"})
 
 
-def order(shown: Json) -> PlatformOrder:
-    """`result` of the buyer's view, or an entry of the list; Unreadable if it lacks the essence."""
-    base = entry(shown.get("baseInfo"))
-    lines = entries(shown.get("productItems"))
-    raw = need(base.get("status"), "status")
+def order(raw: Json) -> PlatformOrder:
+    """Read `result` of the buyer's view, or an entry of the list."""
+    base = entry(raw.get("baseInfo"))
+    lines = entries(raw.get("productItems"))
+    raw_status = need(base.get("status"), "status")
     created = moment(base.get("createTime"))
     total = _amount(yuan(base.get("totalAmount"), "totalAmount"), "totalAmount")
     freight = yuan(base.get("shippingFee"), "shippingFee") or 0
-    # `discount` is below zero where the price fell; above zero the seller raised it, and that
-    # is part of what the goods cost.
+    # `discount` is negative where the price fell. Positive, the seller raised the price, which is
+    # part of what the goods cost.
     discount = max(0, -(fen(base.get("discount"), "discount") or 0))
-    pay_states = _pay_states(shown, base, raw)
+    pay_states = _pay_states(raw, base, raw_status)
     refunded = _refunded(base, total, pay_states)
-    status = _status(raw, pay_states, lines)
+    status = _status(raw_status, pay_states, lines)
     return PlatformOrder(
         id=order_id(base),
         reference=text(base.get("outOrderId")),
         status=status,
-        raw_status=raw,
+        raw_status=raw_status,
         payment=_payment(pay_states, total, refunded),
         total_fen=total,
-        # The goods before the discount: the total is what is paid, freight in and discount off,
-        # so goods + freight - discount = total holds by construction. The lines' `itemAmount`
-        # are after the discount, and sum up to total - freight.
+        # The goods before the discount, so that goods + freight - discount = total. The lines'
+        # `itemAmount` are after the discount, and add up to total - freight.
         goods_fen=total - freight + discount,
         freight_fen=freight,
         discount_fen=discount,
         refunded_fen=refunded,
         items=[_item(line) for line in lines],
-        shipments=shipments(shown),
-        close_reason=_close_reason(base) if status in _OVER else None,
+        shipments=shipments(raw),
+        close_reason=_close_reason(base) if status in _CLOSED else None,
         pay_before=_pay_before(base, created) if status is Status.PENDING_PAYMENT else None,
         created_at=created,
         paid_at=moment(base.get("payTime")),
@@ -108,23 +107,25 @@ def order(shown: Json) -> PlatformOrder:
 
 
 def order_id(base: Json) -> str:
-    """From the string. The number beside it is exact here as well, since no float reads it."""
+    """Return the id, from the text if there is one; the number is exact as well."""
     return text(base.get("idOfStr")) or need(base.get("id"), "id")
 
 
-def _amount(found: int | None, name: str) -> int:
-    if found is None or found < 0:
+def _amount(amount: int | None, name: str) -> int:
+    if amount is None or amount < 0:
         raise UnreadableResponse(f"The order has no {name}.")
-    return found
+    return amount
 
 
-def _status(raw: str, pay_states: Sequence[PaymentState], lines: Sequence[Json]) -> Status | None:
-    """Where the order stands; None for a word that we do not know."""
-    status = STATUSES.get(raw)
-    if status is Status.CANCELLED and any(state in _GOT_MONEY for state in pay_states):
-        # `cancel` is for unpaid orders. When the money says otherwise, believe the money.
+def _status(
+    raw_status: str, pay_states: Sequence[PaymentState], lines: Sequence[Json]
+) -> Status | None:
+    """Return the status; None for an unknown one."""
+    status = STATUSES.get(raw_status)
+    if status is Status.CANCELLED and any(state in _RECEIVED_MONEY for state in pay_states):
+        # `cancel` is for unpaid orders; the payment status has precedence.
         return Status.CLOSED
-    if status is Status.PAID and any(_logistics(line) in _ON_ITS_WAY for line in lines):
+    if status is Status.PAID and any(_logistics(line) in _IN_TRANSIT for line in lines):
         return Status.PARTIALLY_SHIPPED
     return status
 
@@ -133,13 +134,13 @@ def _logistics(line: Json) -> str:
     return text_or(line.get("logisticsStatus"), "")
 
 
-def _pay_states(shown: Json, base: Json, raw: str) -> list[PaymentState]:
-    """One for each payment that the order has; a step order has several."""
-    told = [text(term.get("payStatus")) for term in entries(shown.get("tradeTerms"))]
-    states = [PAY_STATES.get(word, PaymentState.UNKNOWN) for word in told if word is not None]
+def _pay_states(raw: Json, base: Json, raw_status: str) -> list[PaymentState]:
+    """Return the state of each payment; an order paid in steps has several."""
+    codes = [text(term.get("payStatus")) for term in entries(raw.get("tradeTerms"))]
+    states = [PAY_STATES.get(code, PaymentState.UNKNOWN) for code in codes if code is not None]
     if states:
         return states
-    status = STATUSES.get(raw)
+    status = STATUSES.get(raw_status)
     if moment(base.get("payTime")) is not None or status in _PAID_BY_STATUS:
         return [PaymentState.PAID]
     if status is Status.PENDING_PAYMENT:
@@ -148,13 +149,13 @@ def _pay_states(shown: Json, base: Json, raw: str) -> list[PaymentState]:
 
 
 def _refunded(base: Json, total: int, pay_states: Sequence[PaymentState]) -> int:
-    """`refund` is in yuan, `refundPayment` the same in fen; fully refunded needs neither."""
-    told = yuan(base.get("refund"), "refund")
-    if told is None:
-        told = fen(base.get("refundPayment"), "refundPayment")
-    if not told and all(state is PaymentState.REFUNDED for state in pay_states):
+    """Return the refunded amount: `refund` is in yuan, `refundPayment` the same in fen."""
+    refunded = yuan(base.get("refund"), "refund")
+    if refunded is None:
+        refunded = fen(base.get("refundPayment"), "refundPayment")
+    if not refunded and all(state is PaymentState.REFUNDED for state in pay_states):
         return total
-    return max(0, told or 0)
+    return max(0, refunded or 0)
 
 
 def _payment(states: Sequence[PaymentState], total: int, refunded: int) -> PaymentState:
@@ -163,8 +164,8 @@ def _payment(states: Sequence[PaymentState], total: int, refunded: int) -> Payme
     if refunded > 0:
         return PaymentState.PARTIALLY_REFUNDED
     kinds = set(states)
-    if kinds & _GOT_MONEY:
-        return PaymentState.PAID if kinds <= _GOT_MONEY else PaymentState.PARTIALLY_PAID
+    if kinds & _RECEIVED_MONEY:
+        return PaymentState.PAID if kinds <= _RECEIVED_MONEY else PaymentState.PARTIALLY_PAID
     if PaymentState.PROCESSING in kinds:
         return PaymentState.PROCESSING
     return kinds.pop() if len(kinds) == 1 else PaymentState.UNKNOWN
@@ -181,8 +182,8 @@ def _item(line: Json) -> Item:
     )
 
 
-def shipments(shown: Json) -> list[Shipment]:
-    parcels = entries(entry(shown.get("nativeLogistics")).get("logisticsItems"))
+def shipments(raw: Json) -> list[Shipment]:
+    parcels = entries(entry(raw.get("nativeLogistics")).get("logisticsItems"))
     return [
         Shipment(
             carrier=text(parcel.get("logisticsCompanyName")),
@@ -195,14 +196,14 @@ def shipments(shown: Json) -> list[Shipment]:
 
 
 def _item_ids(value: Any) -> list[str]:
-    """`1,2`, `[1, 2]` or a single number."""
+    """Read `1,2`, `[1, 2]` or a single number."""
     listed = value if isinstance(value, list) else (text(value) or "").split(",")
-    found = [text(one) for one in listed]
-    return [one for one in found if one is not None]
+    ids = [text(element) for element in listed]
+    return [item_id for item_id in ids if item_id is not None]
 
 
 def _close_reason(base: Json) -> CloseReason:
-    """Who closed it says more than the reason they chose from a list of three."""
+    """Return who closed the order, which says more than the reason they selected."""
     by = CLOSED_BY.get(text_or(base.get("closeOperateType"), ""))
     return by or CLOSED_BY.get(text_or(base.get("closeReason"), ""), CloseReason.OTHER)
 
@@ -218,11 +219,11 @@ def _pay_before(base: Json, created: datetime | None) -> datetime | None:
 
 
 def _in_dispute(base: Json, lines: Sequence[Json]) -> bool:
-    words = [base.get("refundStatus"), base.get("refundStatusForAs")]
-    words += [line.get("refundStatus") for line in lines]
-    return any(plain(word) in _DISPUTES for word in words)
+    statuses = [base.get("refundStatus"), base.get("refundStatusForAs")]
+    statuses += [line.get("refundStatus") for line in lines]
+    return any(refund_status(status) in _DISPUTES for status in statuses)
 
 
-def plain(word: Any) -> str:
-    """A refund's status in one spelling: `WAIT_SELLER_AGREE` is `waitselleragree`."""
-    return text_or(word, "").replace("_", "").lower()
+def refund_status(status: Any) -> str:
+    """Return a refund's status in one spelling: `WAIT_SELLER_AGREE` is `waitselleragree`."""
+    return text_or(status, "").replace("_", "").lower()

@@ -1,10 +1,9 @@
-"""Paying and refunding at 1688: what we ask, and what its answers mean."""
+"""Payments and refunds at 1688."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tradewind.platforms.alibaba.orders import plain
+from tradewind.platforms.alibaba.orders import refund_status
 from tradewind.platforms.alibaba.values import (
     Json,
     as_number,
@@ -30,10 +29,10 @@ from tradewind.platforms.model import (
     Status,
 )
 
-UNDER_WAY, PAID_BACK = "1", "3"
+IN_PROGRESS, PAID = "1", "3"
 _QUERIES: Mapping[str, RefundState] = {
-    UNDER_WAY: RefundState.REQUESTED,
-    PAID_BACK: RefundState.SUCCEEDED,
+    IN_PROGRESS: RefundState.REQUESTED,
+    PAID: RefundState.SUCCEEDED,
 }
 REFUND_STATES: Mapping[str, RefundState] = {
     "waitselleragree": RefundState.REQUESTED,
@@ -44,9 +43,9 @@ REFUND_STATES: Mapping[str, RefundState] = {
     "refundclose": RefundState.CLOSED,
     "refundclosed": RefundState.CLOSED,
 }
-# What an order that is read again says about a payment of it. Nothing to be seen is UNPAID: the
-# same operation id may be sent again, it never debits twice.
-SEEN: Mapping[PaymentState, PaymentState] = {
+# What an order shows about a payment. UNPAID: the same operation id may be sent again, since it
+# never debits twice.
+PAYMENTS_OF_ORDERS: Mapping[PaymentState, PaymentState] = {
     PaymentState.PAID: PaymentState.PAID,
     PaymentState.PARTIALLY_REFUNDED: PaymentState.PAID,
     PaymentState.REFUNDED: PaymentState.PAID,
@@ -58,60 +57,60 @@ _OTHER_REASON = "其他"
 
 
 def pay_params(order_id: str, amount_fen: int, operation_id: str, channel: str) -> dict[str, str]:
-    asked = {
+    params = {
         "orderId": as_number(order_id),
         "payChannel": channel,
         "payAmount": amount_fen,
         "opRequestId": operation_id,
     }
-    return {"tradeWithholdPreparePayParam": encode(asked)}
+    return {"tradeWithholdPreparePayParam": encode(params)}
 
 
-def payment(answer: Json) -> Payment:
-    """What a debit came to. `paySuccess: false` is no failure: the money may have moved."""
-    outer = entry(answer.get("result"))
+def payment(response: Json) -> Payment:
+    """Read the result of a debit. `paySuccess: false` may still have debited."""
+    outer = entry(response.get("result"))
     inner = entry(outer.get("result"))
     if flag(outer.get("success")) is True and flag(inner.get("paySuccess")) is True:
         return Payment(PaymentState.PAID)
     return Payment(
         PaymentState.PROCESSING,
         text(outer.get("code")) or "pay_not_confirmed",
-        text(outer.get("message")) or "The platform did not confirm the debit.",
+        text(outer.get("message")) or "The marketplace did not confirm the debit.",
     )
 
 
-def found_payment(order: PlatformOrder) -> Payment:
-    """What the order itself says of a payment whose outcome was not known."""
-    state = SEEN.get(order.payment, PaymentState.PROCESSING)
+def payment_of_order(order: PlatformOrder) -> Payment:
+    """Return what an order shows about a payment whose outcome was unknown."""
+    state = PAYMENTS_OF_ORDERS.get(order.payment, PaymentState.PROCESSING)
     if state is PaymentState.FAILED:
         return Payment(state, "order_closed", "The order was closed before it was paid.")
     return Payment(state)
 
 
-def pay_url(answer: Json) -> str:
-    url = need(answer.get("payUrl"), "payUrl")
+def pay_url(response: Json) -> str:
+    url = need(response.get("payUrl"), "payUrl")
     if not url.startswith(("https://", "http://")):
-        raise UnreadableResponse("payUrl is no address.")
+        raise UnreadableResponse("payUrl is not a URL.")
     return url
 
 
-def unpayable(answer: Json) -> list[str]:
-    """Orders that a payment link leaves out."""
-    listed = answer.get("payFailureOrderList")
-    found = [text(one) for one in listed] if isinstance(listed, list) else []
-    return [one for one in found if one is not None]
+def unpayable(response: Json) -> list[str]:
+    """Return the orders that a payment page leaves out."""
+    listed = response.get("payFailureOrderList")
+    ids = [text(element) for element in listed] if isinstance(listed, list) else []
+    return [order_id for order_id in ids if order_id is not None]
 
 
 def goods_status(order: PlatformOrder, items: Sequence[Item], kind: RefundKind) -> str | None:
-    """Where the goods are, in the word that 1688 wants with a refund; None: not refundable."""
+    """Return the state of the goods, as a refund request names it; None: not refundable."""
     if order.status is Status.COMPLETED:
         return "aftersaleBuyerReceived"
     if order.status is Status.RECEIVED:
         return "refundBuyerReceived"
-    sent = order.status is Status.SHIPPED or (
+    shipped = order.status is Status.SHIPPED or (
         order.status is Status.PARTIALLY_SHIPPED and any(item.shipped for item in items)
     )
-    if sent:
+    if shipped:
         returned = kind is RefundKind.RETURN_AND_REFUND
         return "refundBuyerReceived" if returned else "refundWaitBuyerReceive"
     if order.status in (Status.PAID, Status.PARTIALLY_SHIPPED):
@@ -121,31 +120,31 @@ def goods_status(order: PlatformOrder, items: Sequence[Item], kind: RefundKind) 
 
 @dataclass(frozen=True, slots=True)
 class RefundReason:
-    """One of the reasons that 1688 offers for an order."""
+    """A reason that 1688 offers for refunding an order."""
 
     id: str
     name: str
     needs_voucher: bool
 
 
-def refund_reasons(answer: Json) -> list[RefundReason]:
-    listed = entries(entry(entry(answer.get("result")).get("result")).get("reasons"))
+def refund_reasons(response: Json) -> list[RefundReason]:
+    listed = entries(entry(entry(response.get("result")).get("result")).get("reasons"))
     return [
         RefundReason(
-            id=need(one.get("id"), "id"),
-            name=text_or(one.get("name"), ""),
-            needs_voucher=flag(one.get("needVoucher")) is True,
+            id=need(reason.get("id"), "id"),
+            name=text_or(reason.get("name"), ""),
+            needs_voucher=flag(reason.get("needVoucher")) is True,
         )
-        for one in listed
+        for reason in listed
     ]
 
 
-def choose_reason(said: str, reasons: Sequence[RefundReason]) -> RefundReason | None:
-    """The one that was named by id or name; else `其他`, else the first that asks no pictures."""
-    easy = [one for one in reasons if not one.needs_voucher]
-    wanted = [one for one in reasons if said.strip() in (one.id, one.name)]
-    others = [one for one in easy if one.name.startswith(_OTHER_REASON)]
-    return next(iter([*wanted, *others, *easy]), None)
+def choose_reason(wanted: str, reasons: Sequence[RefundReason]) -> RefundReason | None:
+    """Choose by id or name; else `其他`, else the first that requires no pictures."""
+    named = [reason for reason in reasons if wanted.strip() in (reason.id, reason.name)]
+    easy = [reason for reason in reasons if not reason.needs_voucher]
+    others = [reason for reason in easy if reason.name.startswith(_OTHER_REASON)]
+    return next(iter([*named, *others, *easy]), None)
 
 
 def reasons_params(order_id: str, items: Sequence[Item], goods: str) -> dict[str, str]:
@@ -171,40 +170,39 @@ def _entry_ids(items: Sequence[Item]) -> str:
 
 
 def _description(request: RefundRequest, reason: RefundReason) -> str:
-    """2 to 150 letters: the note, or the reason in the caller's words, or in the platform's."""
-    words = [(request.note or "").strip(), request.reason.strip(), reason.name]
-    fits = (one for one in words if len(one) >= _SHORTEST_NOTE)
-    return next(fits, _OTHER_REASON)[:_LONGEST_NOTE]
+    """Write 2 to 150 characters: the note, else the caller's reason, else the marketplace's."""
+    texts = [(request.note or "").strip(), request.reason.strip(), reason.name]
+    long_enough = (text for text in texts if len(text) >= _SHORTEST_NOTE)
+    return next(long_enough, _OTHER_REASON)[:_LONGEST_NOTE]
 
 
-def refund_id(answer: Json) -> str:
-    outer = entry(answer.get("result"))
+def refund_id(response: Json) -> str:
+    outer = entry(response.get("result"))
     inner = entry(outer.get("result"))
     return text(inner.get("refundId")) or need(outer.get("refundId"), "refundId")
 
 
-def refunds(answer: Json, order_id: str, query: str) -> list[Refund]:
-    """Refunds of one query. A status that we do not know counts as what was asked for."""
-    result = answer.get("result")
+def refunds(response: Json, order_id: str, query: str) -> list[Refund]:
+    """Read the refunds of a query; an unknown status counts as the one that was queried."""
+    result = response.get("result")
     listed = entry(result).get("opOrderRefundModels", [] if result == {} else None)
     if not isinstance(listed, list):
-        raise UnreadableResponse("The answer has no list of refunds.")
-    return [_refund(one, order_id, _QUERIES[query]) for one in entries(listed)]
+        raise UnreadableResponse("The response has no list of refunds.")
+    return [_refund(raw, order_id, _QUERIES[query]) for raw in entries(listed)]
 
 
-def _refund(shown: Json, order_id: str, default: RefundState) -> Refund:
-    state = REFUND_STATES.get(plain(shown.get("status")), default)
-    given = _sum(shown, "refundPayment", "refundCarriage")
-    asked = _sum(shown, "applyPayment", "applyCarriage")
+def _refund(raw: Json, order_id: str, default: RefundState) -> Refund:
+    state = REFUND_STATES.get(refund_status(raw.get("status")), default)
+    refunded = _sum(raw, "refundPayment", "refundCarriage")
+    requested = _sum(raw, "applyPayment", "applyCarriage")
     return Refund(
-        id=text(shown.get("refundId")) or need(shown.get("id"), "refundId"),
+        id=text(raw.get("refundId")) or need(raw.get("id"), "refundId"),
         order_id=order_id,
         state=state,
-        amount_fen=(given or asked) if state is RefundState.SUCCEEDED else asked,
-        raw_status=text_or(shown.get("status"), ""),
+        amount_fen=(refunded or requested) if state is RefundState.SUCCEEDED else requested,
+        raw_status=text_or(raw.get("status"), ""),
     )
 
 
-def _sum(shown: Json, *names: str) -> int:
-    amounts: list[Any] = [fen(shown.get(name), name) or 0 for name in names]
-    return sum(amounts)
+def _sum(raw: Json, *names: str) -> int:
+    return sum(fen(raw.get(name), name) or 0 for name in names)

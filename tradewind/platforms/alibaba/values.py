@@ -1,4 +1,4 @@
-"""Single values as 1688 writes them: fen beside yuan, numbers as strings, three kinds of time."""
+"""Values as 1688 writes them: fen beside yuan, numbers as strings, three formats of time."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 
 CHINA = timezone(timedelta(hours=8))
 _LARGEST_FEN = 10**15
-# Yuan that went through somebody's double, 0.30000000000000004, are this close to a whole fen.
+# Yuan that passed through a double, 0.30000000000000004, are this close to a whole fen.
 _NEAR = Decimal("0.0001")
 _SECONDS_DIGITS = 14
 _MILLISECONDS_DIGITS = 17
@@ -22,14 +22,14 @@ _OFFSET_LENGTH = 5
 
 
 def decode(body: bytes) -> dict[str, Any]:
-    """A JSON object, whose fractions are decimals: no amount and no id goes through a float."""
+    """Decode a JSON object; fractions become decimals, so that no amount is ever a float."""
     try:
-        found = json.loads(sanitize(body), parse_float=Decimal, parse_constant=_no_number)
+        value = json.loads(sanitize(body), parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, ArithmeticError, RecursionError):
-        raise UnreadableResponse("The answer is not JSON.") from None
-    if not isinstance(found, dict):
-        raise UnreadableResponse("The answer is not a JSON object.")
-    return found
+        raise UnreadableResponse("The response is not JSON.") from None
+    if not isinstance(value, dict):
+        raise UnreadableResponse("The response is not a JSON object.")
+    return value
 
 
 def _no_number(name: str) -> None:
@@ -41,17 +41,21 @@ def encode(value: Any) -> str:
 
 
 def entry(value: Any) -> Json:
-    """The object, or an empty one where there is none."""
+    """Return an object; empty if the value is not an object."""
     return value if isinstance(value, dict) else {}
 
 
 def entries(value: Any) -> Sequence[Json]:
-    """The objects in a list; none where there is no list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """Return the objects in a list; none if the value is not a list."""
+    return (
+        [element for element in value if isinstance(element, dict)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def text(value: Any) -> str | None:
-    """Text, or a whole number as text; None for nothing, and for what can be no text or id."""
+    """Return a text, or a whole number as text; None for empty texts and other types."""
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -64,26 +68,26 @@ def text_or(value: Any, default: str) -> str:
 
 
 def need(value: Any, name: str) -> str:
-    found = text(value)
-    if found is None:
-        raise UnreadableResponse(f"The answer has no {name}.")
-    return found
+    required = text(value)
+    if required is None:
+        raise UnreadableResponse(f"The response has no {name}.")
+    return required
 
 
 def as_number(written: str) -> int | str:
-    """An id as requests have it inside JSON: a number, of any length; what is none stays text."""
+    """Return an id as requests hold it in JSON: a number of any length, else the text itself."""
     return int(written) if written.isascii() and written.isdecimal() else written
 
 
 def flag(value: Any) -> bool | None:
-    """True and False, also as the strings that some answers have; None for anything else."""
+    """Return a boolean, also from the texts `true` and `false`; None for anything else."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
 
 
 def whole(value: Any, name: str) -> int | None:
-    """A whole number, however it is written; None when it is missing."""
+    """Return a whole number, from a number or a text; None when it is missing."""
     number = _decimal(value, name)
     if number is None:
         return None
@@ -93,7 +97,7 @@ def whole(value: Any, name: str) -> int | None:
 
 
 def whole_or_none(value: Any) -> int | None:
-    """As `whole`, for what is nice to know: what cannot be read is missing."""
+    """As `whole`, for optional facts: an unreadable number counts as missing."""
     try:
         return whole(value, "")
     except UnreadableResponse:
@@ -101,12 +105,12 @@ def whole_or_none(value: Any) -> int | None:
 
 
 def fen(value: Any, name: str) -> int | None:
-    """An amount that is in fen already."""
+    """Return an amount that is already in fen."""
     return whole(value, name)
 
 
 def yuan(value: Any, name: str) -> int | None:
-    """An amount in yuan, as fen. Finer than a fen is nothing we could pay, so it is unreadable."""
+    """Return an amount in yuan as fen; a fraction of a fen cannot be paid and is unreadable."""
     number = _decimal(value, name)
     if number is None:
         return None
@@ -118,7 +122,7 @@ def yuan(value: Any, name: str) -> int | None:
 
 
 def yuan_or_none(value: Any) -> int | None:
-    """As `yuan`, for a price that is only shown."""
+    """As `yuan`, for a price that is only displayed."""
     try:
         return yuan(value, "")
     except UnreadableResponse:
@@ -126,7 +130,7 @@ def yuan_or_none(value: Any) -> int | None:
 
 
 def show_yuan(fen_: int) -> str:
-    """Fen as the text of yuan that requests have: 615 is `6.15`."""
+    """Write fen as yuan, as requests do: 615 is `6.15`."""
     return f"{Decimal(fen_) / 100:.2f}"
 
 
@@ -147,7 +151,7 @@ def _decimal(value: Any, name: str) -> Decimal | None:
 def moment(value: Any) -> datetime | None:
     """`20180614101942000+0800`, with or without milliseconds; `2018-06-14 10:19:42`; epoch ms.
 
-    What cannot be read is missing: no order is lost for the sake of a time.
+    An unreadable time counts as missing: it must not make an order unreadable.
     """
     written = text(value)
     if written is None:
@@ -163,8 +167,8 @@ def _moment(written: str) -> datetime:
         return datetime.strptime(written[:19], "%Y-%m-%d %H:%M:%S").replace(tzinfo=CHINA)
     if len(written) == _EPOCH_DIGITS and written.isdecimal():
         return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(written))
-    at = next((i for i, letter in enumerate(written) if letter in "+-"), len(written))
-    digits, offset = written[:at], written[at:] or "+0800"
+    sign = next((i for i, char in enumerate(written) if char in "+-"), len(written))
+    digits, offset = written[:sign], written[sign:] or "+0800"
     if len(digits) not in (_SECONDS_DIGITS, _MILLISECONDS_DIGITS) or len(offset) != _OFFSET_LENGTH:
         raise ValueError(written)
     whole_seconds = datetime.strptime(digits[:14] + offset, "%Y%m%d%H%M%S%z")
@@ -172,6 +176,6 @@ def _moment(written: str) -> datetime:
 
 
 def show_moment(at: datetime) -> str:
-    """A moment as requests have it: `20180614101942000+0800`."""
+    """Write a time as requests do: `20180614101942000+0800`."""
     local = at.astimezone(CHINA)
     return f"{local:%Y%m%d%H%M%S}{local.microsecond // 1000:03d}+0800"
