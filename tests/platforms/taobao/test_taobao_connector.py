@@ -18,7 +18,7 @@ from tradewind.platforms.model import (
     RefundRequest,
     UnavailableLine,
 )
-from tradewind.platforms.taobao.gateway import sign_push
+from tradewind.platforms.taobao.gateway import sign_notice
 from tradewind.platforms.taobao.marketplace import TRAITS
 
 ORDER = "2200778678370001234"
@@ -226,7 +226,7 @@ async def test_a_push_is_read_with_the_keys_of_the_app(stand: Stand) -> None:
     body = b'{"message_type":8,"data":{"purchase_id":"7"}}'
 
     notice = stand.taobao.read_notice(
-        {"authorization": sign_push(SECRET, KEY, body)}, body, KEY, SECRET
+        {"authorization": sign_notice(SECRET, KEY, body)}, body, KEY, SECRET
     )
 
     assert (notice.kind, notice.order_ids) == ("price_change", ("7",))

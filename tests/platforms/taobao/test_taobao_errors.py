@@ -15,7 +15,7 @@ from tradewind.platforms.failures import (
     Throttled,
     Unavailable,
 )
-from tradewind.platforms.taobao.gateway import understood
+from tradewind.platforms.taobao.gateway import read_reply
 
 GATEWAY = [
     ("IllegalAccessToken", "ISV", NotAuthorised),
@@ -64,7 +64,7 @@ BUSINESS = [
 
 def outcome(answer: Any, *, safe: bool) -> PlatformFailure:
     with pytest.raises(PlatformFailure) as raised:
-        understood(Reply(200, json.dumps(answer).encode()), lambda _: None, safe=safe)
+        read_reply(Reply(200, json.dumps(answer).encode()), lambda _: None, safe=safe)
     return raised.value
 
 
@@ -150,13 +150,13 @@ def test_a_no_without_a_code_has_no_words_either() -> None:
     ],
 )
 def test_a_yes_in_every_form(answer: Any) -> None:
-    assert understood(Reply(200, json.dumps(answer).encode()), lambda _: "yes", safe=True) == "yes"
+    assert read_reply(Reply(200, json.dumps(answer).encode()), lambda _: "yes", safe=True) == "yes"
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"1", b"<html>", b'{"code":"0"}{"code":"0"}'])
 def test_an_answer_that_nobody_can_read(body: bytes) -> None:
     for safe, means in ((True, Unavailable), (False, OutcomeUnknown)):
         with pytest.raises(PlatformFailure) as raised:
-            understood(Reply(200, body), lambda _: None, safe=safe)
+            read_reply(Reply(200, body), lambda _: None, safe=safe)
         assert type(raised.value) is means
         assert raised.value.code == "unreadable"

@@ -7,7 +7,7 @@ import pytest
 
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.model import Notice
-from tradewind.platforms.taobao.gateway import sign_push
+from tradewind.platforms.taobao.gateway import sign_notice
 from tradewind.platforms.taobao.notices import read
 
 KEY, SECRET = "500123", "helloworld"
@@ -22,7 +22,7 @@ MESSAGE = {
 
 def notice(message: Any) -> Notice:
     body = json.dumps(message).encode()
-    return read(KEY, SECRET, {"Authorization": sign_push(SECRET, KEY, body)}, body)
+    return read(KEY, SECRET, {"Authorization": sign_notice(SECRET, KEY, body)}, body)
 
 
 @pytest.mark.parametrize(
@@ -58,23 +58,23 @@ def test_the_same_bytes_are_the_same_notice() -> None:
 
 def test_the_name_of_a_header_has_no_case() -> None:
     body = json.dumps(MESSAGE).encode()
-    header = sign_push(SECRET, KEY, body)
+    header = sign_notice(SECRET, KEY, body)
 
     assert read(KEY, SECRET, {"x": "y", "authorization": header}, body).kind == "order_status"
 
 
 def forgeries() -> list[tuple[str, dict[str, str], bytes]]:
     body = json.dumps(MESSAGE).encode()
-    good = sign_push(SECRET, KEY, body)
+    good = sign_notice(SECRET, KEY, body)
     return [
         ("unsigned", {}, body),
         ("empty", {"Authorization": ""}, body),
         ("upper case", {"Authorization": good.upper()}, body),
         ("cut short", {"Authorization": good[:-1]}, body),
         ("not ascii", {"Authorization": "é" * 64}, body),
-        ("another secret", {"Authorization": sign_push("other", KEY, body)}, body),
-        ("another app", {"Authorization": sign_push(SECRET, "500124", body)}, body),
-        ("without the key", {"Authorization": sign_push(SECRET, "", body)}, body),
+        ("another secret", {"Authorization": sign_notice("other", KEY, body)}, body),
+        ("another app", {"Authorization": sign_notice(SECRET, "500124", body)}, body),
+        ("without the key", {"Authorization": sign_notice(SECRET, "", body)}, body),
         ("another body", {"Authorization": good}, body.replace(b"1234", b"1235")),
         ("a space more", {"Authorization": good}, body + b" "),
     ]
@@ -109,4 +109,4 @@ def test_what_nobody_can_act_on_is_refused(message: Any) -> None:
 def test_bytes_that_are_no_json_are_refused_even_well_signed() -> None:
     for body in (b"", b"\xff", b"message=1"):
         with pytest.raises(NoticeRejected, match="JSON"):
-            read(KEY, SECRET, {"Authorization": sign_push(SECRET, KEY, body)}, body)
+            read(KEY, SECRET, {"Authorization": sign_notice(SECRET, KEY, body)}, body)

@@ -13,7 +13,7 @@ page_numbers = st.integers(min_value=1, max_value=60)
 beyond = st.integers(min_value=-120, max_value=120)
 
 
-def asked(everything: Sequence[int], where: products.Cut) -> list[Sequence[int]]:
+def asked(everything: Sequence[int], where: products.PageSpan) -> list[Sequence[int]]:
     size = where.page_size
     return [everything[(no - 1) * size : no * size] for no in range(where.first, where.last + 1)]
 
@@ -21,21 +21,21 @@ def asked(everything: Sequence[int], where: products.Cut) -> list[Sequence[int]]
 @given(page=page_numbers, size=sizes, beyond=beyond)
 def test_a_page_holds_exactly_its_slice_of_everything(page: int, size: int, beyond: int) -> None:
     everything = range(max(0, page * size + beyond))
-    where = products.cut(page, size)
+    where = products.span_of(page, size)
     parts = asked(everything, where)
 
-    here = products.joined(parts, where, size)
+    here = products.join_pages(parts, where, size)
 
     assert list(here) == list(everything[(page - 1) * size : page * size])
-    assert where.page_size <= products.LARGEST
+    assert where.page_size <= products.LARGEST_PAGE
 
 
 @given(page=page_numbers, size=sizes, beyond=beyond)
 def test_a_next_page_is_promised_when_there_is_one(page: int, size: int, beyond: int) -> None:
     total = max(0, page * size + beyond)
-    where = products.cut(page, size)
+    where = products.span_of(page, size)
     parts = asked(range(total), where)
-    here = products.joined(parts, where, size)
+    here = products.join_pages(parts, where, size)
 
     more = products.may_follow(parts, where, size)
 
@@ -49,7 +49,7 @@ def test_a_next_page_is_promised_when_there_is_one(page: int, size: int, beyond:
 
 @given(page=page_numbers, size=sizes)
 def test_no_more_pages_are_asked_for_than_it_takes(page: int, size: int) -> None:
-    where = products.cut(page, size)
+    where = products.span_of(page, size)
 
-    assert where.last - where.first + 1 <= -(-size // products.LARGEST) + 1
+    assert where.last - where.first + 1 <= -(-size // products.LARGEST_PAGE) + 1
     assert 0 <= where.skip < where.page_size

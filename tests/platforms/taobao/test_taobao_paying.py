@@ -41,7 +41,7 @@ async def test_a_payment_that_is_refused_says_why_in_our_words(stand: Stand) -> 
         await stand.taobao.pay(ORDER, 10500, "op-1")
 
     assert (refused.value.code, refused.value.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
-    assert refused.value.message == "The marketplace refused the payment and gave no reason."
+    assert refused.value.message == "The marketplace rejected the payment and gave no reason."
 
 
 async def test_what_is_paid_is_not_paid_again(stand: Stand) -> None:

@@ -84,7 +84,7 @@ def test_a_whole_product() -> None:
 
 def test_how_a_product_is_ordered() -> None:
     assert products.listing(data_of("product"), "641592387397") == ItemListing(
-        ordered_as="4096709792297020",
+        order_id="4096709792297020",
         skus={
             "5159117406243": ListedSku("32248575036476", 3990),
             "5159117406244": ListedSku("32248575036477", 4700),

@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from platforms.taobao.scripted import NOW
 
-from tradewind.platforms.taobao.gateway import form, sign_push, sign_request
+from tradewind.platforms.taobao.gateway import form, sign_notice, sign_request
 
 PARAMS = {
     "access_token": "test",
@@ -42,7 +42,7 @@ def test_the_published_value_of_a_token_call_comes_out() -> None:
 
 def test_a_push_is_signed_in_lower_case_over_key_and_bytes() -> None:
     # By hand: printf '500123{"message_type":3}' | openssl dgst -sha256 -hmac helloworld
-    assert sign_push("helloworld", "500123", b'{"message_type":3}') == PUSHED
+    assert sign_notice("helloworld", "500123", b'{"message_type":3}') == PUSHED
 
 
 def test_a_form_carries_everything_signed_and_nothing_empty() -> None:

@@ -1,4 +1,4 @@
-"""Buying: lines and an address as the marketplace wants them, and what it answers."""
+"""Preview and creation of orders at Taobao Global."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,76 +51,85 @@ def _address(address: Address) -> str:
 
 
 def _sku(line: Line, listing: ItemListing) -> ListedSku | None:
-    """The SKU that is meant: the named one, or the only one."""
+    """Return the SKU of a line; without a name, the product's only SKU."""
     if line.sku_id is not None:
         return listing.skus.get(line.sku_id) or ListedSku(line.sku_id, None)
     return next(iter(listing.skus.values())) if len(listing.skus) == 1 else None
 
 
-def _ordered(line: Line, listings: ItemListings) -> tuple[str, str | None]:
-    """The ids that an order names a line by."""
+def _order_ids(line: Line, listings: ItemListings) -> tuple[str, str | None]:
+    """Return the ids that an order uses for the product and SKU of a line."""
     listing = listings[line.product_id]
     sku = _sku(line, listing)
-    return listing.ordered_as, sku.ordered_as if sku else None
+    return listing.order_id, sku.order_id if sku else None
 
 
 def render_params(
     lines: Sequence[Line], address: Address, listings: ItemListings
 ) -> dict[str, str]:
-    """Goods go to an address in China, which the marketplace calls a warehouse."""
+    """Write the request; the marketplace calls an address in China a warehouse."""
     items = []
     for line in lines:
-        item_id, sku_id = _ordered(line, listings)
-        named = {"item_id": item_id, "sku_id": sku_id, "quantity": line.quantity}
-        items.append({name: value for name, value in named.items() if value is not None})
-    where = _address(address)
+        item_id, sku_id = _order_ids(line, listings)
+        item = {"item_id": item_id, "sku_id": sku_id, "quantity": line.quantity}
+        items.append({name: value for name, value in item.items() if value is not None})
+    receiver = _address(address)
     return {
         "render_item_List": _json(items),  # spelled like this
         "need_supplychain_service": "false",
-        "warehouse_address": where,
-        "receiver_address": where,
+        "warehouse_address": receiver,
+        "receiver_address": receiver,
     }
 
 
 def preview(
-    data: Any, lines: Sequence[Line], listings: ItemListings, gone: Sequence[UnavailableLine] = ()
+    data: Any,
+    lines: Sequence[Line],
+    listings: ItemListings,
+    missing: Sequence[UnavailableLine] = (),
 ) -> Preview:
-    """`gone` are lines that could not even be asked about."""
+    """Read a preview; `missing` are lines that were not part of the request."""
     raw = record(data)
     if not raw:
         raise UnreadableResponse("no preview")
-    ours = {_ordered(line, listings): line for line in lines}
-    sellers = tuple(_seller(part, ours) for part in records(raw.get("render_item_list")))
+    lines_by_ids = {_order_ids(line, listings): line for line in lines}
+    sellers = tuple(_seller(part, lines_by_ids) for part in records(raw.get("render_item_list")))
     total = amount(raw.get("total_real_pay_price"))
-    unavailable = tuple(_unavailable(one, ours) for one in records(raw.get("unavailable_sku_list")))
+    unavailable = tuple(
+        _unavailable(sku, lines_by_ids) for sku in records(raw.get("unavailable_sku_list"))
+    )
     return Preview(
         sellers=sellers,
         total_fen=total if total is not None else sum(seller.total_fen for seller in sellers),
-        unavailable=(*gone, *unavailable),
+        unavailable=(*missing, *unavailable),
     )
 
 
-def _named(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> tuple[str, str | None]:
-    """A row's product and SKU by the ids that it was asked for by."""
+def _product_ids(
+    raw: Json, lines_by_ids: Mapping[tuple[str, str | None], Line]
+) -> tuple[str, str | None]:
+    """Return the product and SKU of a row, by the ids that the request used for them."""
     item_id, sku_id = identity(raw.get("item_id")) or "", identity(raw.get("sku_id"))
-    line = ours.get((item_id, sku_id)) or ours.get((item_id, None))
+    line = lines_by_ids.get((item_id, sku_id)) or lines_by_ids.get((item_id, None))
     if line is None and sku_id is None:
-        line = next((one for (item, _), one in ours.items() if item == item_id), None)
+        line = next((each for (item, _), each in lines_by_ids.items() if item == item_id), None)
     return (line.product_id, line.sku_id) if line else (item_id, sku_id)
 
 
-def _seller(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> SellerPreview:
+def _seller(raw: Json, lines_by_ids: Mapping[tuple[str, str | None], Line]) -> SellerPreview:
     total = amount(raw.get("order_fee"))
     if total is None:
         raise UnreadableResponse("a seller's part without a price")
     freight = amount(raw.get("mainland_shipping_fee")) or 0
     rows = records(raw.get("item_price_infos"))
-    lines = tuple(Line(*_named(row, ours), whole(row.get("quantity")) or 1) for row in rows)
+    lines = tuple(
+        Line(*_product_ids(row, lines_by_ids), whole(row.get("quantity")) or 1) for row in rows
+    )
     goods = sum(
         (amount(row.get("origin_price")) or 0) * line.quantity
         for row, line in zip(rows, lines, strict=True)
     )
-    # The list prices of a part that costs more than them say nothing about a discount.
+    # If a part costs more than its list prices, they say nothing about a discount.
     goods = max(goods, total - freight)
     return SellerPreview(
         seller_id=identity(raw.get("seller_id")) or text(raw.get("nick")) or "",
@@ -132,47 +141,48 @@ def _seller(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> SellerPre
     )
 
 
-def _unavailable(raw: Json, ours: Mapping[tuple[str, str | None], Line]) -> UnavailableLine:
-    said = text(raw.get("error_msg")) or text(raw.get("reason")) or ""
-    return UnavailableLine(*_named(raw, ours), reason_of(text(raw.get("error_code")) or "", said))
+def _unavailable(raw: Json, lines_by_ids: Mapping[tuple[str, str | None], Line]) -> UnavailableLine:
+    message = text(raw.get("error_msg")) or text(raw.get("reason")) or ""
+    reason = reason_of(text(raw.get("error_code")) or "", message)
+    return UnavailableLine(*_product_ids(raw, lines_by_ids), reason)
 
 
-def create_params(draft: OrderRequest, listings: ItemListings, limit_fen: int) -> dict[str, str]:
-    """`limit_fen` is the price guard: the marketplace refuses to create above it."""
-    where = _address(draft.address)
-    lines = [_order_line(at, line, listings) for at, line in enumerate(draft.lines, 1)]
+def create_params(request: OrderRequest, listings: ItemListings, limit_fen: int) -> dict[str, str]:
+    """Write the request; the marketplace rejects an order that costs more than `limit_fen`."""
+    receiver = _address(request.address)
+    lines = [_order_line(number, line, listings) for number, line in enumerate(request.lines, 1)]
     return {
-        "outer_purchase_id": draft.reference,
+        "outer_purchase_id": request.reference,
         "purchase_amount": str(limit_fen),
         "order_line_list": _json(lines),
-        "receiver": where,
-        "warehouse_address_info": where,
+        "receiver": receiver,
+        "warehouse_address_info": receiver,
         "support_partial_success": "false",
         "need_sys_retry": "false",
-        "order_remark": draft.remark or "",
+        "order_remark": request.remark or "",
     }
 
 
-def _order_line(at: int, line: Line, listings: ItemListings) -> dict[str, Any]:
-    item_id, sku_id = _ordered(line, listings)
+def _order_line(number: int, line: Line, listings: ItemListings) -> dict[str, Any]:
+    item_id, sku_id = _order_ids(line, listings)
     sku = _sku(line, listings[line.product_id])
-    named = {
+    order_line = {
         "itemId": item_id,
         "skuId": sku_id,
         "quantity": line.quantity,
         "price": sku.price_fen if sku else None,
         "currency": "CNY",
-        "orderLineNo": str(at),
+        "orderLineNo": str(number),
     }
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: value for name, value in order_line.items() if value is not None}
 
 
 def placed(data: Any) -> Placed:
-    """All orders that it became: the marketplace makes one for each seller."""
-    made = records(record(data).get("order_list"))
-    ids = tuple(found for one in made if (found := identity(one.get("purchase_id"))))
-    if not ids or len(ids) < len(made):
+    """Read the orders that were created: one for each seller."""
+    orders = records(record(data).get("order_list"))
+    ids = tuple(number for order in orders if (number := identity(order.get("purchase_id"))))
+    if not ids or len(ids) < len(orders):
         raise UnreadableResponse("an order without an id")
-    costs = [whole(one.get("estimate_amount")) for one in made]
-    known = [cost for cost in costs if cost is not None]
-    return Placed(ids, sum(known) if len(known) == len(costs) else None)
+    amounts = [whole(order.get("estimate_amount")) for order in orders]
+    readable = [amount for amount in amounts if amount is not None]
+    return Placed(ids, sum(readable) if len(readable) == len(amounts) else None)

@@ -1,4 +1,4 @@
-"""The connector: every operation of the contract, spoken to Taobao Global."""
+"""The connector of Taobao Global: the contract, in its dialect."""
 
 import asyncio
 import re
@@ -13,6 +13,7 @@ from tradewind import money
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
+from tradewind.platforms.fan_out import fan_out
 from tradewind.platforms.model import (
     Address,
     CancelState,
@@ -35,7 +36,7 @@ from tradewind.platforms.model import (
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao import baskets, notices, payments, products
 from tradewind.platforms.taobao.errors import PLATFORM, reason_of
-from tradewind.platforms.taobao.gateway import Now, TaobaoGateway, together
+from tradewind.platforms.taobao.gateway import Now, TaobaoGateway
 from tradewind.platforms.taobao.orders import OrderReader
 from tradewind.platforms.taobao.products import ITEM_PAGE, Hits, ItemListing
 
@@ -47,7 +48,7 @@ _ID = re.compile(r"[1-9][0-9]{0,18}")
 
 
 class TaobaoConnector:
-    """Taobao Global. `app_key` and `app_secret` are what pushes are signed with."""
+    """Taobao Global. `item_page` is the URL of a product's page without its id."""
 
     def __init__(
         self,
@@ -67,32 +68,32 @@ class TaobaoConnector:
         """Read a page of any size.
 
         The marketplace states no total. On a page with products, `total` is a lower bound. On an
-        empty page it is exact: the last page that has products is looked for.
+        empty page it is exact: the last page with products is searched for.
         """
-        where = products.cut(query.page, query.size)
-        wanted = range(where.first, where.last + 1)
-        found = await together(partial(self._hits, query, no, where.page_size) for no in wanted)
-        parts = [hits.offers for hits in found]
-        here = products.joined(parts, where, query.size)
-        more = products.may_follow(parts, where, query.size)
-        total = found[0].total
-        if total is None and here:
-            total = products.least_total(query.page, query.size, len(here), more=more)
+        span = products.span_of(query.page, query.size)
+        numbers = range(span.first, span.last + 1)
+        pages = await fan_out(partial(self._hits, query, no, span.page_size) for no in numbers)
+        parts = [page.offers for page in pages]
+        hits = products.join_pages(parts, span, query.size)
+        more = products.may_follow(parts, span, query.size)
+        total = pages[0].total
+        if total is None and hits:
+            total = products.least_total(query.page, query.size, len(hits), more=more)
         elif total is None:
-            total = await self._count_before(query, where.first, where.page_size, len(parts[0]))
-        offers = tuple(offer for offer in here if offer is not None)
+            total = await self._count_before(query, span.first, span.page_size, len(parts[0]))
+        offers = tuple(offer for offer in hits if offer is not None)
         return SearchPage(offers, total, query.page, query.size)
 
     async def _count_before(
         self, query: Query, page_no: int, page_size: int, on_this_page: int
     ) -> int:
-        """Count all results, given a page with which they are known to have ended.
+        """Count all results of a search that ends at this page or before it.
 
-        One call if the page before it has results, otherwise a binary search.
+        This takes one call if the page before it has results, otherwise a binary search.
         """
         if on_this_page:
             return (page_no - 1) * page_size + on_this_page
-        full, empty = 0, page_no  # the last page known to be full, the first known to be empty
+        full, empty = 0, page_no  # the last page that is full, the first that is empty
         probe = page_no - 1
         while empty - full > 1:
             number = len((await self._hits(query, probe, page_size)).offers)
@@ -112,31 +113,31 @@ class TaobaoConnector:
         )
 
     async def detail(self, product_id: str, lang: str) -> Product:
-        """The translated product; the smallest quantity is told by another operation only."""
+        """Read the translated product; another operation has its minimum quantity."""
         if not _is_id(product_id):
             raise _no_product(product_id)
-        shown = self._gateway.call(
+        detail = self._gateway.call(
             "detail",
             "/traffic/item/get",
             {"item_resource": "taobao", "item_id": product_id, **products.language(lang)},
             _existing(partial(products.product, product_id=product_id, item_page=self._item_page)),
             safe=True,
         )
-        product, least = await asyncio.gather(shown, self._least_quantity(product_id))
-        if least is None:
+        product, minimum = await asyncio.gather(detail, self._min_order_quantity(product_id))
+        if minimum is None:
             return product
-        return replace(product, offer=replace(product.offer, min_order_quantity=least))
+        return replace(product, offer=replace(product.offer, min_order_quantity=minimum))
 
-    async def _least_quantity(self, product_id: str) -> int | None:
-        """None when it is not told; the product is worth showing all the same."""
+    async def _min_order_quantity(self, product_id: str) -> int | None:
+        """Return None when it cannot be read: the product is useful without it."""
         try:
-            found = await self._listing(product_id)
+            listing = await self._listing(product_id)
         except PlatformFailure:
             return None
-        return found.min_order_quantity if isinstance(found, ItemListing) else None
+        return listing.min_order_quantity if isinstance(listing, ItemListing) else None
 
     async def _listing(self, product_id: str) -> ItemListing | Rejected:
-        """How a product is ordered, or why it cannot be."""
+        """Read the ids that orders use for a product, or why it cannot be ordered."""
         if not _is_id(product_id):
             return _no_product(product_id)
         try:
@@ -147,81 +148,81 @@ class TaobaoConnector:
                 _existing(partial(products.listing, product_id=product_id)),
                 safe=True,
             )
-        except Rejected as never:
-            return never
+        except Rejected as error:
+            return error
 
     async def _listings(
         self, lines: Sequence[Line]
     ) -> tuple[Mapping[str, ItemListing], Mapping[str, Rejected]]:
         ids = list(dict.fromkeys(line.product_id for line in lines))
-        asked = await together(partial(self._listing, one) for one in ids)
-        pairs = list(zip(ids, asked, strict=True))
-        listings = {one: found for one, found in pairs if isinstance(found, ItemListing)}
-        return listings, {one: found for one, found in pairs if isinstance(found, Rejected)}
+        results = await fan_out(partial(self._listing, product_id) for product_id in ids)
+        pairs = list(zip(ids, results, strict=True))
+        listings = {id_: result for id_, result in pairs if isinstance(result, ItemListing)}
+        return listings, {id_: result for id_, result in pairs if isinstance(result, Rejected)}
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
-        """What can be had is priced; what cannot be is listed with its reason."""
-        listings, refused = await self._listings(lines)
-        return await self._render(lines, address, listings, refused)
+        """Price the lines that can be bought, and list the others with their reasons."""
+        listings, rejected = await self._listings(lines)
+        return await self._render(lines, address, listings, rejected)
 
     async def _render(
         self,
         lines: Sequence[Line],
         address: Address,
         listings: Mapping[str, ItemListing],
-        refused: Mapping[str, Rejected],
+        rejected: Mapping[str, Rejected],
     ) -> Preview:
-        gone = [
-            UnavailableLine(line.product_id, line.sku_id, _reason(refused[line.product_id]))
+        missing = [
+            UnavailableLine(line.product_id, line.sku_id, _reason(rejected[line.product_id]))
             for line in lines
-            if line.product_id in refused
+            if line.product_id in rejected
         ]
-        left = [line for line in lines if line.product_id in listings]
-        if not left:
-            return Preview((), 0, tuple(gone))
+        orderable = [line for line in lines if line.product_id in listings]
+        if not orderable:
+            return Preview((), 0, tuple(missing))
         return await self._gateway.call(
             "preview",
             "/purchase/order/render",
-            baskets.render_params(left, address, listings),
-            partial(baskets.preview, lines=left, listings=listings, gone=gone),
+            baskets.render_params(orderable, address, listings),
+            partial(baskets.preview, lines=orderable, listings=listings, missing=missing),
             safe=True,
         )
 
-    async def create(self, draft: OrderRequest) -> Placed:
-        """Place it at most for what it is expected to cost, or, unsaid, for what it costs now.
+    async def create(self, request: OrderRequest) -> Placed:
+        """Place the order for at most its expected total, or for at most what it costs now.
 
-        The marketplace makes one set of orders for each reference, however often it is asked.
-        We rely on that for nothing: an outcome that is not known is OutcomeUnknown all the same.
+        The marketplace creates a reference's orders once, however often the call is made. We do
+        not rely on that: an unknown outcome is OutcomeUnknown all the same.
         """
-        for line in draft.lines:
+        for line in request.lines:
             if not _is_id(line.product_id):
                 raise _no_product(line.product_id)
-        listings, refused = await self._listings(draft.lines)
-        for never in refused.values():
-            raise Rejected(PLATFORM, never.code, never.message, reason=_reason(never))
-        limit = draft.expected_total_fen
+        listings, rejected = await self._listings(request.lines)
+        for error in rejected.values():
+            raise Rejected(PLATFORM, error.code, error.message, reason=_reason(error))
+        limit = request.expected_total_fen
         if limit is None:
-            limit = await self._cost(draft, listings)
+            limit = await self._cost(request, listings)
         try:
             return await self._gateway.call(
                 "create",
                 "/purchase/order/create",
-                baskets.create_params(draft, listings, limit),
+                baskets.create_params(request, listings, limit),
                 baskets.placed,
                 safe=False,
             )
-        except Rejected as never:
-            if never.reason is Reason.PRICE_CHANGED:  # the marketplace's message is in fen
+        except Rejected as rejection:
+            if rejection.reason is Reason.PRICE_CHANGED:  # the marketplace's message is in fen
                 message = f"The order costs more than {money.text(limit)} now."
-                raise Rejected(PLATFORM, never.code, message, reason=never.reason) from None
+                raise Rejected(PLATFORM, rejection.code, message, reason=rejection.reason) from None
             raise
 
-    async def _cost(self, draft: OrderRequest, listings: Mapping[str, ItemListing]) -> int:
-        now = await self._render(draft.lines, draft.address, listings, {})
-        for one in now.unavailable:
-            message = f"Product {one.product_id} cannot be had."
-            raise Rejected(PLATFORM, "unavailable", message, reason=one.reason)
-        return now.total_fen
+    async def _cost(self, request: OrderRequest, listings: Mapping[str, ItemListing]) -> int:
+        preview = await self._render(request.lines, request.address, listings, {})
+        for line in preview.unavailable:
+            message = f"Product {line.product_id} cannot be bought."
+            raise Rejected(PLATFORM, "unavailable", message, reason=line.reason)
+        return preview.total_fen
 
     async def read_one(self, order_id: str) -> PlatformOrder:
         (order,) = await self._orders.with_refunds([await self._orders.one(order_id)])
@@ -233,19 +234,19 @@ class TaobaoConnector:
     async def modified_between(
         self, since: datetime, until: datetime, page: int
     ) -> tuple[Sequence[PlatformOrder], bool]:
-        """Oldest change first.
+        """Read the orders, the oldest change first.
 
-        An order that changes between two pages leaves its place, and the next one moves up past
-        the page's end unseen. So windows have to overlap, or begin anew at the last change seen.
+        An order that changes between two reads moves to the end, and the next order moves to the
+        page before, where it is missed. So windows must overlap or restart at the last change.
         """
-        found, more = await self._orders.changed(since, until, page)
-        return await self._orders.with_refunds(found), more
+        listed, more = await self._orders.changed(since, until, page)
+        return await self._orders.with_refunds(listed), more
 
     async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
         return await self._orders.with_refunds(await self._orders.by_reference(reference))
 
     async def refunds(self, order_id: str) -> Sequence[Refund]:
-        """The refunds that the order names: the latest one of each of its lines."""
+        """Read the refunds that the order names: the latest of each of its lines."""
         return await self._orders.refunds(await self._orders.one(order_id))
 
     async def cancel(self, order_id: str) -> CancelState:
@@ -256,26 +257,24 @@ class TaobaoConnector:
         return CancelState.REQUESTED
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
-        """Have the order paid from the buyer's balance.
+        """Pay the order from the buyer's balance.
 
         The marketplace takes neither an amount nor an operation id. So the order is read first,
-        and paid only at `amount_fen`; and an order's money is taken once, whoever asks again.
+        and paid only if it costs `amount_fen`; the marketplace debits an order once.
         """
-        now = await self._orders.one(order_id)
-        if now.payment.state is PaymentState.PAID:
-            return now.payment
-        if now.order.status is Status.CREATING:
-            message = "The order is still being made."
+        current = await self._orders.one(order_id)
+        if current.payment.state is PaymentState.PAID:
+            return current.payment
+        if current.order.status is Status.CREATING:
+            message = "The order is still being created."
             raise Unavailable(
-                PLATFORM, now.order.raw_status, message, retry_after=_BUILDING_SECONDS
+                PLATFORM, current.order.raw_status, message, retry_after=_BUILDING_SECONDS
             )
-        if now.order.payment is PaymentState.CLOSED:
+        if current.order.payment is PaymentState.CLOSED:
             message = "The order was closed unpaid."
-            raise Rejected(PLATFORM, now.order.raw_status, message, reason=Reason.WRONG_STATE)
-        if now.order.total_fen != amount_fen:
-            message = (
-                f"The order costs {money.text(now.order.total_fen)}, not {money.text(amount_fen)}."
-            )
+            raise Rejected(PLATFORM, current.order.raw_status, message, reason=Reason.WRONG_STATE)
+        if current.order.total_fen != amount_fen:
+            message = f"The order costs {money.text(current.order.total_fen)}, not {money.text(amount_fen)}."
             raise Rejected(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
         paid = await self._gateway.call(
             "pay",
@@ -288,7 +287,7 @@ class TaobaoConnector:
             return await self.find_payment(order_id, operation_id)
         if paid.state is PaymentState.FAILED:
             code = paid.code or "no_code"
-            message = paid.message or "The marketplace refused the payment and gave no reason."
+            message = paid.message or "The marketplace rejected the payment and gave no reason."
             raise Rejected(PLATFORM, code, message, reason=reason_of(code, message))
         return paid
 
@@ -296,11 +295,11 @@ class TaobaoConnector:
         _not_offered("A payment page is only shown when an order is created.")
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
-        """By the order: there is one payment of it at most."""
+        """Look at the order: it has at most one payment."""
         return (await self._orders.one(order_id)).payment
 
     async def refund(self, request: RefundRequest) -> str:  # noqa: ARG002
-        _not_offered("Refunds are asked for on the marketplace's own pages.")
+        _not_offered("Refunds are requested on the marketplace's own pages.")
 
     def read_notice(
         self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
@@ -309,18 +308,18 @@ class TaobaoConnector:
 
 
 def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Read a product; a good answer without one means that there is none."""
+    """Wrap `read`: a successful response without data means that there is no product."""
 
-    def reading(data: Any) -> T:
+    def read_existing(data: Any) -> T:
         if data is None:
             raise _no_product("of this id")
         return read(data)
 
-    return reading
+    return read_existing
 
 
 def _is_id(product_id: str) -> bool:
-    """Ids are numbers there; what is none is no product, and would be called a bad parameter."""
+    """Whether this can be an id: others are rejected as bad parameters."""
     return _ID.fullmatch(product_id) is not None
 
 
@@ -329,9 +328,9 @@ def _no_product(product_id: str) -> Rejected:
     return Rejected(PLATFORM, "ITEM_NOT_FOUND", message, reason=Reason.NOT_FOUND)
 
 
-def _reason(never: Rejected) -> Reason:
-    """Why a line cannot be bought: a product that is not there is not for sale."""
-    return Reason.NOT_FOR_SALE if never.reason is Reason.NOT_FOUND else never.reason
+def _reason(error: Rejected) -> Reason:
+    """Return why a line cannot be bought: a product that does not exist is not for sale."""
+    return Reason.NOT_FOR_SALE if error.reason is Reason.NOT_FOUND else error.reason
 
 
 def _not_offered(message: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What each of the marketplace's error codes means: later, never, or nobody knows."""
+"""The error codes of Taobao Global, and the failures that they stand for."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,11 @@ from tradewind.platforms.taobao.values import Json, record, text, truth
 
 PLATFORM = "taobao"
 
-# The gateway turned the call away before anything was done; a fresh token may help.
-TOKEN_REFUSED = frozenset({"IllegalAccessToken"})
+# The gateway rejected the token before it called the operation; a fresh token may help.
+TOKEN_REJECTED = frozenset({"IllegalAccessToken"})
 
-# The gateway turned the call away, and only an operator can change that.
-_OPERATOR = TOKEN_REFUSED | {
+# The gateway rejected the call, and only an operator can change that.
+_OPERATOR = TOKEN_REJECTED | {
     "AppWhiteIpLimit",
     "IllegalAppKey",
     "IllegalRefreshToken",
@@ -33,9 +33,9 @@ _OPERATOR = TOKEN_REFUSED | {
 _TOO_MANY_CALLS = {"ApiCallLimit": 5.0, "AppCallLimit": 5.0, "SellerCallLimit": 5.0}
 _WRONG_TIME = {"IllegalTimestamp": 30.0, "InvalidTimestamp": 30.0}
 
-_NEVER = {
+_REASONS = {
     "500_001": Reason.NOT_FOR_SALE,
-    "500_002": Reason.NOT_FOUND,  # a product with choices, and none was made
+    "500_002": Reason.NOT_FOUND,  # a product with variants, and none was chosen
     "500_003": Reason.NOT_FOUND,
     "500_004": Reason.OUT_OF_STOCK,
     "500_005": Reason.BELOW_MINIMUM,
@@ -60,7 +60,7 @@ _NEVER = {
     "REFUND_NOT_EXIST": Reason.NOT_FOUND,
 }
 
-# Business codes are not published as a list; their words are what there is to go by.
+# Business codes are not published as a list, so unknown ones are classified by these words.
 _WORDS = (
     (("INVENTORY", "STOCK", "SOLD_OUT", "库存"), Reason.OUT_OF_STOCK),
     (("OFF_SHELF", "OFFLINE", "OFFSHELF", "UNAVAILABLE", "下架"), Reason.NOT_FOR_SALE),
@@ -71,31 +71,34 @@ _WORDS = (
     (("NOT_EXIST", "NOT_FOUND", "不存在"), Reason.NOT_FOUND),
 )
 
-# A failure inside the marketplace: what it had done by then, it does not say. Where one of these
-# words stands, no other word counts: 库存服务超时 is no lack of stock.
-_TROUBLE = ("BUSY", "EXCEPTION", "INTERNAL", "SYSTEM", "TIMEOUT", "TIME_OUT", "UNKNOWN")
-_TROUBLE_TOLD = ("繁忙", "超时", "异常", "稍后")
-_TROUBLED_GATEWAY = frozenset(
+# An internal error of the marketplace, with an unknown outcome. These words have precedence over
+# those above: 库存服务超时 is not a lack of stock.
+_INTERNAL_CODES = ("BUSY", "EXCEPTION", "INTERNAL", "SYSTEM", "TIMEOUT", "TIME_OUT", "UNKNOWN")
+_INTERNAL_MESSAGES = ("繁忙", "超时", "异常", "稍后")
+_INTERNAL_GATEWAY_CODES = frozenset(
     {"-1", "429", "500", "502", "503", "504", "ServiceTimeout", "ServiceUnavailable"}
 )
-_FAULT_OF_THEIRS = frozenset({"ISP", "SYSTEM"})
+_INTERNAL_KINDS = frozenset({"ISP", "SYSTEM"})
+
+
+_SUCCESS_CODES = frozenset({None, "0", "200", "SUCCESS", "success"})
 
 
 @dataclass(frozen=True, slots=True)
 class TaobaoError:
-    """A no from the marketplace. `kind` is whose fault it is, where the gateway says so."""
+    """An error of the marketplace. `kind` says whose fault it is, if the gateway names it."""
 
     code: str
     message: str
     kind: str | None = None
 
 
-def failure(refused: TaobaoError, *, safe: bool) -> PlatformFailure:
-    """`safe` is whether the call changes nothing, so that its outcome need not be found out.
+def failure(error: TaobaoError, *, safe: bool) -> PlatformFailure:
+    """Classify an error. `safe`: the call changes nothing, so that its outcome does not matter.
 
-    Only a no that we know, by its code or its words, is for good; any other may hide a yes.
+    Only an error that is known by its code or words is final; any other may hide a success.
     """
-    code, message = refused.code, refused.message
+    code, message = error.code, error.message
     if code in _OPERATOR:
         return NotAuthorised(PLATFORM, code, message, retry_after=60)
     if code in _TOO_MANY_CALLS:
@@ -103,65 +106,65 @@ def failure(refused: TaobaoError, *, safe: bool) -> PlatformFailure:
     if code in _WRONG_TIME:
         return Unavailable(PLATFORM, code, message, retry_after=_WRONG_TIME[code])
     if is_known(code):
-        return Rejected(PLATFORM, code, message, reason=_NEVER[code])
-    reason = None if _is_trouble(refused) else _worded(code, message)
+        return Rejected(PLATFORM, code, message, reason=_REASONS[code])
+    reason = None if _is_internal(error) else _reason_by_words(code, message)
     if reason is None:
         return unknown(code, message, safe=safe)
     return Rejected(PLATFORM, code, message, reason=reason)
 
 
 def unknown(code: str, message: str, *, safe: bool) -> PlatformFailure:
-    """No answer that means anything."""
+    """Return the failure for an error that says nothing about the outcome."""
     return Unavailable(PLATFORM, code, message) if safe else OutcomeUnknown(PLATFORM, code, message)
 
 
 def is_known(code: str) -> bool:
-    """Whether the code is certain to mean that nothing was done, and that nothing will be."""
-    return code in _NEVER
+    """Whether the code certainly means that nothing was done."""
+    return code in _REASONS
 
 
 def reason_of(code: str, message: str) -> Reason:
-    return _NEVER.get(code) or _worded(code, message) or Reason.OTHER
+    return _REASONS.get(code) or _reason_by_words(code, message) or Reason.OTHER
 
 
-def _worded(code: str, message: str) -> Reason | None:
-    for said in (code.upper(), message):
+def _reason_by_words(code: str, message: str) -> Reason | None:
+    for text_of_error in (code.upper(), message):
         for words, reason in _WORDS:
-            if any(word in said for word in words):
+            if any(word in text_of_error for word in words):
                 return reason
     return None
 
 
-def _is_trouble(refused: TaobaoError) -> bool:
-    if refused.kind in _FAULT_OF_THEIRS or refused.code in _TROUBLED_GATEWAY:
+def _is_internal(error: TaobaoError) -> bool:
+    if error.kind in _INTERNAL_KINDS or error.code in _INTERNAL_GATEWAY_CODES:
         return True
-    if any(word in refused.message for word in _TROUBLE_TOLD):
+    if any(word in error.message for word in _INTERNAL_MESSAGES):
         return True
-    return any(word in refused.code.upper() for word in _TROUBLE)
+    return any(word in error.code.upper() for word in _INTERNAL_CODES)
 
 
-_FINE = frozenset({None, "0", "200", "SUCCESS", "success"})
+def error_in(response: Json) -> TaobaoError | None:
+    """Read the error of the gateway or of the operation; None for a success."""
+    code = text(response.get("code"))
+    if code not in _SUCCESS_CODES:
+        kind = text(response.get("type"))
+        return TaobaoError(code or "", text(response.get("message")) or "No message.", kind)
+    return _operation_error(inner(response)) or _operation_error(
+        record(inner(response).get("data"))
+    )
 
 
-def error_in(answer: Json) -> TaobaoError | None:
-    """The gateway's own no, or that of the operation behind it; None when it is a yes."""
-    code = text(answer.get("code"))
-    if code not in _FINE:
-        kind = text(answer.get("type"))
-        return TaobaoError(code or "", text(answer.get("message")) or "No message.", kind)
-    return _business(inner(answer)) or _business(record(inner(answer).get("data")))
+def inner(response: Json) -> Json:
+    """Return the object with the result: some operations nest it in `result`."""
+    return record(response.get("result")) or response
 
 
-def inner(answer: Json) -> Json:
-    """Some operations put everything one level deeper, in `result`."""
-    return record(answer.get("result")) or answer
-
-
-def _business(said: Json) -> TaobaoError | None:
-    code = text(said.get("error_code")) or text(said.get("biz_error_code"))
-    success = truth(said.get("success"))
-    if success is True or (success is None and code in _FINE):
+def _operation_error(layer: Json) -> TaobaoError | None:
+    code = text(layer.get("error_code")) or text(layer.get("biz_error_code"))
+    success = truth(layer.get("success"))
+    if success is True or (success is None and code in _SUCCESS_CODES):
         return None
     names = ("error_msg", "error_message", "biz_error_msg", "inner_error_msg")
-    message = next((told for name in names if (told := text(said.get(name)))), "No message.")
+    messages = (text(layer.get(name)) for name in names)
+    message = next(filter(None, messages), "No message.")
     return TaobaoError(code or "no_code", message)

@@ -1,9 +1,8 @@
-"""Signed calls to the gateway of Taobao Global, and their responses."""
+"""Signed calls to the gateway of Taobao Global."""
 
-import asyncio
 import hashlib
 import hmac
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -14,15 +13,21 @@ from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao import errors
 from tradewind.platforms.taobao.values import Json, decode
 
+T = TypeVar("T")
+# Returns the time in seconds since 1970, as time.time does.
+Now = Callable[[], float]
+
+HEADERS = ("Content-Type: application/x-www-form-urlencoded;charset=utf-8",)
+
 
 def sign_request(secret: str, path: str, params: Mapping[str, str]) -> str:
-    """The `sign` of a call: over the API's path, then names and raw values, sorted by name."""
-    listed = "".join(name + params[name] for name in sorted(params) if name != "sign")
-    return _hex(secret, (path + listed).encode()).upper()
+    """Sign a request: the API's path, then names and raw values, sorted by name."""
+    concatenated = "".join(name + params[name] for name in sorted(params) if name != "sign")
+    return _hex(secret, (path + concatenated).encode()).upper()
 
 
-def sign_push(secret: str, app_key: str, body: bytes) -> str:
-    """The `Authorization` header of a push, over the bytes exactly as they came."""
+def sign_notice(secret: str, app_key: str, body: bytes) -> str:
+    """Return the `Authorization` header of a notice, computed over its raw bytes."""
     return _hex(secret, app_key.encode() + body)
 
 
@@ -31,54 +36,46 @@ def _hex(secret: str, message: bytes) -> str:
 
 
 def decode_response(body: bytes) -> Json:
-    answer = decode(body)
-    if not isinstance(answer, dict):
+    response = decode(body)
+    if not isinstance(response, dict):
         raise UnreadableResponse("not an object")
-    return answer
+    return response
 
 
-def data_of(answer: Json) -> Any:
-    return errors.inner(answer).get("data")
-
-
-T = TypeVar("T")
-# Seconds since 1970, as time.time tells them.
-Now = Callable[[], float]
-
-HEADERS = ("Content-Type: application/x-www-form-urlencoded;charset=utf-8",)
-_AT_ONCE = 4
+def data_of(response: Json) -> Any:
+    return errors.inner(response).get("data")
 
 
 def form(
     path: str, params: Mapping[str, str], app_key: str, secret: str, token: str, at: float
 ) -> bytes:
-    """The signed body of a call; what is empty is left out, since it would not be signed."""
-    everything = {
+    """Write the signed body of a call, without empty values: they would not be signed."""
+    all_params = {
         **params,
         "app_key": app_key,
         "access_token": token,
         "timestamp": str(int(at * 1000)),
         "sign_method": "sha256",
     }
-    sent = {name: value for name, value in everything.items() if value}
+    sent = {name: value for name, value in all_params.items() if value}
     return urlencode({**sent, "sign": sign_request(secret, path, sent)}).encode()
 
 
-def understood(reply: Reply, read: Callable[[Json], T], *, safe: bool) -> T:
-    """What `read` makes of a good answer; the failure that any other answer stands for."""
+def read_reply(reply: Reply, read: Callable[[Json], T], *, safe: bool) -> T:
+    """Read a successful response with `read`; raise the failure of any other."""
     try:
-        answer = decode_response(reply.body)
-        refused = errors.error_in(answer)
-        if refused is None:
-            return read(answer)
+        response = decode_response(reply.body)
+        error = errors.error_in(response)
+        if error is None:
+            return read(response)
     except UnreadableResponse as unreadable:
-        message = f"The answer cannot be read: {unreadable}."
+        message = f"The response cannot be read: {unreadable}."
         raise errors.unknown("unreadable", message, safe=safe) from None
-    raise errors.failure(refused, safe=safe)
+    raise errors.failure(error, safe=safe)
 
 
 class TaobaoGateway:
-    """Calls for the buyer whose token `get_access` hands out."""
+    """Makes calls for the buyer whose token `get_access` returns."""
 
     def __init__(self, client: PacedClient, get_access: GetAccess, now: Now) -> None:
         self._client = client
@@ -94,17 +91,17 @@ class TaobaoGateway:
         *,
         safe: bool,
     ) -> T:
-        """What `read` makes of the answer's data.
+        """Call an operation and read the data of its response with `read`.
 
-        A token that is refused is replaced once, and the call sent again: the gateway refuses
-        before anything is done, so that is right for a call that changes something, too.
+        The gateway rejects a token before it calls the operation, so the call is sent again, once,
+        with a fresh token, even if it is not safe.
         """
         access = await self._get_access(None)
         reply = await self._send(operation, path, params, access, safe=safe)
-        if _token_refused(reply):
+        if _token_rejected(reply):
             access = await self._get_access(access.access_token)
             reply = await self._send(operation, path, params, access, safe=safe)
-        return understood(reply, lambda answer: read(data_of(answer)), safe=safe)
+        return read_reply(reply, lambda response: read(data_of(response)), safe=safe)
 
     async def _send(
         self,
@@ -122,25 +119,9 @@ class TaobaoGateway:
         return await self._client.post(operation, path, prepare, safe=safe)
 
 
-def _token_refused(reply: Reply) -> bool:
+def _token_rejected(reply: Reply) -> bool:
     try:
-        refused = errors.error_in(decode_response(reply.body))
+        error = errors.error_in(decode_response(reply.body))
     except UnreadableResponse:
         return False
-    return refused is not None and refused.code in errors.TOKEN_REFUSED
-
-
-async def together(jobs: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
-    """Do all of them, a few at a time; the first that fails ends the others."""
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def in_turn(job: Callable[[], Awaitable[T]]) -> T:
-        async with turns:
-            return await job()
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(in_turn(job)) for job in jobs]
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
-    return [task.result() for task in tasks]
+    return error is not None and error.code in errors.TOKEN_REJECTED

@@ -1,4 +1,4 @@
-"""Being granted access: the page to send a person to, codes for tokens, and fresh tokens."""
+"""OAuth at Taobao Global: the authorisation page, and tokens for a code or a refresh token."""
 
 from collections.abc import Mapping, Sequence
 from time import time
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from tradewind.platforms.access import OAuthTokens
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao.gateway import HEADERS, Now, form, understood
+from tradewind.platforms.taobao.gateway import HEADERS, Now, form, read_reply
 from tradewind.platforms.taobao.values import Json, text, whole
 
 AUTHORIZE = "https://api.taobao.global/oauth/authorize"
@@ -17,14 +17,14 @@ _OWNERS = ("account", "short_code", "user_id", "seller_id", "account_id")
 
 
 class TaobaoOAuth:
-    """How an application is let in, and stays so."""
+    """Requests tokens with signed calls."""
 
     def __init__(self, now: Now = time, *, authorize: str = AUTHORIZE) -> None:
         self._now = now
         self._authorize = authorize
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
-        """Where the buyer agrees; they come back to `redirect_uri` with a code and `state`."""
+        """Return the URL of the authorisation page, which redirects with a code and `state`."""
         params = {
             "response_type": "code",
             "force_auth": "true",
@@ -42,19 +42,19 @@ class TaobaoOAuth:
         code: str,
         redirect_uri: str,  # noqa: ARG002 - only the page asks for it here
     ) -> OAuthTokens:
-        """A code works once: after OutcomeUnknown the buyer has to agree again."""
-        asked = {"code": code}
-        return await self._tokens(client, _CREATE, (app_key, app_secret), asked, safe=False)
+        """Exchange a code, which works once: after OutcomeUnknown, authorise again."""
+        params = {"code": code}
+        return await self._tokens(client, _CREATE, (app_key, app_secret), params, safe=False)
 
     async def refresh(
         self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
     ) -> OAuthTokens:
-        """NotAuthorised when the refresh token has ended, too.
+        """Refresh the tokens; NotAuthorised when the refresh token has expired as well.
 
-        Tried again when no answer comes: if the lost one used the token up, all is lost either way.
+        The call is repeated after a lost response, since there is no alternative.
         """
-        asked = {"refresh_token": refresh_token}
-        return await self._tokens(client, _REFRESH, (app_key, app_secret), asked, safe=True)
+        params = {"refresh_token": refresh_token}
+        return await self._tokens(client, _REFRESH, (app_key, app_secret), params, safe=True)
 
     async def _tokens(
         self,
@@ -70,18 +70,18 @@ class TaobaoOAuth:
 
         operation = path.removeprefix("/auth/").replace("/", "_")
         reply = await client.post(operation, path, prepare, safe=safe)
-        return understood(reply, _read, safe=safe)
+        return read_reply(reply, _read, safe=safe)
 
 
-def _read(answer: Json) -> OAuthTokens:
-    access, refresh = text(answer.get("access_token")), text(answer.get("refresh_token"))
-    lasts = whole(answer.get("expires_in"))
-    if access is None or refresh is None or lasts is None:
+def _read(response: Json) -> OAuthTokens:
+    access, refresh = text(response.get("access_token")), text(response.get("refresh_token"))
+    expires_in = whole(response.get("expires_in"))
+    if access is None or refresh is None or expires_in is None:
         raise UnreadableResponse("a token is missing")
     return OAuthTokens(
         access_token=access,
-        expires_in=lasts,
+        expires_in=expires_in,
         refresh_token=refresh,
-        refresh_expires_in=whole(answer.get("refresh_expires_in")),
-        owner=next((found for name in _OWNERS if (found := text(answer.get(name)))), None),
+        refresh_expires_in=whole(response.get("refresh_expires_in")),
+        owner=next(filter(None, (text(response.get(name)) for name in _OWNERS)), None),
     )

@@ -1,4 +1,4 @@
-"""Orders of Taobao Global: reading them by id, by our reference, or by time of change."""
+"""Orders at Taobao Global: read by id, by our reference, or by time of change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from tradewind.platforms.failures import Reason, Rejected, Unavailable, UnreadableResponse
+from tradewind.platforms.fan_out import fan_out
 from tradewind.platforms.model import (
     CloseReason,
     Item,
@@ -19,7 +20,7 @@ from tradewind.platforms.model import (
 )
 from tradewind.platforms.taobao import payments
 from tradewind.platforms.taobao.errors import PLATFORM
-from tradewind.platforms.taobao.gateway import TaobaoGateway, together
+from tradewind.platforms.taobao.gateway import TaobaoGateway
 from tradewind.platforms.taobao.values import (
     Json,
     identity,
@@ -30,6 +31,9 @@ from tradewind.platforms.taobao.values import (
     values,
     whole,
 )
+
+ORDERS_A_PAGE = 20
+_MOST_PAGES = 20
 
 _UNPAID = "WAIT_BUYER_P"
 _TO_SEND = "WAIT_SELLER_SEND_GOODS"
@@ -56,9 +60,9 @@ _CLOSERS = (
 
 @dataclass(frozen=True, slots=True)
 class ListedOrder:
-    """An order, but for its refunds: it names them, and how much each was must be asked.
+    """An order without the amounts of its refunds, which it only names.
 
-    `refunds` are all that it names, `refunded` those that succeeded.
+    `refunds` are the ids of all refunds, `refunded` of those that succeeded.
     """
 
     order: PlatformOrder
@@ -70,7 +74,7 @@ class ListedOrder:
 
 @dataclass(frozen=True, slots=True)
 class OrderPage:
-    """A page of orders; the marketplace may have made it smaller than we asked."""
+    """A page of orders; the marketplace may return fewer than the requested size."""
 
     orders: Sequence[ListedOrder]
     total: int | None
@@ -82,12 +86,14 @@ def read_page(data: Any) -> OrderPage:
     if "purchase_orders" not in raw:
         raise UnreadableResponse("no list of orders")
     listed, total = raw["purchase_orders"], whole(raw.get("results_total"))
-    shown = values(listed)
-    if not shown and total != 0 and listed not in ([], "[]"):
-        raise UnreadableResponse("a list of orders that is none")
-    if not all(isinstance(one, Mapping) for one in shown):
-        raise UnreadableResponse("an order that is no object")
-    return OrderPage(tuple(listed_order(one) for one in shown), total, whole(raw.get("page_size")))
+    elements = values(listed)
+    if not elements and total != 0 and listed not in ([], "[]"):
+        raise UnreadableResponse("a list of orders that is not a list")
+    if not all(isinstance(element, Mapping) for element in elements):
+        raise UnreadableResponse("an order that is not an object")
+    return OrderPage(
+        tuple(listed_order(element) for element in elements), total, whole(raw.get("page_size"))
+    )
 
 
 def listed_order(raw: Json) -> ListedOrder:
@@ -120,38 +126,37 @@ def listed_order(raw: Json) -> ListedOrder:
         modified_at=moment(raw.get("modify_time")),
         dispute=any(code in payments.DISPUTED for code in codes),
     )
-    named = [
+    refunds = [
         (refund, code)
         for sub, code in zip(subs, codes, strict=True)
         if (refund := identity(sub.get("refund_id"))) and code != 0
     ]
-    done = (refund for refund, code in named if code == payments.REFUND_DONE)
+    refunded = (refund for refund, code in refunds if code == payments.REFUND_DONE)
     return ListedOrder(
         order=order,
         payment=_payment(order, subs),
         paid_fen=whole(raw.get("pay_amount")) or total,
-        refunds=tuple(dict.fromkeys(refund for refund, _ in named)),
-        refunded=tuple(dict.fromkeys(done)),
+        refunds=tuple(dict.fromkeys(refund for refund, _ in refunds)),
+        refunded=tuple(dict.fromkeys(refunded)),
     )
 
 
-def add_refunds(one: ListedOrder, amounts: Mapping[str, int]) -> PlatformOrder:
-    """The order with what went back of its money; a refund of unknown amount does not count."""
-    back = sum(amounts.get(refund, 0) for refund in one.refunded)
-    if not back or one.order.payment is not PaymentState.PAID:
-        return one.order
-    whole_sum = back >= one.paid_fen
-    state = PaymentState.REFUNDED if whole_sum else PaymentState.PARTIALLY_REFUNDED
-    return replace(one.order, refunded_fen=back, payment=state)
+def add_refunds(listed: ListedOrder, amounts: Mapping[str, int]) -> PlatformOrder:
+    """Return the order with its refunded amount; a refund of unknown amount does not count."""
+    refunded_fen = sum(amounts.get(refund, 0) for refund in listed.refunded)
+    if not refunded_fen or listed.order.payment is not PaymentState.PAID:
+        return listed.order
+    fully = refunded_fen >= listed.paid_fen
+    state = PaymentState.REFUNDED if fully else PaymentState.PARTIALLY_REFUNDED
+    return replace(listed.order, refunded_fen=refunded_fen, payment=state)
 
 
 def _goods(raw: Json, total: int, freight: int) -> int:
-    """What the goods cost before discounts.
+    """Return the cost of the goods before discounts.
 
-    `purchase_amount` is what the order costs, freight included, and `product_amount` what its
-    goods do. What the two and the freight leave over is the discount. Goods that are missing, or
-    too cheap for the total (a seller who raised the price), are taken to cost what the total
-    leaves, with no discount.
+    `purchase_amount` is the total with freight, `product_amount` the cost of the goods; goods and
+    freight less the total are the discount. If the cost of the goods is missing, or too small for
+    the total (a seller raised the price), it is the total without freight, with no discount.
     """
     return max(whole(raw.get("product_amount")) or 0, total - freight)
 
@@ -165,23 +170,23 @@ def _first_paid(subs: Sequence[Json]) -> datetime | None:
 
 
 def _payment_state(raw: Json, subs: Sequence[Json], status: str) -> PaymentState:
-    """That there is a time of payment tells, even one that we cannot read."""
+    """Return the payment state; a time of payment counts even if it is unreadable."""
     if _pay_time(raw) or status in _AFTER_PAYMENT:
         return PaymentState.PAID
     paid = [bool(_pay_time(sub)) for sub in subs]
     if any(paid):
-        whole_order = all(paid) or status == _CLOSED
-        return PaymentState.PAID if whole_order else PaymentState.PARTIALLY_PAID
+        fully = all(paid) or status == _CLOSED
+        return PaymentState.PAID if fully else PaymentState.PARTIALLY_PAID
     if status == _CLOSED:
         return PaymentState.CLOSED
     return PaymentState.UNPAID if status in _STATUSES else PaymentState.UNKNOWN
 
 
 def _payment(order: PlatformOrder, subs: Sequence[Json]) -> Payment:
-    """What became of a payment that was asked for, by the order alone.
+    """Return the state of a payment, as the order shows it.
 
-    A line keeps the code of an earlier payment that failed, while another may be under way: only
-    an order that was closed unpaid says that none came to be.
+    A line keeps the code of a payment that failed while another may be in progress: only an order
+    that was closed unpaid proves that no payment was made.
     """
     if order.payment is PaymentState.PAID:
         return Payment(PaymentState.PAID)
@@ -200,14 +205,14 @@ def _status(raw: str, subs: Sequence[Json], *, paid: bool) -> Status | None:
     if raw not in (_TO_SEND, _SENT):
         return _STATUSES.get(raw)
     open_subs = [sub for sub in subs if text(sub.get("status")) != _CLOSED]
-    if open_subs and all(_is_sent(sub) for sub in open_subs):
+    if open_subs and all(_is_shipped(sub) for sub in open_subs):
         return Status.SHIPPED
-    if any(_is_sent(sub) or _parcels(sub) for sub in open_subs):
+    if any(_is_shipped(sub) or _parcels(sub) for sub in open_subs):
         return Status.PARTIALLY_SHIPPED
     return _STATUSES[raw]
 
 
-def _is_sent(sub: Json) -> bool:
+def _is_shipped(sub: Json) -> bool:
     return text(sub.get("status")) in (_SENT, _FINISHED)
 
 
@@ -223,78 +228,74 @@ def _item(sub: Json) -> Item:
         sku_id=identity(sub.get("sku_id")),
         quantity=1 if quantity is None else quantity,
         amount_fen=price,
-        shipped=_is_sent(sub) or (closed and bool(_parcels(sub))),
+        shipped=_is_shipped(sub) or (closed and bool(_parcels(sub))),
     )
 
 
 def _parcels(sub: Json) -> list[Json]:
-    """Parcels of a line; an older form has the only one in the line itself."""
+    """Return the parcels of a line; in an older format, the line itself holds its only parcel."""
     listed = records(sub.get("logistic_orders"))
     parcels = listed or [sub]
-    return [one for one in parcels if text(one.get("logistic_number"))]
+    return [parcel for parcel in parcels if text(parcel.get("logistic_number"))]
 
 
 def _shipments(subs: Sequence[Json]) -> tuple[Shipment, ...]:
-    """A parcel that holds several lines is told of by each of them."""
-    found: dict[tuple[str | None, str | None], Shipment] = {}
+    """Merge the parcels of all lines: a parcel with several lines is listed by each."""
+    by_number: dict[tuple[str | None, str | None], Shipment] = {}
     for sub in subs:
         line = identity(sub.get("sub_purchase_order_id"))
         for parcel in _parcels(sub):
             carrier = text(parcel.get("logistic_company_name"))
             number = text(parcel.get("logistic_number"))
-            known = found.get((carrier, number)) or Shipment(
+            shipment = by_number.get((carrier, number)) or Shipment(
                 carrier, number, moment(parcel.get("rts_time")), ()
             )
-            lines = dict.fromkeys((*known.item_ids, *([line] if line else [])))
-            found[carrier, number] = replace(known, item_ids=tuple(lines))
-    return tuple(found.values())
+            lines = dict.fromkeys((*shipment.item_ids, *([line] if line else [])))
+            by_number[carrier, number] = replace(shipment, item_ids=tuple(lines))
+    return tuple(by_number.values())
 
 
 def _close_reason(subs: Sequence[Json]) -> CloseReason:
-    said = next((told for sub in subs if (told := text(sub.get("close_reason")))), "").upper()
+    raw_reason = next(filter(None, (text(sub.get("close_reason")) for sub in subs)), "").upper()
     for words, reason in _CLOSERS:
-        if any(word in said for word in words):
+        if any(word in raw_reason for word in words):
             return reason
     return CloseReason.OTHER
 
 
-ORDERS_A_PAGE = 20
-_MOST_PAGES = 20
-
-
 class OrderReader:
-    """The orders of our buyer."""
+    """Reads the orders of our buyer."""
 
     def __init__(self, gateway: TaobaoGateway) -> None:
         self._gateway = gateway
 
     async def one(self, order_id: str) -> ListedOrder:
-        for found in await self.by_ids([order_id]):
-            return found
+        for listed in await self.by_ids([order_id]):
+            return listed
         message = f"There is no order {order_id}."
         raise Rejected(PLATFORM, "ORDER_NOT_EXIST", message, reason=Reason.NOT_FOUND)
 
     async def by_ids(self, order_ids: Sequence[str]) -> list[ListedOrder]:
-        """Ids are numbers there; what is none cannot exist, and would spoil the whole list."""
-        ids = [one for one in dict.fromkeys(order_ids) if one.isascii() and one.isdigit()]
+        """Read orders by their ids. Other texts than numbers would make the whole call fail."""
+        ids = [id_ for id_ in dict.fromkeys(order_ids) if id_.isascii() and id_.isdigit()]
         parts = [ids[at : at + ORDERS_A_PAGE] for at in range(0, len(ids), ORDERS_A_PAGE)]
-        asked = ({"purchase_ids": f"[{','.join(part)}]"} for part in parts)
-        answered = await together(partial(self._all, params) for params in asked)
-        return [found for part in answered for found in part if found.order.id in ids]
+        queries = ({"purchase_ids": f"[{','.join(part)}]"} for part in parts)
+        results = await fan_out(partial(self._all, params) for params in queries)
+        return [listed for result in results for listed in result if listed.order.id in ids]
 
     async def by_reference(self, reference: str) -> list[ListedOrder]:
-        """Every order of our reference; one that is shown without any is read again first."""
-        found = await self._all({"outer_purchase_id": reference})
-        told = [await self._named(one) for one in found]
-        return [one for one in told if one.order.reference == reference]
+        """Find every order of our reference; one without a reference is read again."""
+        results = await self._all({"outer_purchase_id": reference})
+        complete = [await self._with_reference(listed) for listed in results]
+        return [listed for listed in complete if listed.order.reference == reference]
 
-    async def _named(self, shown: ListedOrder) -> ListedOrder:
-        if shown.order.reference is not None:
-            return shown
+    async def _with_reference(self, listed: ListedOrder) -> ListedOrder:
+        if listed.order.reference is not None:
+            return listed
         try:
-            return await self.one(shown.order.id)
-        except Rejected as never:
-            raise Unavailable(PLATFORM, never.code, never.message) from None
+            return await self.one(listed.order.id)
+        except Rejected as error:
+            raise Unavailable(PLATFORM, error.code, error.message) from None
 
     async def changed(
         self, since: datetime, until: datetime, page_no: int
@@ -306,21 +307,22 @@ class OrderReader:
             "sort_type": "ASC",
         }
         page = await self._page(params, page_no)
-        return page.orders, _goes_on(page, page_no)
+        return page.orders, _has_next(page, page_no)
 
-    async def with_refunds(self, found: Sequence[ListedOrder]) -> list[PlatformOrder]:
-        """Orders name their refunds without amounts, so each that succeeded is asked about."""
-        ids = [(one.order.id, refund_id) for one in found for refund_id in one.refunded]
-        asked = await together(partial(self._refund, *pair) for pair in ids)
-        amounts = {refund.id: refund.amount_fen for refund in asked if refund is not None}
-        return [add_refunds(one, amounts) for one in found]
+    async def with_refunds(self, orders: Sequence[ListedOrder]) -> list[PlatformOrder]:
+        """Read the amount of every refund that succeeded; orders name refunds without amounts."""
+        ids = [(listed.order.id, refund_id) for listed in orders for refund_id in listed.refunded]
+        refunds = await fan_out(partial(self._refund, *pair) for pair in ids)
+        amounts = {refund.id: refund.amount_fen for refund in refunds if refund is not None}
+        return [add_refunds(listed, amounts) for listed in orders]
 
-    async def refunds(self, of: ListedOrder) -> list[Refund]:
-        asked = await together(partial(self._refund, of.order.id, one) for one in of.refunds)
-        return [refund for refund in asked if refund is not None]
+    async def refunds(self, listed: ListedOrder) -> list[Refund]:
+        order_id = listed.order.id
+        refunds = await fan_out(partial(self._refund, order_id, id_) for id_ in listed.refunds)
+        return [refund for refund in refunds if refund is not None]
 
     async def _refund(self, order_id: str, refund_id: str) -> Refund | None:
-        """None when the marketplace knows no such refund: its order is worth reading anyway."""
+        """Read a refund; None if it does not exist: its order is readable without it."""
         try:
             return await self._gateway.call(
                 "refunds",
@@ -333,17 +335,17 @@ class OrderReader:
             return None
 
     async def _all(self, params: Mapping[str, str]) -> list[ListedOrder]:
-        """Read every page of a query that has few; raise Unavailable unless it is complete."""
-        found: dict[str, ListedOrder] = {}
+        """Read every page of a query; Unavailable unless the result is complete."""
+        by_id: dict[str, ListedOrder] = {}
         for page_no in range(1, _MOST_PAGES + 1):
             page = await self._page(params, page_no)
-            found.update((one.order.id, one) for one in page.orders)
-            if not _goes_on(page, page_no):
-                if page.total is not None and len(found) < page.total:
-                    message = f"Of {page.total} orders, {len(found)} were shown."
+            by_id.update((listed.order.id, listed) for listed in page.orders)
+            if not _has_next(page, page_no):
+                if page.total is not None and len(by_id) < page.total:
+                    message = f"Of {page.total} orders, {len(by_id)} were listed."
                     raise Unavailable(PLATFORM, "incomplete", message)
-                return list(found.values())
-        raise Unavailable(PLATFORM, "too_many", "The answer has more orders than were asked for.")
+                return list(by_id.values())
+        raise Unavailable(PLATFORM, "too_many", "The response has more orders than were requested.")
 
     async def _page(self, params: Mapping[str, str], page_no: int) -> OrderPage:
         paged = {**params, "page_no": str(page_no), "page_size": str(ORDERS_A_PAGE)}
@@ -351,8 +353,8 @@ class OrderReader:
         return await self._gateway.call("read", path, paged, read_page, safe=True)
 
 
-def _goes_on(page: OrderPage, page_no: int) -> bool:
-    """By the number of all results, or, unsaid, by whether the page is full."""
+def _has_next(page: OrderPage, page_no: int) -> bool:
+    """Whether more pages follow, by the total, or by whether the page is full."""
     size = page.size or ORDERS_A_PAGE
     if not page.orders:
         return False

@@ -20,22 +20,22 @@ DISPUTED = frozenset({10, 20, 30})
 
 
 def payment(data: Any, order_id: str) -> Payment:
-    """Accepted is not paid, and a no that we do not know may have paid: the order tells, later."""
+    """Read the result: an accepted payment, or an unknown error, may be paid later."""
     raw = record(data)
-    for one in records(raw.get("pay_failed_results")):
-        if identity(one.get("purchase_order_id") or one.get("gspOrderId")) == order_id:
-            code = text(one.get("errorCode")) or text(one.get("reason")) or "no_code"
+    for failed in records(raw.get("pay_failed_results")):
+        if identity(failed.get("purchase_order_id") or failed.get("gspOrderId")) == order_id:
+            code = text(failed.get("errorCode")) or text(failed.get("reason")) or "no_code"
             state = PaymentState.FAILED if is_known(code) else PaymentState.PROCESSING
-            return Payment(state, code, text(one.get("errorMessage")))
+            return Payment(state, code, text(failed.get("errorMessage")))
     if order_id in map(identity, values(raw.get("pay_failure_purchase_order_ids"))):
         return Payment(PaymentState.PROCESSING, "no_code", None)
     if order_id in map(identity, values(raw.get("will_pay_purchase_order_ids"))):
         return Payment(PaymentState.PROCESSING)
-    raise UnreadableResponse("a payment that is neither accepted nor refused")
+    raise UnreadableResponse("a payment that is neither accepted nor failed")
 
 
 def refund(data: Any, refund_id: str, order_id: str) -> Refund:
-    """A refund; a state that we do not know counts as still asked for."""
+    """Read a refund; an unknown state counts as requested."""
     aggregate = record(record(data).get("refund_order_aggregate")) or record(data)
     raw = record(aggregate.get("refund_order"))
     amount, raw_status = whole(raw.get("refund_fee")), text(raw.get("refund_status"))

@@ -1,4 +1,4 @@
-"""Search and detail at Taobao Global: requests, pages, and what the responses say."""
+"""Product search and detail at Taobao Global."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from tradewind.platforms.taobao.values import (
 
 T = TypeVar("T")
 
-LARGEST = 20
+LARGEST_PAGE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Which of the marketplace's pages hold one of ours, and what to skip at their start."""
+class PageSpan:
+    """The marketplace's pages that hold a page of ours, and how many results to skip."""
 
     page_size: int
     first: int
@@ -34,39 +34,42 @@ class Cut:
     skip: int
 
 
-def cut(page: int, size: int) -> Cut:
-    if size <= LARGEST:
-        return Cut(size, page, page, 0)
+def span_of(page: int, size: int) -> PageSpan:
+    """Map a page of any size to the marketplace's pages of at most twenty."""
+    if size <= LARGEST_PAGE:
+        return PageSpan(size, page, page, 0)
     begin, end = (page - 1) * size, page * size
-    first = begin // LARGEST
-    return Cut(LARGEST, first + 1, (end - 1) // LARGEST + 1, begin - first * LARGEST)
+    first = begin // LARGEST_PAGE
+    return PageSpan(
+        LARGEST_PAGE, first + 1, (end - 1) // LARGEST_PAGE + 1, begin - first * LARGEST_PAGE
+    )
 
 
-def joined(parts: Sequence[Sequence[T]], where: Cut, size: int) -> Sequence[T]:
-    """Our page. A short part ends the results, whatever the parts after it hold."""
-    found: list[T] = []
+def join_pages(parts: Sequence[Sequence[T]], span: PageSpan, size: int) -> Sequence[T]:
+    """Return our page. A short part ends the results, whatever the parts after it hold."""
+    results: list[T] = []
     for part in parts:
-        found.extend(part)
-        if len(part) < where.page_size:
+        results.extend(part)
+        if len(part) < span.page_size:
             break
-    return tuple(found[where.skip : where.skip + size])
+    return tuple(results[span.skip : span.skip + size])
 
 
-def least_total(page: int, size: int, found: int, *, more: bool) -> int:
-    """How many results there are at least, since the marketplace does not say how many.
+def least_total(page: int, size: int, on_page: int, *, more: bool) -> int:
+    """Return a lower bound of the total, which the marketplace does not state.
 
-    One more than were seen, while more may follow, so that there is a next page to ask for.
+    It is one more than were read while more may follow, so that there is a next page.
     """
-    return (page - 1) * size + found + (1 if more else 0)
+    return (page - 1) * size + on_page + (1 if more else 0)
 
 
-def may_follow(parts: Sequence[Sequence[T]], where: Cut, size: int) -> bool:
-    """Whether there may be results after our page: every part is full, or they reach beyond it."""
-    held = 0
+def may_follow(parts: Sequence[Sequence[T]], span: PageSpan, size: int) -> bool:
+    """Whether results may follow our page: every part is full, or they reach beyond it."""
+    results = 0
     for part in parts:
-        held += len(part)
-        if len(part) < where.page_size:
-            return held > where.skip + size
+        results += len(part)
+        if len(part) < span.page_size:
+            return results > span.skip + size
     return True
 
 
@@ -77,17 +80,17 @@ _SORTS = {
     Sort.PRICE_DESC: "PRICE_DESC",
     Sort.SALES_DESC: "SALE_QTY_DESC",
 }
-# Chinese is what everything is written in; for any other language there is no translation.
+# Everything is written in Chinese; into other languages there is no translation.
 _LANGUAGES = frozenset({"en", "ja", "ko", "ru", "vi"})
 
 
 def language(lang: str) -> dict[str, str]:
-    known = lang.partition("-")[0].lower()
-    return {"language": known} if known in _LANGUAGES else {}
+    language_code = lang.partition("-")[0].lower()
+    return {"language": language_code} if language_code in _LANGUAGES else {}
 
 
 def search_params(query: Query, page_no: int, page_size: int) -> dict[str, str]:
-    """Price limits are in fen, though the prices that come back are in yuan."""
+    """Write the request: price limits are in fen, though the prices in results are in yuan."""
     bounds = (("min_price", query.min_price_fen), ("max_price", query.max_price_fen))
     filters = [f"{name}:{fen}" for name, fen in bounds if fen is not None]
     params = {
@@ -103,9 +106,9 @@ def search_params(query: Query, page_no: int, page_size: int) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """One page of the marketplace's own, and how much there is in all, should it ever say.
+    """A page of the marketplace, and the total if it states one.
 
-    A hit without an id cannot be bought and is None; it takes up its place in the page.
+    A hit without an id cannot be bought and is None, so that the page keeps its length.
     """
 
     offers: Sequence[Offer | None]
@@ -113,11 +116,11 @@ class Hits:
 
 
 def hits(data: Any, item_page: str) -> Hits:
-    found = {} if data is None else data
-    if not isinstance(found, Mapping) or not isinstance(found.get("data"), list | None):
+    page = {} if data is None else data
+    if not isinstance(page, Mapping) or not isinstance(page.get("data"), list | None):
         raise UnreadableResponse("no list of products")
-    offers = tuple(_hit(raw, item_page) for raw in values(found.get("data")))
-    return Hits(offers, whole(found.get("results_total")))
+    offers = tuple(_hit(raw, item_page) for raw in values(page.get("data")))
+    return Hits(offers, whole(page.get("results_total")))
 
 
 def _hit(hit: Any, item_page: str) -> Offer | None:
@@ -131,7 +134,7 @@ def _hit(hit: Any, item_page: str) -> Offer | None:
         title=text(raw.get("title")) or "",
         title_translated=text(record(raw.get("multi_language_info")).get("title")),
         url=item_page + item_id,
-        image_url=_address(raw.get("main_image_url")),
+        image_url=_url(raw.get("main_image_url")),
         price_fen=price,
         price_max_fen=price,
         min_order_quantity=None,
@@ -144,33 +147,33 @@ def _hit(hit: Any, item_page: str) -> Offer | None:
 
 @dataclass(frozen=True, slots=True)
 class ListedSku:
-    """A SKU by the id that orders use, and its price now."""
+    """The id that orders use for a SKU, and its current price."""
 
-    ordered_as: str
+    order_id: str
     price_fen: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ItemListing:
-    """A product as it is ordered, which is by other ids than those that a search finds."""
+    """The ids that orders use for a product and its SKUs; searches use others."""
 
-    ordered_as: str
+    order_id: str
     skus: Mapping[str, ListedSku]
     min_order_quantity: int | None
 
 
 def listing(data: Any, product_id: str) -> ItemListing:
-    """Where the marketplace names no other ids, its first ones serve."""
+    """Read a listing; without ids for orders, the ids of the search are used."""
     raw = record(data)
     if not raw:
         raise UnreadableResponse("no product")
     skus = {
-        found: ListedSku(identity(sku.get("mp_skuId")) or found, _price(sku))
+        sku_id: ListedSku(identity(sku.get("mp_skuId")) or sku_id, _price(sku))
         for sku in records(raw.get("sku_list"))
-        if (found := identity(sku.get("sku_id")))
+        if (sku_id := identity(sku.get("sku_id")))
     }
-    ordered_as = identity(raw.get("mp_id")) or product_id
-    return ItemListing(ordered_as, skus, whole(raw.get("begin_amount")))
+    order_id = identity(raw.get("mp_id")) or product_id
+    return ItemListing(order_id, skus, whole(raw.get("begin_amount")))
 
 
 def product(data: Any, product_id: str, item_page: str) -> Product:
@@ -182,7 +185,7 @@ def product(data: Any, product_id: str, item_page: str) -> Product:
     prices = [sku.price_fen for sku in skus if sku.price_fen is not None]
     price = _price(raw)
     stocks = [sku.stock for sku in skus if sku.stock is not None]
-    images = tuple(found for one in values(raw.get("pic_urls")) if (found := _address(one)))
+    images = tuple(url for raw_url in values(raw.get("pic_urls")) if (url := _url(raw_url)))
     offer = Offer(
         id=identity(raw.get("item_id")) or product_id,
         title=text(raw.get("title")) or "",
@@ -209,37 +212,37 @@ def product(data: Any, product_id: str, item_page: str) -> Product:
 
 
 def _skus(raw: Json, translated: Json) -> tuple[Sku, ...]:
-    words = {
-        identity(one.get("sku_id")): _attributes(one)
-        for one in records(translated.get("sku_properties"))
+    translations = {
+        identity(sku.get("sku_id")): _attributes(sku)
+        for sku in records(translated.get("sku_properties"))
     }
     return tuple(
         Sku(
-            id=found,
-            attributes=words.get(found) or _attributes(sku),
+            id=sku_id,
+            attributes=translations.get(sku_id) or _attributes(sku),
             price_fen=_price(sku),
             stock=whole(sku.get("quantity")),
-            image_url=_address(sku.get("pic_url")),
+            image_url=_url(sku.get("pic_url")),
         )
         for sku in records(raw.get("sku_list"))
-        if (found := identity(sku.get("sku_id")))
+        if (sku_id := identity(sku.get("sku_id")))
     )
 
 
 def _attributes(raw: Json) -> dict[str, str]:
     return {
-        name: text(one.get("value_name")) or ""
-        for one in records(raw.get("properties"))
-        if (name := text(one.get("prop_name")))
+        name: text(attribute.get("value_name")) or ""
+        for attribute in records(raw.get("properties"))
+        if (name := text(attribute.get("prop_name")))
     }
 
 
 def _price(raw: Json) -> int | None:
-    """In fen here. What is paid is the promotion's price, if there is one; coupons are not ours."""
+    """Return the price in fen: that of a promotion, if there is one; coupons do not count."""
     return whole(raw.get("promotion_price")) or whole(raw.get("price"))
 
 
-def _address(raw: Any) -> str | None:
-    """Pictures are often addressed without a scheme."""
-    found = text(raw)
-    return f"https:{found}" if found and found.startswith("//") else found
+def _url(raw: Any) -> str | None:
+    """Return the URL of a picture, which often has no scheme."""
+    url = text(raw)
+    return f"https:{url}" if url and url.startswith("//") else url

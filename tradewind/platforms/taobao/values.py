@@ -1,4 +1,4 @@
-"""Reading single values of the marketplace's JSON, where numbers and strings change places."""
+"""Values as Taobao Global writes them: numbers as texts, and texts as numbers."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 _LARGEST_FEN = 10**18
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _CHINA = timezone(timedelta(hours=8))
-# Times are in milliseconds; a number this small can only be seconds.
+# Times are in milliseconds; a smaller number can only be seconds.
 _LEAST_MILLISECONDS = 100_000_000_000
 
 
@@ -31,7 +31,7 @@ def decode(body: bytes | str) -> Any:
 
 
 def text(raw: Any) -> str | None:
-    """A string, or a number spelled as one; None for what is missing, empty or something else."""
+    """Return a text, or a number as text; None for empty texts and other types."""
     if isinstance(raw, bool) or not isinstance(raw, str | int | Decimal):
         return None
     spelled = str(raw).strip()
@@ -39,19 +39,19 @@ def text(raw: Any) -> str | None:
 
 
 def identity(raw: Any) -> str | None:
-    """An id; they count from one, so a zero is none."""
+    """Return an id; zero means that there is none."""
     spelled = text(raw)
     return None if spelled == "0" else spelled
 
 
 def whole(raw: Any) -> int | None:
-    """A whole number. An amount that is documented in fen is read by this, and no other way."""
+    """Return a whole number; amounts that are documented in fen are read by this only."""
     spelled = text(raw)
     return int(spelled) if spelled is not None and _WHOLE.fullmatch(spelled) else None
 
 
 def fen_of_yuan(raw: Any) -> int | None:
-    """Fen of an amount that is documented in yuan; None for a part of a fen."""
+    """Return the fen of an amount that is documented in yuan; None for a fraction of a fen."""
     try:
         fen = Decimal(text(raw) or "") * 100
         fits = abs(fen) <= _LARGEST_FEN and fen == fen.to_integral_value()
@@ -61,12 +61,12 @@ def fen_of_yuan(raw: Any) -> int | None:
 
 
 def amount(raw: Any) -> int | None:
-    """Fen, bare or as `{amount, currency}`."""
+    """Return fen, from a number or from `{amount, currency}`."""
     return whole(raw["amount"] if isinstance(raw, Mapping) and "amount" in raw else raw)
 
 
 def moment(raw: Any) -> datetime | None:
-    """A time in milliseconds, or spelled out, which is then China's time unless it says other."""
+    """Read milliseconds, or a written time, which is China's unless it has an offset."""
     spelled = identity(raw)
     if spelled is None:
         return None
@@ -86,21 +86,21 @@ def truth(raw: Any) -> bool | None:
 
 
 def record(raw: Any) -> Json:
-    """An object, also one that came as a string of JSON; empty when it is none."""
-    found = _unpacked(raw)
-    return found if isinstance(found, Mapping) else {}
+    """Return an object, also from a text of JSON; empty if the value is not an object."""
+    value = _unpacked(raw)
+    return value if isinstance(value, Mapping) else {}
 
 
 def records(raw: Any) -> list[Json]:
-    """The objects of a list; a lone object counts as a list of one."""
-    return [one for one in values(raw) if isinstance(one, Mapping)]
+    """Return the objects of a list; a single object counts as a list."""
+    return [element for element in values(raw) if isinstance(element, Mapping)]
 
 
 def values(raw: Any) -> list[Any]:
-    found = _unpacked(raw)
-    if isinstance(found, Mapping):
-        return [found]
-    return found if isinstance(found, list) else []
+    value = _unpacked(raw)
+    if isinstance(value, Mapping):
+        return [value]
+    return value if isinstance(value, list) else []
 
 
 def _unpacked(raw: Any) -> Any:
