@@ -262,3 +262,20 @@ async def test_a_create_without_an_answer_is_found_out(stand: Stand) -> None:
     assert {one.id for one in found} == stand.made(draft.reference)
     assert len(found) == 1
     assert stand.count("create.calls") == before + 1
+
+
+@pytest.mark.parametrize("sku_id", ["1234567890", "no-such-variant"])
+async def test_a_variant_that_does_not_exist_is_unavailable(stand: Stand, sku_id: str) -> None:
+    """Whatever it looks like, the preview lists it, and an order with it is rejected."""
+    good = await stand.line()
+    unknown = replace(good, sku_id=sku_id)
+
+    preview = await stand.connector.preview([good, unknown], ADDRESS)
+    rejected = await outcome(stand.connector.create(await stand.draft(unknown)))
+
+    assert [(line.sku_id, line.reason) for line in preview.unavailable] == [
+        (sku_id, Reason.NOT_FOUND)
+    ]
+    assert preview.total_fen > 0
+    assert isinstance(rejected, Rejected)
+    assert rejected.reason is Reason.NOT_FOUND

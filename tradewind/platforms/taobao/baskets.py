@@ -50,6 +50,13 @@ def _address(address: Address) -> str:
     )
 
 
+def has_sku(line: Line, listing: ItemListing) -> bool:
+    """Whether the product can have the SKU of a line; a listing without SKUs does not tell."""
+    if line.sku_id is None:
+        return True
+    return line.sku_id in listing.skus if listing.skus else line.sku_id.isdecimal()
+
+
 def _sku(line: Line, listing: ItemListing) -> ListedSku | None:
     """Return the SKU of a line; without a name, the product's only SKU."""
     if line.sku_id is not None:

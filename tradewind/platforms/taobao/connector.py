@@ -177,7 +177,13 @@ class TaobaoConnector:
             for line in lines
             if line.product_id in rejected
         ]
-        orderable = [line for line in lines if line.product_id in listings]
+        listed = [line for line in lines if line.product_id in listings]
+        orderable = [line for line in listed if baskets.has_sku(line, listings[line.product_id])]
+        missing += [
+            UnavailableLine(line.product_id, line.sku_id, Reason.NOT_FOUND)
+            for line in listed
+            if line not in orderable
+        ]
         if not orderable:
             return Preview((), 0, tuple(missing))
         return await self._gateway.call(
@@ -200,6 +206,10 @@ class TaobaoConnector:
         listings, rejected = await self._listings(request.lines)
         for error in rejected.values():
             raise Rejected(PLATFORM, error.code, error.message, reason=_reason(error))
+        for line in request.lines:
+            if not baskets.has_sku(line, listings[line.product_id]):
+                message = f"Product {line.product_id} has no variant {line.sku_id}."
+                raise Rejected(PLATFORM, "SKU_NOT_FOUND", message, reason=Reason.NOT_FOUND)
         limit = request.expected_total_fen
         if limit is None:
             limit = await self._cost(request, listings)
@@ -274,7 +284,8 @@ class TaobaoConnector:
             message = "The order was closed unpaid."
             raise Rejected(PLATFORM, current.order.raw_status, message, reason=Reason.WRONG_STATE)
         if current.order.total_fen != amount_fen:
-            message = f"The order costs {money.text(current.order.total_fen)}, not {money.text(amount_fen)}."
+            total = money.text(current.order.total_fen)
+            message = f"The order costs {total}, not {money.text(amount_fen)}."
             raise Rejected(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
         paid = await self._gateway.call(
             "pay",
