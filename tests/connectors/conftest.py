@@ -20,9 +20,11 @@ def _of(platform: str) -> object:
 
 
 @pytest.fixture(params=[_of(platform) for platform in PLATFORMS])
-async def stand(request: pytest.FixtureRequest, simulator: Market) -> AsyncIterator[Stand]:
+async def stand(
+    request: pytest.FixtureRequest, simulator: Market, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Stand]:
     """A connector and its marketplace, as new: no orders, no faults, good tokens."""
+    monkeypatch.setattr("tradewind.platforms.paced_client._FIRST_PAUSE", 0.01)
     simulator.control("reset")
-    async with standing(request.param, simulator) as made:
-        yield made
-    simulator.control("reset")
+    async with standing(request.param, simulator) as running:
+        yield running

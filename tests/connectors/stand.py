@@ -29,9 +29,9 @@ from tradewind.platforms.registry import MARKETPLACES
 
 T = TypeVar("T")
 
-PLATFORMS = ("sandbox", "alibaba", "taobao")
+# Each dialect once: the sandbox is the connector of 1688 under another name.
+PLATFORMS = ("alibaba", "taobao")
 # Below the simulator's address, as the settings of an installation would say it.
-_PATHS = {"taobao": "/rest"}
 
 # Magic products, by what happens to whoever buys them.
 PLAIN, OUT_OF_STOCK, PRICE_RISES, PAYMENT_FAILS = 1, 2, 3, 4
@@ -59,8 +59,8 @@ async def _no_pace(_: float) -> None:
     """The simulator bears any speed."""
 
 
-class HastyLink(PacedClient):
-    """The real link, whose patience a test sets: a hanging marketplace must not hold it up."""
+class HastyClient(PacedClient):
+    """The real client with a deadline that a test sets: a hanging marketplace must not block it."""
 
     patience = _PATIENCE_SECONDS
 
@@ -80,7 +80,7 @@ class HastyLink(PacedClient):
 class Keys:
     """Hands out the demo credentials, and refreshes them when they are refused."""
 
-    def __init__(self, marketplace: Marketplace, link: PacedClient) -> None:
+    def __init__(self, marketplace: Marketplace, client: PacedClient) -> None:
         assert marketplace.demo is not None
         assert marketplace.demo.access_token is not None
         assert marketplace.demo.refresh_token is not None
@@ -88,13 +88,13 @@ class Keys:
         self.access_token = marketplace.demo.access_token
         self.refresh_token = marketplace.demo.refresh_token
         self.refreshes = 0
-        self._oauth, self._link = marketplace.oauth, link
+        self._oauth, self._client = marketplace.oauth, client
 
     async def access(self, refused: str | None) -> PlatformAccess:
         if refused == self.access_token:
             self.refreshes += 1
             tokens = await self._oauth.refresh(
-                self._link, self.app_key, self.app_secret, self.refresh_token
+                self._client, self.app_key, self.app_secret, self.refresh_token
             )
             self.access_token, self.refresh_token = tokens.access_token, tokens.refresh_token
         return PlatformAccess(self.app_key, self.app_secret, self.access_token)
@@ -107,7 +107,7 @@ class Stand:
     platform: str
     market: Market
     marketplace: Marketplace
-    link: HastyLink
+    client: HastyClient
     keys: Keys
     connector: Connector
     _lines: dict[tuple[int, int], Line] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Stand:
 
     def hurry(self) -> None:
         """From now on, wait only briefly for an answer."""
-        self.link.patience = HASTY_SECONDS
+        self.client.patience = HASTY_SECONDS
 
     def wait(self, seconds: float) -> None:
         self.market.clock(advance_seconds=seconds)
@@ -183,14 +183,15 @@ class Stand:
 @asynccontextmanager
 async def standing(platform: str, market: Market) -> AsyncIterator[Stand]:
     marketplace = MARKETPLACES[platform]
-    client = Client()
-    link = HastyLink(platform, market.url + _PATHS.get(platform, ""), client, _no_pace)
-    keys = Keys(marketplace, link)
-    connector = marketplace.connect(link, keys.access)
+    http = Client()
+    url = market.url + (marketplace.simulator_path or "")
+    client = HastyClient(platform, url, http, _no_pace)
+    keys = Keys(marketplace, client)
+    connector = marketplace.connect(client, keys.access)
     try:
-        yield Stand(platform, market, marketplace, link, keys, connector)
+        yield Stand(platform, market, marketplace, client, keys, connector)
     finally:
-        await client.close()
+        await http.close()
 
 
 def magic(spell: int) -> str:

@@ -9,7 +9,7 @@ from connectors.stand import (
     BUILT_SECONDS,
     HASTY_SECONDS,
     SETTLED_SECONDS,
-    HastyLink,
+    HastyClient,
     Stand,
     adds_up,
     new_operation,
@@ -292,9 +292,9 @@ async def test_nobody_is_there(stand: Stand) -> None:
 
     async def no_pace(_: float) -> None: ...
 
-    link = HastyLink(stand.platform, "http://127.0.0.1:9", client, no_pace)
-    link.patience = HASTY_SECONDS
-    lost = stand.marketplace.connect(link, stand.keys.access)
+    hasty = HastyClient(stand.platform, "http://127.0.0.1:9", client, no_pace)
+    hasty.patience = HASTY_SECONDS
+    lost = stand.marketplace.connect(hasty, stand.keys.access)
     try:
         calls: list[Awaitable[object]] = [
             lost.search(Query("backpack")),

@@ -1,5 +1,7 @@
 """Every connector follows an order to its end: cancelled, shipped, closed by others, repriced."""
 
+from dataclasses import replace
+
 import pytest
 from connectors.stand import (
     CLOSES_SOON,
@@ -12,10 +14,14 @@ from connectors.stand import (
     Stand,
     adds_up,
     outcome,
+    standing,
 )
+from simulator.sandbox_kit import Market
 
+from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.failures import Reason, Rejected, Unavailable
-from tradewind.platforms.model import CancelState, CloseReason, PaymentState, Status
+from tradewind.platforms.model import CancelState, CloseReason, PaymentState, Query, Status
+from tradewind.platforms.registry import MARKETPLACES
 
 TWO_HOURS = 7_201.0
 
@@ -164,3 +170,20 @@ async def test_a_seller_takes_something_off(stand: Stand) -> None:
     assert (cheaper.total_fen, cheaper.freight_fen) == (2_001, 400)
     assert adds_up(cheaper)
     assert min(cheaper.goods_fen, cheaper.discount_fen) >= 0
+
+
+@pytest.mark.xdist_group("connector-alibaba")
+async def test_the_sandbox_is_the_connector_of_1688(simulator: Market) -> None:
+    """It has its own name, credentials and buyer; everything else is tested as `alibaba`."""
+    simulator.control("reset")
+    traits, alibaba = MARKETPLACES["sandbox"].traits, MARKETPLACES["alibaba"].traits
+    names = replace(alibaba, platform="sandbox", name="Sandbox", aliases=(), picture_origins=())
+    assert traits == names
+
+    async with standing("sandbox", simulator) as stand:
+        assert isinstance(stand.connector, AlibabaConnector)
+        order = await stand.paid()
+        found = await stand.connector.search(Query("backpack"))
+
+    assert (order.status, order.payment) == (Status.PAID, PaymentState.PAID)
+    assert found.total > 0

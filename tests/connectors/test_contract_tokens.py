@@ -79,7 +79,7 @@ async def test_tokens_are_had_for_a_code(stand: Stand) -> None:
     back = parse_qs(urlsplit(agreed.headers["location"]).query)
 
     tokens = await oauth.exchange(
-        stand.link, keys.app_key, keys.app_secret, back["code"][0], "http://127.0.0.1/back"
+        stand.client, keys.app_key, keys.app_secret, back["code"][0], "http://127.0.0.1/back"
     )
     keys.access_token, keys.refresh_token = tokens.access_token, tokens.refresh_token
 
@@ -96,7 +96,7 @@ async def test_a_code_works_once(stand: Stand) -> None:
 
     with pytest.raises(Rejected):
         await stand.marketplace.oauth.exchange(
-            stand.link, keys.app_key, keys.app_secret, "not-a-code", "http://127.0.0.1/back"
+            stand.client, keys.app_key, keys.app_secret, "not-a-code", "http://127.0.0.1/back"
         )
 
 
