@@ -1,16 +1,27 @@
-"""Orders: synced in batches, and looked at with and without a refresh, against the bare cost."""
+"""Orders: what one costs PostgreSQL until it is paid; syncs and reads against their bare cost."""
 
 import asyncio
 import json
+import os
+import re
+import sys
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
+import asyncpg
+
 from bench import servers
+from tradewind.accounts.model import Role
+from tradewind.accounts.register import register
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.auth.api_keys.issue import issue
+from tradewind.auth.passwords import Passwords
 from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.orders import sql_leases, sync
@@ -20,11 +31,14 @@ from tradewind.platforms.configured_credentials import store_configured_credenti
 from tradewind.platforms.contract import Connector
 from tradewind.runtime.wiring import configured_credentials, platforms_of
 from tradewind.settings import settings
+from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
 _ORDERS = 160
 _ROUNDS = 5
+_PAID_ORDERS = 50
+_STATEMENT = re.compile(rb"LOG:  (?:statement|execute [^:]*): ")
 _PRODUCT = "900000000001"
 _ADDRESS = {
     "name": "张三",
@@ -40,6 +54,7 @@ _STEPS = ["pay", "partial_ship", "ship", "receive", "complete"]
 
 def run(database_url: str, key: str) -> None:
     logs.configure("json", "warning")  # a line per call to a terminal would be what is measured
+    cost(database_url, key)
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         environ = {
@@ -75,13 +90,127 @@ def run(database_url: str, key: str) -> None:
             print(f"  {ratio:5.3f}  {name}")
 
 
+def cost(database_url: str, key: str) -> None:
+    """Print what one order costs PostgreSQL, from its creation to the payment on the sandbox."""
+    approver = asyncio.run(_make_approver(database_url))
+    asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'none'"))
+    cpu, _ = _pay_orders(database_url, key, approver)
+    asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'all'"))
+    _, statements = _pay_orders(database_url, key, approver)
+    asyncio.run(_execute(database_url, "ALTER DATABASE tradewind RESET log_statement"))
+    print("\nAn order from its creation until it is paid, on the sandbox")
+    print(f"  {cpu * 1000:5.1f}  ms of CPU of PostgreSQL's backends")
+    print(f"  {statements['all']:5.1f}  statements, BEGIN and COMMIT counted")
+    print(f"  {statements['POST']:5.1f}  of them for POST /v1/orders (at most 12)")
+
+
+def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict[str, float]]:
+    """Pay orders one after another; seconds of CPU and statements for one of them."""
+    with ExitStack() as stack:
+        simulator = stack.enter_context(servers.simulator())
+        environ = {
+            "TRADEWIND_SANDBOX_URL": simulator,
+            "TRADEWIND_DATABASE_URL": database_url,
+            "TRADEWIND_LOG_LEVEL": "warning",
+            "TRADEWIND_REFRESH_MIN_AGE": "3600",
+        }
+        api = stack.enter_context(servers.tradewind(database_url, environ))
+        port = servers.free_port()
+        worker = [sys.executable, "-m", "tradewind", "worker"]
+        listen = {**environ, "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
+        stack.enter_context(servers.process(worker, listen, f"http://127.0.0.1:{port}/healthz"))
+        body = _order_body(api, key)
+        for _ in range(10):  # until every connection has planned its statements
+            _pay_order(api, key, approver, body)
+        log = asyncio.run(_log_of(database_url))
+        cpu, start, posts = asyncio.run(_backend_seconds(database_url)), log.stat().st_size, 0
+        for _ in range(_PAID_ORDERS):
+            posts += _pay_order(api, key, approver, body, log)
+        cpu = asyncio.run(_backend_seconds(database_url)) - cpu
+        statements = {"all": _statements_since(log, start), "POST": posts}
+    return cpu / _PAID_ORDERS, {name: n / _PAID_ORDERS for name, n in statements.items()}
+
+
+def _pay_order(api: str, key: str, approver: str, body: object, log: Path | None = None) -> int:
+    """Take an order through to its payment; how many statements its POST took."""
+    start = log.stat().st_size if log else 0
+    order = _call(api, key, "/v1/orders", body)
+    count = _statements_since(log, start) if log else 0
+    payment = _call(api, key, f"/v1/orders/{order['id']}/payment", {})
+    _call(api, approver, f"/v1/payments/{payment['id']}/approve", {})
+    deadline = perf_counter() + 30
+    while _call(api, key, f"/v1/orders/{order['id']}")["payment_status"] != "paid":
+        if perf_counter() > deadline:
+            raise RuntimeError("The order was not paid.")
+        sleep(0.05)
+    return count
+
+
+def _statements_since(log: Path, start: int) -> int:
+    with log.open("rb") as lines:
+        lines.seek(start)
+        return len(_STATEMENT.findall(lines.read()))
+
+
+async def _make_approver(database_url: str) -> str:
+    """An account that approves payments; its API key."""
+    db = Database(database_url, size=1, name="bench")
+    await db.open()
+    passwords = Passwords()
+    try:
+        account = await register(
+            db, passwords, COMMAND_LINE, email="approver@bench.example", roles=[Role.APPROVER]
+        )
+        _, key = await issue(db, Keyring([DEVELOPMENT_SECRET]), COMMAND_LINE, account.id, "bench")
+        return key
+    finally:
+        passwords.close()
+        await db.close()
+
+
+async def _execute(database_url: str, statement: str) -> None:
+    connection = await asyncpg.connect(database_url)
+    await connection.execute(statement)
+    await connection.close()
+
+
+async def _log_of(database_url: str) -> Path:
+    """The log of the embedded server."""
+    connection = await asyncpg.connect(database_url)
+    data_directory: str = await connection.fetchval("SHOW data_directory")
+    await connection.close()
+    return Path(data_directory).parent / "postgres.log"
+
+
+async def _backend_seconds(database_url: str) -> float:
+    """CPU that the other connections to this database have used so far."""
+    connection = await asyncpg.connect(database_url)
+    rows = await connection.fetch(
+        """
+        SELECT pid
+          FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()
+        """
+    )
+    await connection.close()
+    ticks = 0
+    for row in rows:
+        fields = Path(f"/proc/{row['pid']}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _place(api: str, key: str) -> tuple[list[str], list[str]]:
     """Orders through the API: their ids with us, and on the platform."""
-    product = _call(api, key, f"/v1/products/sandbox/{_PRODUCT}")
-    item = {"product_id": _PRODUCT, "sku_id": product["skus"][0]["id"], "quantity": 2}
-    body = {"platform": "sandbox", "items": [item], "address": _ADDRESS}
+    body = _order_body(api, key)
     placed = [_call(api, key, "/v1/orders", body) for _ in range(_ORDERS)]
     return [one["id"] for one in placed], [one["order_id"] for one in placed]
+
+
+def _order_body(api: str, key: str) -> object:
+    product = _call(api, key, f"/v1/products/sandbox/{_PRODUCT}")
+    item = {"product_id": _PRODUCT, "sku_id": product["skus"][0]["id"], "quantity": 2}
+    return {"platform": "sandbox", "items": [item], "address": _ADDRESS}
 
 
 def _call(api: str, key: str, path: str, body: object = None) -> Any:
