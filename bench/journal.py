@@ -2,19 +2,25 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from statistics import median
 from time import perf_counter
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.observability import logs
-from tradewind.orders import advance, decide, sql
-from tradewind.orders.advance import Advance
+from tradewind.orders import advance, sql
+from tradewind.orders.advance import Advance, GiveBack
 from tradewind.orders.lease import Lease
-from tradewind.orders.model import Cause, Draft, Order, PaymentStatus, PayMode, Who
+from tradewind.orders.model import Cause, NewOrder, Order
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.model import PaymentStatus, PayMode
+from tradewind.orders.person import Person
 from tradewind.platforms.model import Address, Line, PaymentState, PlatformOrder, Status
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
+from tradewind.web.idempotency import StoredResponse
+from tradewind.web.response import Response
 
 _WRITERS = (1, 8, 32)
 _ROUNDS = 5
@@ -23,6 +29,8 @@ _BATCH = 100
 _BATCHES = 5
 _ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
 _TOTAL_FEN = 1500
+_CREATED = Cause("created")
+_UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 
 
 async def run(database_url: str) -> None:
@@ -91,12 +99,12 @@ async def _change(tx: Tx, order_ids: Sequence[UUID]) -> None:
 
 
 def _toggled(order: Order) -> Advance:
-    by = Who(order.account_id, "bench@bench.example")
+    by = Person(order.account_id, "bench@bench.example")
     if order.payment_status is PaymentStatus.PENDING_APPROVAL:
         step = decide.payment_withdrawn(order, by, order.now)
-        return Advance(order, [step], Cause("payment_withdrawn", by))
+        return Advance(order, [(step, Cause("payment_withdrawn", by))])
     step = decide.payment_requested(order, ids.new(), by, PayMode.AUTO, None, order.now)
-    return Advance(order, [step], Cause("payment_requested", by))
+    return Advance(order, [(step, Cause("payment_requested", by))])
 
 
 async def _orders(db: Database, count: int, *, accounts: int) -> Sequence[UUID]:
@@ -112,12 +120,12 @@ async def _orders(db: Database, count: int, *, accounts: int) -> Sequence[UUID]:
         )
     made = []
     for number in range(count):
-        by = Who(owners[number % accounts], "bench@bench.example")
-        draft = Draft("sandbox", [Line("7", None, 1)], _ADDRESS, None, None, None, {})
-        async with transaction(db) as tx:
-            order = await advance.accept(tx, by, draft, Lease(), previewed=True)
-            news = _placed(str(order.id))
-            made.append((await advance.by_news(tx, order, [news], Cause("created"))).id)
+        by = Person(owners[number % accounts], "bench@bench.example")
+        wanted = NewOrder("sandbox", [Line("7", None, 1)], _ADDRESS, None, None, None, {})
+        lease, at = Lease(), await _UNKEYED.check(db)
+        order = await advance.accept(db, by, wanted, at, lease, _UNKEYED, previewed=True)
+        created = partial(advance.by_platform, parts=[_placed(str(order.id))], cause=_CREATED)
+        made.append((await advance.record(db, order, GiveBack(lease.id), created)).id)
     return made
 
 

@@ -17,16 +17,16 @@ from uuid import uuid4
 import asyncpg
 
 from bench import servers
-from tradewind.accounts.model import Role
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys.issue import issue
+from tradewind.auth.model import Role
 from tradewind.auth.passwords import Passwords
 from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.orders import sql_leases, sync
 from tradewind.orders.lease import HELD, Lease
-from tradewind.orders.model import Work
+from tradewind.orders.model import PlatformJob
 from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
 from tradewind.runtime.wiring import configured_credentials, platforms_of
@@ -193,11 +193,12 @@ async def _backend_seconds(database_url: str) -> float:
         """
     )
     await connection.close()
-    ticks = 0
-    for row in rows:
-        fields = Path(f"/proc/{row['pid']}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(_cpu_seconds(row["pid"]) for row in rows)
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _place(api: str, key: str) -> tuple[list[str], list[str]]:
@@ -271,7 +272,7 @@ async def _read_and_record(db: Database, connector: Connector, order_ids: list[s
     held = await sql_leases.claim_due(
         db,
         "sandbox",
-        [Work.FOLLOW],
+        [PlatformJob.SYNC],
         lease=lease.id,
         held=max(HELD, timedelta(minutes=1)),
         limit=10_000,

@@ -20,7 +20,7 @@ from simulator.sandbox_kit import serving
 
 from tradewind import ids
 from tradewind.auth.model import Role
-from tradewind.web.idempotency import PENDING
+from tradewind.orders.idempotency import PENDING
 
 _CLIENTS = 8
 _FAULTS = {

@@ -20,10 +20,10 @@ from simulator.sandbox_kit import Market, serving
 
 from tradewind import ids
 from tradewind.auth.model import Plan, Role
+from tradewind.orders.idempotency import PENDING
 from tradewind.storage import embedded
 from tradewind.storage.migrate import migrate
 from tradewind.storage.pool import Database
-from tradewind.web.idempotency import PENDING
 
 _CLIENTS = 8
 _WRITERS = 4

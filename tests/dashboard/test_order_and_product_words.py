@@ -15,7 +15,7 @@ from tradewind.dashboard.products import views as product_words
 from tradewind.dashboard.shell import links
 from tradewind.dashboard.shell.render import environment
 from tradewind.errors import ValidationFailed
-from tradewind.orders.timeline import ChangeOut
+from tradewind.orders.wire import ChangeOut
 from tradewind.products.wire import PriceRangeOut, ProductOut, SellerOut, SkuOut
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"

@@ -14,7 +14,8 @@ from tradewind.dashboard.shell.session import Sessions, csrf_token, is_csrf_toke
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.egress.result import Outcome
 from tradewind.errors import Conflict, ValidationFailed
-from tradewind.orders.model import PaymentStatus, Status
+from tradewind.orders.model import OrderStatus
+from tradewind.orders.payments.model import PaymentStatus
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
@@ -82,7 +83,7 @@ def test_a_chart_can_be_made_of_anything(values: list[float]) -> None:
     assert line.count(",") == len(values)
 
 
-@pytest.mark.parametrize("code", [*Status, *PaymentStatus, *Outcome])
+@pytest.mark.parametrize("code", [*OrderStatus, *PaymentStatus, *Outcome])
 def test_every_status_reads_as_words(code: str) -> None:
     assert "_" not in labels.word(code)
     assert labels.word(code) != "—"

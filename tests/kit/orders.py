@@ -6,15 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from tradewind.auth.model import Role
-from tradewind.orders.model import (
-    Order,
-    PaymentRequest,
-    PaymentStatus,
-    PayMode,
-    RequestStatus,
-    Status,
-    Who,
-)
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.model import PaymentRequest, PaymentStatus, PayMode, RequestStatus
+from tradewind.orders.person import Person
 from tradewind.platforms.model import (
     Address,
     Item,
@@ -25,8 +19,8 @@ from tradewind.platforms.model import (
 from tradewind.platforms.model import Status as PlatformStatus
 
 NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
-BUYER = Who(UUID(int=1), "buyer@test.example", frozenset({Role.BUYER}))
-APPROVER = Who(UUID(int=2), "approver@test.example", frozenset({Role.APPROVER}))
+BUYER = Person(UUID(int=1), "buyer@test.example", frozenset({Role.BUYER}))
+APPROVER = Person(UUID(int=2), "approver@test.example", frozenset({Role.APPROVER}))
 PAYMENT_ID = UUID(int=3)
 ORDER_ID = UUID(int=4)
 TOTAL = 1500
@@ -75,7 +69,7 @@ def a_request(
 
 
 def an_order(
-    status: Status = Status.PENDING_PAYMENT,
+    status: OrderStatus = OrderStatus.PENDING_PAYMENT,
     payment_status: PaymentStatus = PaymentStatus.UNPAID,
     parts: Sequence[PlatformOrder] | None = None,
     **more: Any,
@@ -130,7 +124,7 @@ def an_order(
 
 def paid_order(
     payment_status: PaymentStatus = PaymentStatus.PAID,
-    status: Status = Status.PAID,
+    status: OrderStatus = OrderStatus.PAID,
     refunded: int = 0,
     **more: Any,
 ) -> Order:

@@ -8,9 +8,13 @@ from uuid import UUID
 
 from kit.orders import APPROVER
 from tradewind import ids
-from tradewind.orders import advance, decide, sql, sql_leases
+from tradewind.orders import advance, sql, sql_leases
+from tradewind.orders.advance import GiveBack
 from tradewind.orders.lease import HELD, Lease
-from tradewind.orders.model import Cause, Draft, Order, PayMode, Who
+from tradewind.orders.model import Cause, NewOrder, Order
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.model import PayMode
+from tradewind.orders.person import Person
 from tradewind.platforms.contract import Capability, Connector, Traits
 from tradewind.platforms.failures import PlatformFailure
 from tradewind.platforms.model import (
@@ -27,7 +31,10 @@ from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
+from tradewind.web.idempotency import StoredResponse
+from tradewind.web.response import Response
 
+UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
 _TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20, 20, 20)
 _ACCOUNT = """
@@ -115,28 +122,31 @@ class _Only:
         return self.has_budget
 
 
-async def a_buyer(db: Database) -> Who:
-    who = Who(ids.new(), "buyer@test.example")
-    await db.execute(_ACCOUNT, who.id, f"{who.id.hex}@test.example")
-    return who
+async def a_buyer(db: Database) -> Person:
+    buyer = Person(ids.new(), "buyer@test.example")
+    await db.execute(_ACCOUNT, buyer.id, f"{buyer.id.hex}@test.example")
+    return buyer
 
 
-async def placed(db: Database, *parts: PlatformOrder, by: Who | None = None) -> Order:
+async def placed(db: Database, *parts: PlatformOrder, by: Person | None = None) -> Order:
     """One of our orders, which became these on the platform. It is not due for an hour."""
     by = by or await a_buyer(db)
     lease = Lease()
-    draft = Draft("sandbox", [Line("7", None, 1)], ADDRESS, None, None, None, {})
-    async with transaction(db) as tx:
-        order = await advance.accept(tx, by, draft, lease, previewed=True)
-        order = await advance.by_news(tx, order, parts, Cause("create"))
-    await sql_leases.finish(db, lease.id, [(order, order.now + timedelta(hours=1))], heard=True)
-    return order
+    wanted = NewOrder("sandbox", [Line("7", None, 1)], ADDRESS, None, None, None, {})
+    at = await UNKEYED.check(db)
+    order = await advance.accept(db, by, wanted, at, lease, UNKEYED, previewed=True)
+    return await advance.record(
+        db,
+        order,
+        GiveBack(lease.id, lambda after: after.now + timedelta(hours=1)),
+        lambda known: advance.by_platform(known, parts, Cause("create")),
+    )
 
 
 async def approved(db: Database, *parts: PlatformOrder, mode: PayMode = PayMode.AUTO) -> Order:
     """The same, whose payment is approved and due."""
     order = await placed(db, *parts)
-    by = Who(order.account_id, "buyer@test.example")
+    by = Person(order.account_id, "buyer@test.example")
     async with transaction(db) as tx:
         order = await locked(tx, order)
         step = decide.payment_requested(order, ids.new(), by, mode, None, order.now)

@@ -12,9 +12,9 @@ from kit.orders import a_part
 from kit.platform import Fake, a_buyer, current, due_in, due_now, held, locked, placed
 
 from tradewind.orders import sql_leases, sync
-from tradewind.orders.model import Order, Status
+from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.refresh import Refreshes
-from tradewind.orders.scheduled_sync import sweep
+from tradewind.orders.scheduled_sync import sync_modified
 from tradewind.platforms.model import PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
@@ -50,23 +50,23 @@ async def test_an_order_that_cannot_be_saved_holds_up_no_other_and_is_put_off(
     good, odd, fine = [paid(one) for one in parts]
     fake = Fake([good, replace(odd, total_fen=6666, goods_fen=6166), fine])
 
-    assert await sync.follow_due(db, fake.connector)
+    assert await sync.sync_due(db, fake.connector)
 
     for order in (first, second):
-        assert (await current(db, order)).status is Status.PAID
+        assert (await current(db, order)).status is OrderStatus.PAID
     after = await current(db, bad)
     assert (after.status, after.version, after.sync_failures) == (bad.status, bad.version, 1)
     assert await due_in(db, bad.id) > SOON
-    assert not await sync.follow_due(db, fake.connector)
+    assert not await sync.sync_due(db, fake.connector)
 
     await due_now(db)
-    await sync.follow_due(db, fake.connector)
+    await sync.sync_due(db, fake.connector)
     assert (await current(db, bad)).sync_failures == 2
     fake.parts = [good, odd, fine]
     await due_now(db)
-    await sync.follow_due(db, fake.connector)
+    await sync.sync_due(db, fake.connector)
     after = await current(db, bad)
-    assert (after.status, after.sync_failures) == (Status.PAID, 0)
+    assert (after.status, after.sync_failures) == (OrderStatus.PAID, 0)
 
 
 async def test_news_of_an_order_that_somebody_has_is_not_lost_when_they_do_nothing(
@@ -84,18 +84,18 @@ async def test_news_of_an_order_that_somebody_has_is_not_lost_when_they_do_nothi
         await go_on.wait()
 
     fake.meanwhile = pause
-    following = asyncio.create_task(sync.follow_due(db, fake.connector))
+    following = asyncio.create_task(sync.sync_due(db, fake.connector))
     await read_first.wait()
     async with somebody_has(db, taken):
         go_on.set()
         await asyncio.sleep(0.2)
     assert await asyncio.wait_for(following, 5)
 
-    assert (await current(db, free)).status is Status.PAID
-    assert (await current(db, taken)).status is Status.PENDING_PAYMENT
+    assert (await current(db, free)).status is OrderStatus.PAID
+    assert (await current(db, taken)).status is OrderStatus.PENDING_PAYMENT
     assert await due_in(db, taken.id) <= SOON
-    assert await sync.follow_due(db, fake.connector)
-    assert (await current(db, taken)).status is Status.PAID
+    assert await sync.sync_due(db, fake.connector)
+    assert (await current(db, taken)).status is OrderStatus.PAID
 
 
 async def test_who_looks_at_an_order_that_somebody_has_waits_and_sees_the_news(
@@ -127,7 +127,7 @@ async def test_who_looks_at_an_order_that_somebody_has_waits_and_sees_the_news(
 
     await asyncio.gather(*tasks)
     await refreshes.close()
-    assert (shown.status, stale) == (Status.PAID, False)
+    assert (shown.status, stale) == (OrderStatus.PAID, False)
 
 
 async def test_a_change_that_nobody_sees_is_no_error_long_after_the_end(db: Database) -> None:
@@ -145,7 +145,7 @@ async def test_a_change_that_nobody_sees_is_no_error_long_after_the_end(db: Data
     shown, stale = await refreshes.fresh(order.account_id, order.id)
 
     await refreshes.close()
-    assert (shown.status, shown.parts, stale) == (Status.COMPLETED, [later], False)
+    assert (shown.status, shown.parts, stale) == (OrderStatus.COMPLETED, [later], False)
     row = await db.fetchrow("SELECT work, next_sync_at, sync_failures FROM purchase_order")
     assert row is not None
     assert tuple(row) == ("none", None, 0)
@@ -166,7 +166,7 @@ async def test_a_sweep_takes_no_chances_with_what_changed_about_when_we_looked(
     order = await placed(db, part)
     changed = replace(part, modified_at=(await current(db, order)).now - before_the_look)
 
-    await sweep(db, Fake([changed]).connector)
+    await sync_modified(db, Fake([changed]).connector)
 
     assert (await due_in(db, order.id) <= SOON) is hinted
 
@@ -183,7 +183,7 @@ async def test_those_who_give_back_and_those_who_hint_never_wait_in_a_circle(db:
     async def give_back() -> None:
         mine = chance.sample(orders, MANY)
         later = [(order, at) for order in mine]
-        await sql_leases.finish(db, lease.id, later, heard=True)
+        await sql_leases.give_back(db, lease.id, later, synced=True)
 
     async def hint() -> None:
         await sql_leases.hint(db, "sandbox", chance.sample(names, MANY))

@@ -20,16 +20,17 @@ from kit.orders import (
     paid_order,
 )
 
-from tradewind.orders import decide
-from tradewind.orders.errors import AmountChanged, InvalidTransition, OwnRequest, RefundTooLarge
-from tradewind.orders.model import (
+from tradewind.orders import decide as orders
+from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.errors import AmountChanged, OwnRequest, RefundTooLarge
+from tradewind.orders.payments.model import (
     Failure,
-    Order,
     OrderRefund,
     PaymentStatus,
     PayMode,
     RequestStatus,
-    Status,
 )
 from tradewind.platforms.model import (
     CloseReason,
@@ -40,7 +41,7 @@ from tradewind.platforms.model import (
 )
 from tradewind.platforms.model import Status as PlatformStatus
 
-P, S = PaymentStatus, Status
+P, S = PaymentStatus, OrderStatus
 BROKE = Failure("insufficient_balance", "There is not enough money.")
 
 
@@ -80,8 +81,8 @@ def test_a_request_is_for_what_is_left_to_pay(payment_status: PaymentStatus) -> 
     assert after.payment == a_request(amount=TOTAL)
 
 
-@pytest.mark.parametrize("status", [one for one in Status if one is not S.PENDING_PAYMENT])
-def test_money_is_asked_for_only_while_the_platform_waits_for_it(status: Status) -> None:
+@pytest.mark.parametrize("status", [one for one in OrderStatus if one is not S.PENDING_PAYMENT])
+def test_money_is_asked_for_only_while_the_platform_waits_for_it(status: OrderStatus) -> None:
     with pytest.raises(InvalidTransition) as refused:
         request(an_order(status))
 
@@ -149,7 +150,7 @@ def test_a_payment_is_written_down_before_it_is_sent_and_may_then_be_refused() -
     assert sent.payment_status is P.PROCESSING
     assert sent.payment == replace(approved, status=RequestStatus.PROCESSING, sent_at=NOW)
 
-    failed = decide.payment_refused(sent, BROKE)
+    failed = decide.payment_failed(sent, BROKE)
     assert failed.payment_status is P.FAILED
     assert failed.payment == replace(sent.payment, status=RequestStatus.FAILED, failure=BROKE)
 
@@ -157,7 +158,7 @@ def test_a_payment_is_written_down_before_it_is_sent_and_may_then_be_refused() -
 def test_a_link_is_kept_with_its_request() -> None:
     order = an_order(payment_status=P.APPROVED, payment=a_request(RequestStatus.APPROVED))
 
-    after = decide.link_given(order, "https://pay.example/1")
+    after = decide.link_received(order, "https://pay.example/1")
 
     assert after.payment is not None
     assert (after.payment_status, after.payment.pay_url) == (P.APPROVED, "https://pay.example/1")
@@ -166,21 +167,21 @@ def test_a_link_is_kept_with_its_request() -> None:
 def test_a_refused_create_is_an_end() -> None:
     creating = an_order(S.CREATING, parts=[], cancel_requested=True)
 
-    after = decide.create_refused(creating, BROKE)
+    after = orders.create_rejected(creating, BROKE)
 
     assert (after.status, after.failure, after.cancel_requested) == (S.CREATE_FAILED, BROKE, False)
     with pytest.raises(InvalidTransition):
-        decide.create_refused(an_order(), BROKE)
+        orders.create_rejected(an_order(), BROKE)
 
 
 def test_an_order_that_no_platform_has_heard_of_is_dropped() -> None:
-    after = decide.dropped(an_order(S.CREATING, parts=[], cancel_requested=True))
+    after = orders.dropped(an_order(S.CREATING, parts=[], cancel_requested=True))
 
     assert (after.status, after.payment_status) == (S.CANCELLED, P.CANCELLED)
     assert after.platform_payment_status is PaymentState.CLOSED
     assert (after.close_reason, after.cancel_requested) == (CloseReason.BUYER, False)
     with pytest.raises(InvalidTransition):
-        decide.dropped(an_order(S.CREATING))
+        orders.dropped(an_order(S.CREATING))
 
 
 @pytest.mark.parametrize(
@@ -197,20 +198,20 @@ def test_an_order_that_no_platform_has_heard_of_is_dropped() -> None:
 )
 def test_what_may_be_paid_is_not_cancelled(order: Order, current: str) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        decide.cancel_asked(order, BUYER)
+        orders.cancel_requested(order, BUYER)
 
     assert refused.value.facts["current"] == current
 
 
 def test_a_refund_counts_from_when_it_is_asked_for_until_it_is_refused() -> None:
-    order = decide.refund_asked(paid_order(), asked(600, 400), BUYER)
+    order = decide.refund_requested(paid_order(), asked(600, 400), BUYER)
     assert decide.refundable(order) == TOTAL - 1000
 
     with pytest.raises(RefundTooLarge) as refused:
-        decide.refund_asked(order, asked(501, number=10), BUYER)
+        decide.refund_requested(order, asked(501, number=10), BUYER)
     assert refused.value.facts == {"left_cny": 5}
 
-    both = decide.refund_asked(order, asked(500, number=10), BUYER)
+    both = decide.refund_requested(order, asked(500, number=10), BUYER)
     assert decide.refundable(both) == 0
     again = decide.refund_dropped(both, UUID(int=9))
     assert [one.id for one in again.refunds] == [UUID(int=10)]
@@ -219,13 +220,13 @@ def test_a_refund_counts_from_when_it_is_asked_for_until_it_is_refused() -> None
 
 def test_a_refund_of_nothing_is_refused() -> None:
     with pytest.raises(RefundTooLarge):
-        decide.refund_asked(paid_order(), asked(0), BUYER)
+        decide.refund_requested(paid_order(), asked(0), BUYER)
 
 
 @pytest.mark.parametrize("payment_status", sorted({*P} - {P.PAID, P.PARTIALLY_REFUNDED}))
 def test_only_what_was_paid_is_asked_back(payment_status: PaymentStatus) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        decide.refund_asked(an_order(payment_status=payment_status), asked(), BUYER)
+        decide.refund_requested(an_order(payment_status=payment_status), asked(), BUYER)
 
     assert refused.value.facts["current"] == payment_status
 
@@ -234,7 +235,7 @@ def test_a_refund_that_was_heard_of_before_it_was_named_is_one() -> None:
     heard = asked(number=10, platform_id="TQ1", state=RefundState.APPROVED)
     order = paid_order(refunds=[asked(), heard])
 
-    after = decide.refund_named(order, UUID(int=9), "TQ1", NOW)
+    after = decide.refund_accepted(order, UUID(int=9), "TQ1", NOW)
 
     assert after.refunds == [asked(platform_id="TQ1", state=RefundState.APPROVED)]
 
@@ -248,7 +249,7 @@ def test_refunds_are_known_again_by_the_platforms_id_or_else_by_their_amount() -
     unnamed = asked(number=10, amount=60, freight=40)
     later = NOW + timedelta(seconds=1)
 
-    after = decide.refunds_heard(
+    after = decide.refunds_synced(
         paid_order(refunds=[named, unnamed]), [told(), told("TQ2")], [UUID(int=11)], later
     )
 
@@ -262,18 +263,18 @@ def test_refunds_are_known_again_by_the_platforms_id_or_else_by_their_amount() -
 def test_a_refund_that_somebody_asked_for_on_the_platform_is_shown_too() -> None:
     order = paid_order()
 
-    after = decide.refunds_heard(order, [told()], [UUID(int=11)], NOW)
+    after = decide.refunds_synced(order, [told()], [UUID(int=11)], NOW)
 
     assert [(one.id.int, one.amount_fen, one.kind) for one in after.refunds] == [(11, 100, None)]
-    assert decide.refunds_heard(after, [told()], [UUID(int=12)], NOW) is after
+    assert decide.refunds_synced(after, [told()], [UUID(int=12)], NOW) is after
 
 
 def test_a_refund_that_never_arrived_is_given_up_after_ten_minutes() -> None:
     order = paid_order(refunds=[asked()])
     limit = timedelta(minutes=10)
 
-    assert decide.refunds_heard(order, [], [], NOW + limit) is order
-    after = decide.refunds_heard(order, [], [], NOW + limit + timedelta(milliseconds=1))
+    assert decide.refunds_synced(order, [], [], NOW + limit) is order
+    after = decide.refunds_synced(order, [], [], NOW + limit + timedelta(milliseconds=1))
 
     assert [(one.state, one.failure and one.failure.code) for one in after.refunds] == [
         (RefundState.CLOSED, "refund_lost")
@@ -288,7 +289,7 @@ def test_however_often_it_is_asked_refunds_never_exceed_what_was_paid(
     order = paid_order()
     for number, (goods, freight) in enumerate(wishes):
         try:
-            order = decide.refund_asked(order, asked(goods, freight, number), BUYER)
+            order = decide.refund_requested(order, asked(goods, freight, number), BUYER)
         except RefundTooLarge:
             continue
 

@@ -8,18 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit.orders import NOW, TOTAL, a_part, a_request, an_order, paid_order
 
-from tradewind.orders.apply_platform_state import hear, merged
-from tradewind.orders.model import (
-    Order,
-    PaymentStatus,
-    PayMode,
-    RequestStatus,
-    Status,
-)
+from tradewind.orders.apply_platform_state import apply_state, merged
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.model import PaymentStatus, PayMode, RequestStatus
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There
 
-P, S = PaymentStatus, Status
+P, S = PaymentStatus, OrderStatus
 PAID = a_part(status=There.PAID, payment=PaymentState.PAID)
 DEARER = a_part(total=TOTAL + 200)
 CLOSED_UNPAID = a_part(
@@ -40,7 +35,7 @@ def waiting(payment_status: PaymentStatus) -> Order:
 
 def only(order: Order, *news: PlatformOrder) -> Order:
     """The one step that news leads to."""
-    heard = hear(order, news)
+    heard = apply_state(order, news)
     assert (len(heard.steps), heard.contradictions) == (1, ())
     return heard.steps[0]
 
@@ -144,22 +139,22 @@ def test_the_same_news_twice_makes_no_step(payment_status: PaymentStatus) -> Non
         order, news = an_order(), [CLOSED_UNPAID]
     else:
         order = waiting(payment_status)
-    after = hear(order, news).steps[-1]
+    after = apply_state(order, news).steps[-1]
 
-    assert hear(after, news).steps == []
+    assert apply_state(after, news).steps == []
 
 
 def test_older_news_loses_against_newer() -> None:
     order = paid_order()
     stale = a_part(modified_at=NOW - timedelta(seconds=1))
 
-    heard = hear(order, [stale])
+    heard = apply_state(order, [stale])
 
     assert (heard.steps, heard.contradictions) == ([], ())
 
 
 def test_news_without_a_time_is_told_apart_by_the_tables_alone() -> None:
-    heard = hear(paid_order(), [a_part(modified_at=None)])
+    heard = apply_state(paid_order(), [a_part(modified_at=None)])
 
     assert heard.steps == ()
     assert heard.contradictions == ["the platform says pending_payment of an order that is paid"]
@@ -184,7 +179,7 @@ ENDS = [
 
 @pytest.mark.parametrize(("order", "news"), ENDS)
 def test_an_order_never_goes_back(order: Order, news: PlatformOrder) -> None:
-    heard = hear(order, [news])
+    heard = apply_state(order, [news])
 
     assert (list(heard.steps), len(heard.contradictions)) == ([], 1)
 
@@ -200,7 +195,7 @@ def test_what_was_paid_never_becomes_unpaid(
     refunded = {P.PAID: 0, P.PARTIALLY_REFUNDED: 1, P.REFUNDED: TOTAL}[payment_status]
     order = paid_order(payment_status, refunded=refunded)
 
-    heard = hear(order, [a_part(status=There.SHIPPED, payment=state)])
+    heard = apply_state(order, [a_part(status=There.SHIPPED, payment=state)])
 
     assert (list(heard.steps), len(heard.contradictions)) == ([], 1)
 
@@ -222,17 +217,17 @@ def test_money_goes_back_after_the_end_as_well() -> None:
     order = paid_order(status=S.COMPLETED)
     news = a_part(status=There.CLOSED, payment=PaymentState.REFUNDED, refunded_fen=TOTAL)
 
-    heard = hear(order, [news])
+    heard = apply_state(order, [news])
 
     assert [(one.status, one.payment_status) for one in heard.steps] == [(S.COMPLETED, P.REFUNDED)]
     assert heard.contradictions == ["the platform says closed of an order that is completed"]
-    assert not hear(heard.steps[-1], [news]).steps
+    assert not apply_state(heard.steps[-1], [news]).steps
 
 
 def test_what_happened_since_the_last_look_takes_one_step_for_each_move_of_the_money() -> None:
     news = a_part(status=There.CLOSED, payment=PaymentState.REFUNDED, refunded_fen=TOTAL)
 
-    steps = hear(waiting(P.PROCESSING), [news]).steps
+    steps = apply_state(waiting(P.PROCESSING), [news]).steps
 
     assert [(one.status, one.payment_status, one.refunded_fen) for one in steps] == [
         (S.CLOSED, P.PAID, 0),
@@ -244,7 +239,7 @@ def test_what_happened_since_the_last_look_takes_one_step_for_each_move_of_the_m
 def test_an_order_that_was_paid_and_partly_refunded_before_we_looked() -> None:
     news = a_part(status=There.SHIPPED, payment=PaymentState.PARTIALLY_REFUNDED, refunded_fen=400)
 
-    steps = hear(waiting(P.UNPAID), [news]).steps
+    steps = apply_state(waiting(P.UNPAID), [news]).steps
 
     assert [(one.payment_status, one.refunded_fen, one.paid_outside) for one in steps] == [
         (P.PAID, 0, True),
@@ -312,7 +307,7 @@ def test_of_two_tales_about_one_part_the_later_counts_and_new_parts_come_last() 
 
 
 def test_no_news_is_no_step() -> None:
-    assert hear(an_order(S.CREATING, parts=[]), []).steps == ()
+    assert apply_state(an_order(S.CREATING, parts=[]), []).steps == ()
 
 
 news = st.builds(
@@ -329,7 +324,7 @@ beginnings = st.sampled_from([*map(waiting, (*NOT_SENT, P.PROCESSING)), paid_ord
 @given(beginnings, st.lists(st.lists(news, max_size=2), max_size=6))
 def test_whatever_is_told_the_money_adds_up(order: Order, tales: list[list[PlatformOrder]]) -> None:
     for tale in tales:
-        for step in hear(order, tale).steps:
+        for step in apply_state(order, tale).steps:
             assert step.total_fen == (
                 (step.goods_fen or 0) + (step.freight_fen or 0) - (step.discount_fen or 0)
             )

@@ -9,8 +9,12 @@ from kit.orders import APPROVER, BUYER, a_request, an_order, paid_order
 from tradewind.auth.model import Role
 from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition
-from tradewind.orders.lifecycle import ENDED, FOLLOWS, MOVES, Trigger
-from tradewind.orders.model import Order, PaymentStatus, RequestStatus, Status, Who, Work
+from tradewind.orders.lifecycle import ENDED, FOLLOWS
+from tradewind.orders.model import Order, OrderStatus, PlatformJob
+from tradewind.orders.payments.decide import moved
+from tradewind.orders.payments.lifecycle import MOVES, Trigger
+from tradewind.orders.payments.model import PaymentStatus, RequestStatus
+from tradewind.orders.person import Person
 
 # Which status may follow which; a dot where it may not. Rows and columns in the same sequence.
 MAY_FOLLOW = """
@@ -65,7 +69,7 @@ def moves() -> dict[tuple[str, str], str]:
 def test_every_status_leads_where_the_reference_says_and_nowhere_else() -> None:
     leads = {
         (before.value, after.value): after in FOLLOWS[before]
-        for before, after in itertools.product(Status, Status)
+        for before, after in itertools.product(OrderStatus, OrderStatus)
     }
     assert leads == may_follow()
 
@@ -98,7 +102,7 @@ def test_what_the_table_does_not_have_is_refused(status: PaymentStatus, trigger:
     order = an_order(payment_status=status)
 
     with pytest.raises(InvalidTransition) as refused:
-        lifecycle.moved(order, trigger, BUYER)
+        moved(order, trigger, BUYER)
 
     assert refused.value.facts["current"] == status
     assert refused.value.facts["allowed"] == lifecycle.allowed(order, BUYER)
@@ -142,17 +146,17 @@ BOTH = frozenset({Role.BUYER, Role.APPROVER})
     ],
 )
 def test_people_are_told_only_of_what_they_themselves_may_do(
-    by: Who | None, allowed: list[str]
+    by: Person | None, allowed: list[str]
 ) -> None:
     assert lifecycle.allowed(ASKED, by) == allowed
 
 
-@pytest.mark.parametrize("status", Status)
-def test_an_unpaid_order_can_be_cancelled_until_it_goes_on_its_way(status: Status) -> None:
-    cancellable = status in (Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN)
+@pytest.mark.parametrize("status", OrderStatus)
+def test_an_unpaid_order_can_be_cancelled_until_it_goes_on_its_way(status: OrderStatus) -> None:
+    cancellable = status in (OrderStatus.CREATING, OrderStatus.PENDING_PAYMENT, OrderStatus.UNKNOWN)
 
     assert lifecycle.may_cancel(an_order(status)) is cancellable
-    payable = ["request_payment"] if status is Status.PENDING_PAYMENT else []
+    payable = ["request_payment"] if status is OrderStatus.PENDING_PAYMENT else []
     assert lifecycle.commands(an_order(status)) == payable + ["cancel"] * cancellable
 
 
@@ -161,38 +165,38 @@ def test_an_order_of_which_a_part_is_paid_cannot_be_cancelled() -> None:
 
 
 WORK = [
-    (an_order(Status.CREATING, parts=[]), Work.CREATE),
-    (an_order(Status.CREATING), Work.FOLLOW),
-    (an_order(Status.CREATE_FAILED, parts=[]), Work.NONE),
-    (an_order(), Work.FOLLOW),
-    (an_order(cancel_requested=True), Work.CANCEL),
-    (an_order(Status.CREATING, parts=[], cancel_requested=True), Work.CREATE),
-    (an_order(Status.CANCELLED, PaymentStatus.CANCELLED), Work.NONE),
-    (an_order(payment_status=PaymentStatus.PENDING_APPROVAL), Work.FOLLOW),
-    (an_order(payment_status=PaymentStatus.APPROVED), Work.PAY),
-    (an_order(payment_status=PaymentStatus.PROCESSING), Work.PAY),
+    (an_order(OrderStatus.CREATING, parts=[]), PlatformJob.CREATE),
+    (an_order(OrderStatus.CREATING), PlatformJob.SYNC),
+    (an_order(OrderStatus.CREATE_FAILED, parts=[]), PlatformJob.NONE),
+    (an_order(), PlatformJob.SYNC),
+    (an_order(cancel_requested=True), PlatformJob.CANCEL),
+    (an_order(OrderStatus.CREATING, parts=[], cancel_requested=True), PlatformJob.CREATE),
+    (an_order(OrderStatus.CANCELLED, PaymentStatus.CANCELLED), PlatformJob.NONE),
+    (an_order(payment_status=PaymentStatus.PENDING_APPROVAL), PlatformJob.SYNC),
+    (an_order(payment_status=PaymentStatus.APPROVED), PlatformJob.PAY),
+    (an_order(payment_status=PaymentStatus.PROCESSING), PlatformJob.PAY),
     (
         an_order(
             payment_status=PaymentStatus.APPROVED,
             payment=a_request(RequestStatus.APPROVED, pay_url="https://pay.example/1"),
         ),
-        Work.FOLLOW,
+        PlatformJob.SYNC,
     ),
-    (paid_order(), Work.FOLLOW),
-    (paid_order(status=Status.COMPLETED), Work.FOLLOW),
-    (paid_order(PaymentStatus.REFUNDED, Status.CLOSED, 1500), Work.FOLLOW),
+    (paid_order(), PlatformJob.SYNC),
+    (paid_order(status=OrderStatus.COMPLETED), PlatformJob.SYNC),
+    (paid_order(PaymentStatus.REFUNDED, OrderStatus.CLOSED, 1500), PlatformJob.SYNC),
 ]
 
 
 @pytest.mark.parametrize(("order", "work"), WORK)
-def test_what_is_to_be_done_at_the_platform(order: Order, work: Work) -> None:
-    assert lifecycle.next_work(order) is work
+def test_what_is_to_be_done_at_the_platform(order: Order, work: PlatformJob) -> None:
+    assert lifecycle.next_job(order) is work
 
 
 LINK = a_request(RequestStatus.APPROVED, pay_url="https://pay.example/1")
 WAITING = [
-    (an_order(Status.CREATING, parts=[]), "platform_create"),
-    (an_order(Status.CREATE_FAILED, parts=[]), "none"),
+    (an_order(OrderStatus.CREATING, parts=[]), "platform_create"),
+    (an_order(OrderStatus.CREATE_FAILED, parts=[]), "none"),
     (an_order(), "payment"),
     (an_order(payment_status=PaymentStatus.REJECTED), "payment"),
     (an_order(payment_status=PaymentStatus.FAILED), "payment"),
@@ -201,12 +205,12 @@ WAITING = [
     (an_order(payment_status=PaymentStatus.APPROVED, payment=LINK), "payment"),
     (an_order(payment_status=PaymentStatus.PROCESSING), "payment_result"),
     (paid_order(), "seller_shipment"),
-    (paid_order(status=Status.PARTIALLY_SHIPPED), "seller_shipment"),
-    (paid_order(status=Status.SHIPPED), "receipt"),
-    (paid_order(status=Status.RECEIVED), "none"),
-    (paid_order(status=Status.COMPLETED), "none"),
-    (an_order(Status.CANCELLED, PaymentStatus.CANCELLED), "none"),
-    (an_order(Status.UNKNOWN), "none"),
+    (paid_order(status=OrderStatus.PARTIALLY_SHIPPED), "seller_shipment"),
+    (paid_order(status=OrderStatus.SHIPPED), "receipt"),
+    (paid_order(status=OrderStatus.RECEIVED), "none"),
+    (paid_order(status=OrderStatus.COMPLETED), "none"),
+    (an_order(OrderStatus.CANCELLED, PaymentStatus.CANCELLED), "none"),
+    (an_order(OrderStatus.UNKNOWN), "none"),
 ]
 
 

@@ -25,7 +25,7 @@ async def look(db: Database, order: Order) -> Lease | None:
     """Take an order as those do who only want to see it; None when they must wait."""
     lease = Lease()
     taken = await sql_leases.take_lease(
-        db, order.account_id, order.id, lease=lease.id, held=HELD, only_to_look=True
+        db, order.account_id, order.id, lease=lease.id, held=HELD, only_sync=True
     )
     return None if taken is None else lease
 
@@ -81,7 +81,7 @@ async def test_after_a_long_look_it_is_the_workers_turn(db: Database) -> None:
     assert lease is not None
     seen = await current(db, order)
     later = seen.now + timedelta(minutes=5)
-    await sql_leases.finish(db, lease.id, [(seen, later)], heard=True, only_looked=True)
+    await sql_leases.give_back(db, lease.id, [(seen, later)], synced=True, only_synced=True)
 
     assert await look(db, order) is None
 
@@ -126,7 +126,7 @@ async def test_a_cancel_that_is_put_off_is_asked_for_again_when_the_platform_lik
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
+        await advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.", retry_after=wanted)})
     submitter = Submitter(db)
     await due_now(db)
@@ -145,7 +145,7 @@ async def test_a_cancel_that_was_put_off_is_done_later(db: Database) -> None:
     order = await placed(db, part)
     async with transaction(db) as tx:
         before = await locked(tx, order)
-        await advance.to(tx, before, decide.cancel_asked(before, BUYER), Cause("cancel"))
+        await advance.to(tx, before, decide.cancel_requested(before, BUYER), Cause("cancel"))
     fake = Fake([part], {"C1": Unavailable("sandbox", "busy", "Not now.")})
     await cancel.carry_out(db, fake.connector, *await held(db, order))
     assert (await current(db, order)).cancel_sent_at is None

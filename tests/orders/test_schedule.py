@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kit.orders import NOW, a_request, an_order, paid_order
 
-from tradewind.orders.model import Order, PaymentStatus, RequestStatus, Status
-from tradewind.orders.schedule import TAIL, after_failure, next_look
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.model import PaymentStatus, RequestStatus
+from tradewind.orders.schedule import TAIL, after_failure, next_sync
 
-P, S = PaymentStatus, Status
+P, S = PaymentStatus, OrderStatus
 MIDDLE = 0.5  # of the chances: it moves nothing
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=n) for n in (1, 60, 3600, 86400))
 LINK = a_request(RequestStatus.APPROVED, pay_url="https://pay.example/1")
@@ -37,7 +38,7 @@ CALM = [
 
 @pytest.mark.parametrize(("order", "pause"), CALM)
 def test_the_calmer_an_order_is_the_later_it_is_looked_at(order: Order, pause: timedelta) -> None:
-    assert next_look(order, NOW, MIDDLE) == NOW + pause
+    assert next_sync(order, NOW, MIDDLE) == NOW + pause
 
 
 @pytest.mark.parametrize(
@@ -50,14 +51,14 @@ def test_the_calmer_an_order_is_the_later_it_is_looked_at(order: Order, pause: t
     ],
 )
 def test_what_is_over_is_looked_at_no_more(order: Order) -> None:
-    assert next_look(order, NOW, MIDDLE) is None
+    assert next_sync(order, NOW, MIDDLE) is None
 
 
 def test_refunds_are_looked_for_to_the_end_of_thirty_days_after_completion() -> None:
     assert timedelta(days=30) == TAIL
     completed = paid_order(status=S.COMPLETED, updated_at=NOW - TAIL)
 
-    assert next_look(completed, NOW, MIDDLE) == NOW + DAY
+    assert next_sync(completed, NOW, MIDDLE) == NOW + DAY
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_a_payment_is_asked_about_less_often_the_longer_it_takes(
 ) -> None:
     order = an_order(payment_status=P.PROCESSING, updated_at=NOW - waited)
 
-    assert next_look(order, NOW, MIDDLE) == NOW + pause
+    assert next_sync(order, NOW, MIDDLE) == NOW + pause
 
 
 def test_failures_in_a_row_are_tried_again_later_and_later_up_to_ten_minutes() -> None:
@@ -82,7 +83,7 @@ orders = st.builds(
     lambda status, money, waited, left: an_order(
         status, money, updated_at=NOW - waited, pay_before=NOW + left
     ),
-    st.sampled_from(Status),
+    st.sampled_from(OrderStatus),
     st.sampled_from(PaymentStatus),
     st.timedeltas(timedelta(0), timedelta(days=60)),
     st.timedeltas(timedelta(days=-2), timedelta(days=2)),
@@ -91,7 +92,7 @@ orders = st.builds(
 
 @given(orders, st.floats(0, 1))
 def test_no_look_is_in_the_past_and_chance_moves_it_by_a_tenth(order: Order, chance: float) -> None:
-    look, middle = next_look(order, NOW, chance), next_look(order, NOW, MIDDLE)
+    look, middle = next_sync(order, NOW, chance), next_sync(order, NOW, MIDDLE)
 
     if middle is None:
         assert look is None

@@ -7,8 +7,9 @@ from kit.orders import APPROVER, NOW, TOTAL, a_part, a_request, an_order
 from kit.platform import current, locked, placed
 
 from tradewind.orders import advance
-from tradewind.orders.apply_platform_state import hear
-from tradewind.orders.model import Cause, Order, PaymentStatus, PayMode, RequestStatus, Status
+from tradewind.orders.apply_platform_state import apply_state
+from tradewind.orders.model import Cause, Order, OrderStatus
+from tradewind.orders.payments.model import PaymentStatus, PayMode, RequestStatus
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
@@ -42,16 +43,17 @@ async def test_a_part_that_was_sent_and_came_back_is_refunded_where_the_other_wa
 ) -> None:
     sent, waiting = paid(a_part("A"), There.SHIPPED), paid(a_part("B"))
     order = await placed(db, sent, waiting)
-    assert order.status is Status.PARTIALLY_SHIPPED
+    assert order.status is OrderStatus.PARTIALLY_SHIPPED
     before = await events(db, order)
 
     async with transaction(db) as tx:
-        news = [given_back(sent), waiting]
-        await advance.by_news(tx, await locked(tx, order), news, Cause("sync"))
+        shown = [given_back(sent), waiting]
+        known = await locked(tx, order)
+        await advance.many(tx, [advance.by_platform(known, shown, Cause("sync"))])
 
     after = await current(db, order)
     assert (after.status, after.payment_status) == (
-        Status.PARTIALLY_SHIPPED,
+        OrderStatus.PARTIALLY_SHIPPED,
         PaymentStatus.PARTIALLY_REFUNDED,
     )
     assert (after.paid_fen, after.refunded_fen) == (2 * TOTAL, TOTAL)
@@ -62,10 +64,12 @@ async def test_a_part_that_was_sent_and_came_back_is_refunded_where_the_other_wa
 def test_going_backwards_without_an_end_is_still_contradicted() -> None:
     sent, waiting = paid(a_part("A"), There.SHIPPED), paid(a_part("B"))
     order = an_order(
-        Status.PARTIALLY_SHIPPED, PaymentStatus.PAID, [sent, waiting], paid_fen=2 * TOTAL
+        OrderStatus.PARTIALLY_SHIPPED, PaymentStatus.PAID, [sent, waiting], paid_fen=2 * TOTAL
     )
 
-    heard = hear(order, [replace(sent, status=There.PAID, modified_at=LATER + LATER.resolution)])
+    heard = apply_state(
+        order, [replace(sent, status=There.PAID, modified_at=LATER + LATER.resolution)]
+    )
 
     assert (list(heard.steps), len(heard.contradictions)) == ([], 1)
 
@@ -87,13 +91,13 @@ def linked(*parts: PlatformOrder) -> Order:
 def test_who_pays_at_the_link_may_pay_one_part_after_another() -> None:
     one, two = a_part("A"), a_part("B", total=2500)
 
-    half = hear(linked(one, two), [paid(one), two]).steps[-1]
+    half = apply_state(linked(one, two), [paid(one), two]).steps[-1]
 
     assert half.payment_status is PaymentStatus.APPROVED
     assert half.payment is not None
     assert half.payment.status is RequestStatus.APPROVED
 
-    whole = hear(half, [paid(two)]).steps[-1]
+    whole = apply_state(half, [paid(two)]).steps[-1]
 
     assert (whole.payment_status, whole.paid_outside) == (PaymentStatus.PAID, False)
     assert whole.payment is not None
@@ -103,10 +107,10 @@ def test_who_pays_at_the_link_may_pay_one_part_after_another() -> None:
 
 def test_the_rest_at_another_price_is_not_what_was_approved() -> None:
     one, two = a_part("A"), a_part("B")
-    half = hear(linked(one, two), [paid(one), two]).steps[-1]
+    half = apply_state(linked(one, two), [paid(one), two]).steps[-1]
     dearer = replace(two, total_fen=2500, goods_fen=2000, modified_at=LATER)
 
-    after = hear(half, [dearer]).steps[-1]
+    after = apply_state(half, [dearer]).steps[-1]
 
     assert after.payment_status is PaymentStatus.UNPAID
     assert after.payment is not None

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import httpx
@@ -12,11 +12,10 @@ import pytest
 from tradewind import ids
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web import idempotency
 from tradewind.web.application import Application
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.inputs import Input, Output
 from tradewind.web.limits import Budget, plan_rate
 from tradewind.web.request import Request
@@ -51,35 +50,44 @@ class ThingOut(Output):
 
 @routes.post("/things", status=201)
 async def make_thing(
-    caller: Caller, body: ThingIn, once: IdempotencyKey, db: Database, counter: Counter
+    caller: Caller, body: ThingIn, idempotency_key: IdempotencyKey, db: Database, counter: Counter
 ) -> Response:
     """Make a thing, once per Idempotency-Key."""
     assert caller.email
+
+    def show(thing: ThingOut) -> Response:
+        return Response(thing, 201, [(b"etag", b'"1"')])
+
+    stored = StoredResponse(idempotency_key, show)
+    pending = timedelta(seconds=10) if body.name == "later" else None
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
+        await stored.claim(tx)
         counter.entered.set()
         await counter.gate.wait()
         counter.effects += 1
         made = ThingOut(number=counter.effects, name=body.name)
-        answer = await idempotency.keep(tx, once, Response(made, 201, [(b"etag", b'"1"')]))
+        await stored.store(tx, made, pending=pending)
     if body.name == "later":
-        fuller = Response(ThingOut(number=made.number, name="fuller"), 201)
-        return await idempotency.replace(db, once, fuller)
+        made = ThingOut(number=made.number, name="fuller")
+        await stored.replace(db, made)
     if body.name == "crash":
-        raise RuntimeError("between commit and answer")
-    return answer
+        raise RuntimeError("between commit and response")
+    return show(made)
 
 
 @routes.post("/things/{thing}/polish")
 async def polish_thing(
-    thing: str, caller: Caller, once: IdempotencyKey | None, db: Database
+    thing: str, caller: Caller, idempotency_key: IdempotencyKey | None, db: Database
 ) -> ThingOut:
     """Polish a thing; the key is optional here."""
     assert caller.email
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
+        stored: StoredResponse[ThingOut] = StoredResponse(
+            idempotency_key, lambda made: Response(made, 200)
+        )
+        await stored.claim(tx)
         made = ThingOut(number=0, name=thing)
-        await idempotency.keep(tx, once, Response(made, 200))
+        await stored.store(tx, made)
     return made
 
 

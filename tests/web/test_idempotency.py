@@ -12,17 +12,18 @@ import pytest
 from kit.postgres import Postgres
 
 from tradewind import ids
+from tradewind.orders.idempotency import Statement
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web import idempotency, sql
 from tradewind.web.idempotency import (
-    PENDING,
     IdempotencyKey,
     IdempotencyKeyMalformed,
     IdempotencyKeyMissing,
     IdempotencyKeyReused,
     Replay,
     RequestInFlight,
+    StoredResponse,
     fingerprint,
     read_key,
 )
@@ -30,7 +31,8 @@ from tradewind.web.inputs import Input
 from tradewind.web.response import Response
 
 ACCOUNT = ids.new()
-ONCE = IdempotencyKey(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))
+PENDING = timedelta(seconds=10)
+KEY = IdempotencyKey(ACCOUNT, "POST /v1/orders", "key-1", fingerprint("/v1/orders", {"sku": "a"}))
 REPLAYED = (b"idempotent-replayed", b"true")
 
 
@@ -56,40 +58,71 @@ async def stored(db: Database) -> int:
     return count
 
 
-async def effect(tx: Tx, once: IdempotencyKey | None) -> Response:
-    number = await tx.fetchval(
-        "INSERT INTO effect (key) VALUES ($1) RETURNING number", once.key if once else "none"
-    )
+def show(number: int) -> Response:
     return Response({"number": number, "name": "żółw"}, 201, [(b"location", b"/v1/orders/1")])
 
 
-async def ask(db: Database, once: IdempotencyKey | None) -> Response:
-    """What an endpoint does: claim, act, keep the answer, all in one transaction."""
+def responses(key: IdempotencyKey | None) -> StoredResponse[int]:
+    return StoredResponse(key, show)
+
+
+def verbatim(key: IdempotencyKey | None) -> StoredResponse[Response]:
+    """Stores the very response that is the result."""
+    return StoredResponse(key, lambda response: response)
+
+
+async def effect(tx: Tx, key: IdempotencyKey | None) -> int:
+    number: int = await tx.fetchval(
+        "INSERT INTO effect (key) VALUES ($1) RETURNING number", key.key if key else "none"
+    )
+    return number
+
+
+async def ask(
+    db: Database, key: IdempotencyKey | None, *, pending: timedelta | None = None
+) -> Response:
+    """What an endpoint does: claim, act, store the result, all in one transaction."""
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
-        return await idempotency.keep(tx, once, await effect(tx, once))
+        await responses(key).claim(tx)
+        number = await effect(tx, key)
+        await responses(key).store(tx, number, pending=pending)
+    return show(number)
 
 
-async def replayed(db: Database, once: IdempotencyKey) -> Response:
+async def ask_at_once(db: Database, key: IdempotencyKey | None) -> Response:
+    """The same in one statement, with a response that is still pending."""
+    await responses(key).check(db)
+    name = key.key if key else "none"
+    statement = Statement(
+        "WITH had AS (INSERT INTO effect (key) VALUES ($1)) SELECT $2::integer", [name, 7]
+    )
+    await responses(key).store_with(db, 7, statement, pending=PENDING)
+    return show(7)
+
+
+async def replayed(db: Database, key: IdempotencyKey) -> Response:
     with pytest.raises(Replay) as caught:
-        await ask(db, once)
-    return caught.value.answer
+        await ask(db, key)
+    with pytest.raises(Replay) as checked:
+        await responses(key).check(db)
+    assert checked.value.response == caught.value.response
+    return caught.value.response
 
 
 @asynccontextmanager
-async def in_flight(db: Database, once: IdempotencyKey) -> AsyncIterator[None]:
+async def in_flight(db: Database, key: IdempotencyKey) -> AsyncIterator[None]:
     """A request that has done its work, and has not committed yet."""
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
-        await idempotency.keep(tx, once, await effect(tx, once))
+        await responses(key).claim(tx)
+        await responses(key).store(tx, await effect(tx, key))
         yield
 
 
 async def test_a_repeat_has_no_effect_and_gets_the_same_bytes(effects: Database) -> None:
-    first = await ask(effects, ONCE)
+    first = await ask(effects, KEY)
 
-    again = await replayed(effects, ONCE)
-    once_more = await replayed(effects, ONCE)
+    again = await replayed(effects, KEY)
+    once_more = await replayed(effects, KEY)
 
     assert first.encoded() == '{"number":1,"name":"żółw"}'.encode()
     assert again.encoded() == once_more.encoded() == first.encoded()
@@ -101,15 +134,15 @@ async def test_a_repeat_has_no_effect_and_gets_the_same_bytes(effects: Database)
 
 async def test_an_answer_without_a_body_is_replayed_as_such(db: Database) -> None:
     async with transaction(db) as tx:
-        await idempotency.claim(tx, ONCE)
-        await idempotency.keep(tx, ONCE, Response(None, 204))
+        await verbatim(KEY).claim(tx)
+        await verbatim(KEY).store(tx, Response(None, 204))
 
     async with transaction(db) as tx:
         with pytest.raises(Replay) as caught:
-            await idempotency.claim(tx, ONCE)
+            await verbatim(KEY).claim(tx)
 
-    assert caught.value.answer.encoded() == b""
-    assert caught.value.answer.status == 204
+    assert caught.value.response.encoded() == b""
+    assert caught.value.response.status == 204
 
 
 async def test_without_a_key_every_request_has_its_effect(effects: Database) -> None:
@@ -121,30 +154,30 @@ async def test_without_a_key_every_request_has_its_effect(effects: Database) -> 
 
 
 async def test_the_same_key_with_another_request_is_refused(effects: Database) -> None:
-    first = await ask(effects, ONCE)
-    other = altered(ONCE, fingerprint=fingerprint("/v1/orders", {"sku": "b"}))
+    first = await ask(effects, KEY)
+    other = altered(KEY, fingerprint=fingerprint("/v1/orders", {"sku": "b"}))
 
     with pytest.raises(IdempotencyKeyReused) as caught:
         await ask(effects, other)
 
     assert caught.value.detail == ("This Idempotency-Key was used before, for a different request.")
     assert await done(effects) == ["key-1"]
-    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+    assert (await replayed(effects, KEY)).encoded() == first.encoded()
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        altered(ONCE, account_id=ids.new()),
-        altered(ONCE, route="POST /v1/orders/{id}/refunds"),
-        altered(ONCE, key="key-2"),
-        altered(ONCE, key="KEY-1"),
+        altered(KEY, account_id=ids.new()),
+        altered(KEY, route="POST /v1/orders/{id}/refunds"),
+        altered(KEY, key="key-2"),
+        altered(KEY, key="KEY-1"),
     ],
 )
 async def test_a_key_counts_for_one_account_and_one_route(
     effects: Database, other: IdempotencyKey
 ) -> None:
-    await ask(effects, ONCE)
+    await ask(effects, KEY)
 
     await ask(effects, other)
 
@@ -154,25 +187,25 @@ async def test_a_key_counts_for_one_account_and_one_route(
 async def test_who_comes_while_the_first_is_at_work_is_told_to_come_back(
     effects: Database,
 ) -> None:
-    async with in_flight(effects, ONCE):
+    async with in_flight(effects, KEY):
         with pytest.raises(RequestInFlight) as caught:
-            await asyncio.wait_for(ask(effects, ONCE), 1)
+            await asyncio.wait_for(ask(effects, KEY), 1)
 
     assert caught.value.facts == {"retry_after": 1}
-    assert (await replayed(effects, ONCE)).status == 201
+    assert (await replayed(effects, KEY)).status == 201
     assert await done(effects) == ["key-1"]
 
 
 async def test_a_request_in_flight_is_in_nobody_elses_way(effects: Database) -> None:
-    async with in_flight(effects, ONCE):
-        await asyncio.wait_for(ask(effects, altered(ONCE, key="key-2")), 1)
+    async with in_flight(effects, KEY):
+        await asyncio.wait_for(ask(effects, altered(KEY, key="key-2")), 1)
 
     assert sorted(await done(effects)) == ["key-1", "key-2"]
 
 
 async def test_a_request_that_is_undone_forgets_its_key(effects: Database) -> None:
     async def fail() -> None:
-        async with in_flight(effects, ONCE):
+        async with in_flight(effects, KEY):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -180,18 +213,19 @@ async def test_a_request_that_is_undone_forgets_its_key(effects: Database) -> No
     assert await stored(effects) == 0
     assert await done(effects) == []
 
-    assert (await ask(effects, ONCE)).status == 201
+    assert (await ask(effects, KEY)).status == 201
 
     assert await done(effects) == ["key-1"]
 
 
 async def test_a_later_answer_takes_the_place_of_the_first(effects: Database) -> None:
-    await ask(effects, ONCE)
+    await ask(effects, KEY, pending=PENDING)
 
     fuller = Response({"number": 1, "order_id": "7"}, 200, [(b"etag", b'"2"')])
-    assert await idempotency.replace(effects, ONCE, fuller) is fuller
+    assert await verbatim(KEY).replace(effects, fuller)
+    assert not await responses(KEY).replace(effects, 3)  # the first that replaces it wins
 
-    again = await replayed(effects, ONCE)
+    again = await replayed(effects, KEY)
     assert again.encoded() == b'{"number":1,"order_id":"7"}'
     assert (again.status, again.headers) == (200, [(b"etag", b'"2"'), REPLAYED])
     assert await done(effects) == ["key-1"]
@@ -200,79 +234,112 @@ async def test_a_later_answer_takes_the_place_of_the_first(effects: Database) ->
 async def test_while_an_answer_is_not_the_last_word_nobody_gets_it(
     effects: Database, postgres: Postgres, database_url: str
 ) -> None:
-    async with transaction(effects) as tx:
-        await idempotency.claim(tx, ONCE)
-        first = await idempotency.keep(tx, ONCE, await effect(tx, ONCE), pending=PENDING)
+    first = await ask(effects, KEY, pending=PENDING)
 
     with pytest.raises(RequestInFlight):
-        await ask(effects, ONCE)
+        await ask(effects, KEY)
     with pytest.raises(IdempotencyKeyReused):
-        await ask(effects, altered(ONCE, fingerprint=b"another"))
+        await ask(effects, altered(KEY, fingerprint=b"another"))
     postgres.move_clock(database_url, PENDING + timedelta(seconds=1))  # its process died
 
-    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+    assert (await replayed(effects, KEY)).encoded() == first.encoded()
     assert await done(effects) == ["key-1"]
 
 
 async def test_the_last_word_is_had_at_once(effects: Database) -> None:
-    async with transaction(effects) as tx:
-        await idempotency.claim(tx, ONCE)
-        await idempotency.keep(tx, ONCE, await effect(tx, ONCE), pending=PENDING)
-    last = await idempotency.replace(effects, ONCE, Response({"number": 1, "order_id": "7"}, 201))
+    await ask(effects, KEY, pending=PENDING)
+    last = Response({"number": 1, "order_id": "7"}, 201)
+    async with transaction(effects) as tx:  # with the effect that it tells of
+        assert await verbatim(KEY).replace(tx, last)
 
-    assert (await replayed(effects, ONCE)).encoded() == last.encoded()
+    assert (await replayed(effects, KEY)).encoded() == last.encoded()
 
 
 async def test_only_the_request_itself_can_have_its_answer_replaced(effects: Database) -> None:
-    first = await ask(effects, ONCE)
-    stranger = altered(ONCE, fingerprint=b"another")
+    first = await ask(effects, KEY, pending=PENDING)
+    another = altered(KEY, fingerprint=b"another")
 
-    await idempotency.replace(effects, stranger, Response({"stolen": True}, 200))
-    await idempotency.replace(effects, altered(ONCE, key="unknown"), Response({}, 200))
-    await idempotency.replace(effects, None, Response({}, 200))
+    assert not await verbatim(another).replace(effects, Response({"stolen": True}, 200))
+    assert not await verbatim(altered(KEY, key="unknown")).replace(effects, Response({}, 200))
+    assert await verbatim(None).replace(effects, Response({}, 200))  # nothing is stored
+    assert await responses(KEY).replace(effects, 1)
 
-    assert (await replayed(effects, ONCE)).encoded() == first.encoded()
+    assert (await replayed(effects, KEY)).encoded() == first.encoded()
     assert await stored(effects) == 1
 
 
 async def test_a_key_is_kept_for_seven_days(
     effects: Database, postgres: Postgres, database_url: str
 ) -> None:
-    await ask(effects, ONCE)
+    await ask(effects, KEY)
 
     postgres.move_clock(database_url, timedelta(days=7, seconds=-5))
-    await sql.delete_old_answers(effects, days=idempotency.KEEP_DAYS)
+    await sql.delete_old_responses(effects, days=idempotency.KEEP_DAYS)
     assert await stored(effects) == 1
 
     postgres.move_clock(database_url, timedelta(seconds=10))
-    await sql.delete_old_answers(effects, days=idempotency.KEEP_DAYS)
+    await sql.delete_old_responses(effects, days=idempotency.KEEP_DAYS)
     assert await stored(effects) == 0
+
+
+async def test_a_result_that_is_stored_with_its_effect_in_one_statement(
+    effects: Database, postgres: Postgres, database_url: str
+) -> None:
+    first = await ask_at_once(effects, KEY)
+
+    for repeat in (ask, ask_at_once):
+        with pytest.raises(RequestInFlight):
+            await repeat(effects, KEY)
+        with pytest.raises(IdempotencyKeyReused):
+            await repeat(effects, altered(KEY, fingerprint=b"another"))
+    postgres.move_clock(database_url, PENDING + timedelta(seconds=1))  # its process died
+
+    assert (await replayed(effects, KEY)).encoded() == first.encoded()
+    await ask_at_once(effects, None)
+    await ask_at_once(effects, None)
+    assert await done(effects) == ["key-1", "none", "none"]
+    assert await stored(effects) == 1
+
+
+async def test_of_many_statements_at_once_one_has_the_effect(effects: Database) -> None:
+    """None of them waited for the check before: the key itself lets one through."""
+
+    async def send() -> bool:
+        statement = Statement("WITH had AS (INSERT INTO effect (key) VALUES ($1)) SELECT 1", ["a"])
+        try:
+            await responses(KEY).store_with(effects, 7, statement, pending=PENDING)
+        except RequestInFlight:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*(send() for _ in range(20)))) == 1
+    assert await done(effects) == ["a"]
 
 
 async def test_of_many_at_once_one_has_the_effect_for_each_key(
     effects: Database, database_url: str
 ) -> None:
-    keys = [f"key-{number:03}" for number in range(200)]
+    keys = [f"key-{number:03}" for number in range(50)]
     crowd = Database(database_url, size=20, name="crowd")
     await crowd.open()
 
-    async def one(key: str) -> bytes | None:
-        """The answer, at first or by replay; None for who was told to come back."""
+    async def send(key: str) -> bytes | None:
+        """The response, at first or by replay; None for who was told to come back."""
         try:
-            return (await ask(crowd, altered(ONCE, key=key))).encoded()
+            return (await ask(crowd, altered(KEY, key=key))).encoded()
         except Replay as replay:
-            return replay.answer.encoded()
+            return replay.response.encoded()
         except RequestInFlight:
             return None
 
     started = monotonic()
-    answers = {key: await asyncio.gather(*(one(key) for _ in range(20))) for key in keys}
+    sent = {key: await asyncio.gather(*(send(key) for _ in range(20))) for key in keys}
     took = monotonic() - started
     await crowd.close()
 
     assert sorted(await done(effects)) == keys
-    for got in answers.values():
-        assert len(set(got) - {None}) == 1
+    for bodies in sent.values():
+        assert len(set(bodies) - {None}) == 1
     assert took < 30
 
 
@@ -320,14 +387,14 @@ def test_a_key_may_be_left_out_only_where_it_is_not_required() -> None:
 
 def test_the_lock_of_a_request_is_its_own() -> None:
     several = [
-        ONCE,
-        altered(ONCE, key="key-2"),
-        altered(ONCE, route="other"),
-        altered(ONCE, account_id=UUID(int=0)),
+        KEY,
+        altered(KEY, key="key-2"),
+        altered(KEY, route="other"),
+        altered(KEY, account_id=UUID(int=0)),
     ]
 
-    locks = {once.lock for once in several}
+    locks = {key.lock for key in several}
 
     assert len(locks) == 4
     assert all(-(2**63) <= lock < 2**63 for lock in locks)
-    assert ONCE.lock == altered(ONCE, fingerprint=b"other").lock
+    assert KEY.lock == altered(KEY, fingerprint=b"other").lock

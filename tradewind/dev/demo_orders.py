@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from uuid import UUID
+
+import msgspec
 
 from tradewind.accounts import sql as accounts
 from tradewind.audit.model import Actor
@@ -16,11 +17,12 @@ from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
-from tradewind.orders.model import Draft, Order, PaymentStatus, Status, Who
-from tradewind.orders.payments import decide
-from tradewind.orders.payments.refund import ask_refund
+from tradewind.orders.model import NewOrder, Order, OrderStatus
+from tradewind.orders.payments import approve
+from tradewind.orders.payments.model import NewRefund, PaymentStatus
+from tradewind.orders.payments.refund import request_refund
 from tradewind.orders.payments.request import request_payment
-from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.person import Person
 from tradewind.orders.place import place
 from tradewind.orders.sql_lists import Filters
 from tradewind.platforms.model import Address, Line, RefundKind
@@ -28,10 +30,11 @@ from tradewind.runtime import wiring
 from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.idempotency import IdempotencyKey
-from tradewind.web.response import encode
+from tradewind.web.idempotency import StoredResponse
+from tradewind.web.response import Response
 
 _DEMO = Actor("tradewind dev")
+_UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 _FIRST_TICK_SECONDS, _TICK_SECONDS = 0.5, 4.0
 _MOST_ORDERS = 60
 _ADDRESS = Address("王芳", "13800138000", "浙江省", "义乌市", "福田街道", "稠州北路888号", "322000")
@@ -65,11 +68,15 @@ def next_move(order: Order, until: str) -> str | None:
     """What somebody does next with an order on its way to `until`; None: it stays as it is."""
     if until in (order.status, order.payment_status) or order.cancel_requested:
         return None
-    if order.status is Status.PENDING_PAYMENT:
+    if order.status is OrderStatus.PENDING_PAYMENT:
         return _next_about_money(order, until)
-    if until == "partially_refunded" and order.status is Status.RECEIVED:
+    if until == "partially_refunded" and order.status is OrderStatus.RECEIVED:
         return "refund_agree" if order.refunds else "refund"
-    ahead = {Status.PAID: "ship", Status.SHIPPED: "receive", Status.RECEIVED: "complete"}
+    ahead = {
+        OrderStatus.PAID: "ship",
+        OrderStatus.SHIPPED: "receive",
+        OrderStatus.RECEIVED: "complete",
+    }
     return ahead.get(order.status)
 
 
@@ -87,11 +94,16 @@ class Demo:
     """People who order, pay and ship, so that there is something to look at."""
 
     def __init__(
-        self, db: Database, client: Client, chosen: settings.Settings, buyer: Who, approver: Who
+        self,
+        db: Database,
+        client: Client,
+        chosen: settings.Settings,
+        buyer: Person,
+        approver: Person,
     ) -> None:
         self._db = db
         self._client = client
-        self._errands = BackgroundTasks()
+        self._background_tasks = BackgroundTasks()
         self._platforms = wiring.platforms_of(chosen, db, Keyring(chosen.secret_key), client)
         self._modes = wiring.pay_modes_of(chosen, self._platforms)
         self._buyer = buyer
@@ -102,9 +114,9 @@ class Demo:
         orders = await sql_lists.list_by_change(
             self._db, Filters(account_id=self._buyer.id), below=None, limit=_MOST_ORDERS
         )
-        told = {order.external_id for order in orders}
+        begun = {order.external_id for order in orders}
         for number, story in enumerate(STORIES, 1):
-            if f"demo-{number}" not in told:
+            if f"demo-{number}" not in begun:
                 await self._begin(f"demo-{number}", story)
                 return _FIRST_TICK_SECONDS
         for order in reversed(orders):
@@ -118,12 +130,12 @@ class Demo:
         return _TICK_SECONDS
 
     async def aclose(self) -> None:
-        await self._errands.close()
+        await self._background_tasks.close()
 
     async def _begin(self, name: str, story: Story) -> None:
         connector = await self._platforms.connector(story.platform)
         product = await connector.detail(story.product, "en")
-        draft = Draft(
+        wanted = NewOrder(
             platform=story.platform,
             lines=[Line(story.product, product.skus[0].id, story.quantity)],
             address=_ADDRESS,
@@ -132,45 +144,50 @@ class Demo:
             external_id=name,
             metadata={"demo": story.until},
         )
-        once = self._once(self._buyer.id, "order", name)
-        await place(self._db, self._platforms, self._errands, self._buyer, draft, once)
+        await place(
+            self._db, self._platforms, self._background_tasks, self._buyer, wanted, _UNKEYED
+        )
 
     async def _do(self, order: Order, move: str) -> None:
         db = self._db
-        log.info("demo.moves", order=order.reference, move=move)
+        log.info("demo.move", order=order.reference, move=move)
         if move == "request":
-            await request_payment(db, _DEMO, self._buyer, order.id, self._modes, None, None)
+            await request_payment(db, _DEMO, self._buyer, order.id, self._modes, None, _UNKEYED)
         elif move == "approve" and order.payment is not None:
-            await decide.approve(db, _DEMO, self._approver, order.payment.id, None, None)
+            await approve.approve(db, _DEMO, self._approver, order.payment.id, None, _UNKEYED)
         elif move == "reject" and order.payment is not None:
-            why = "Too much for one order."
-            await decide.reject(db, _DEMO, self._approver, order.payment.id, why, None)
+            reason = "Too much for one order."
+            await approve.reject(db, _DEMO, self._approver, order.payment.id, reason, _UNKEYED)
         elif move == "cancel":
-            await cancel(db, self._platforms, self._errands, self._buyer, order.id, None)
+            await cancel(
+                db, self._platforms, self._background_tasks, self._buyer, order.id, _UNKEYED
+            )
         elif move == "refund":
-            asked = RefundIn(type=RefundKind.REFUND_ONLY, amount_cny=8, reason="damaged")
-            once = self._once(self._buyer.id, "refund", order.reference)
-            await ask_refund(
-                db, self._platforms, self._errands, _DEMO, self._buyer, order.id, asked, once
+            refund = NewRefund(RefundKind.REFUND_ONLY, "damaged", amount_fen=800)
+            await request_refund(
+                db,
+                self._platforms,
+                self._background_tasks,
+                _DEMO,
+                self._buyer,
+                order.id,
+                refund,
+                _UNKEYED,
             )
         else:
-            await self._at_the_market(order, move)
+            await self._at_the_marketplace(order, move)
 
-    async def _at_the_market(self, order: Order, step: str) -> None:
-        """What only the seller can do, or a courier; the notice tells us of it."""
+    async def _at_the_marketplace(self, order: Order, step: str) -> None:
+        """Do what only the seller or a courier can do; a notice follows."""
         origin = self._platforms.simulated_origin(order.platform)
         for order_id in order.order_ids if origin else ():
             await self._client.post(
                 f"{origin}/_control/orders/{order_id}/advance",
-                encode({"to": step}),
+                msgspec.json.encode({"to": step}),
                 ["Content-Type: application/json"],
                 seconds=5,
                 repeatable=False,
             )
-
-    @staticmethod
-    def _once(account_id: UUID, route: str, key: str) -> IdempotencyKey:
-        return IdempotencyKey(account_id, f"demo {route}", key, b"")
 
 
 async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
@@ -184,17 +201,17 @@ async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
         approver = await accounts.find_account(db, email=secrets.operator.email)
         if buyer is None or approver is None:
             return
-        people = Who(buyer.id, buyer.email), Who(approver.id, approver.email)
+        people = Person(buyer.id, buyer.email), Person(approver.id, approver.email)
         demo = Demo(db, client, chosen, *people)
         keyring = Keyring(chosen.secret_key)
         async with demo_webhooks.receiving(db, keyring, chosen, buyer.id), aclosing(demo):
             while True:
-                rest = _TICK_SECONDS
+                pause = _TICK_SECONDS
                 try:
-                    rest = await demo.tick()
+                    pause = await demo.tick()
                 except (TradewindError, OSError) as error:
-                    log.warning("demo.stumbled", error=str(error))
-                await asyncio.sleep(rest)
+                    log.warning("demo.move_failed", error=str(error))
+                await asyncio.sleep(pause)
     finally:
         await client.close()
         await db.close()

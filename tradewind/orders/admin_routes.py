@@ -4,7 +4,7 @@ from tradewind import ids
 from tradewind.auth.model import Operator
 from tradewind.errors import ValidationFailed
 from tradewind.orders.inputs import AdminOrdersQuery
-from tradewind.orders.routes import listed
+from tradewind.orders.list_orders import list_orders
 from tradewind.orders.wire import OrderOut
 from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.registry import Platforms
@@ -25,4 +25,5 @@ async def list_all_orders(
         account_id = ids.ACCOUNT.read(query.account)
         if account_id is None:
             raise ValidationFailed("?account", "This is not the id of an account.")
-    return await listed(db, query, platforms, account_id)
+    filters = query.filters(platforms.named, account_id)
+    return await list_orders(db, filters, query, OrderOut.of)

@@ -1,137 +1,250 @@
 """The one door: an order changes here or not at all, and the journal is written behind it."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from time import monotonic
 from uuid import UUID
 
-from tradewind import ids
+import asyncpg
+
+from tradewind import clock, ids, money
 from tradewind.events import journal
 from tradewind.events.catalogue import (
     ORDER_UPDATED,
     PAYMENT_UPDATED,
     Event,
     EventKind,
+    OrderNews,
     compose,
 )
 from tradewind.observability.logs import log
-from tradewind.orders import rows, sql
-from tradewind.orders.apply_platform_state import hear
+from tradewind.orders import decide, rows, schedule, sql, sql_leases, timeline
+from tradewind.orders.apply_platform_state import apply_state
 from tradewind.orders.errors import ExternalIdTaken
+from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.lease import HELD, Lease
-from tradewind.orders.lifecycle import next_work
-from tradewind.orders.model import Cause, Draft, Order, PaymentRequest, Who, Work
-from tradewind.orders.schedule import next_look
-from tradewind.orders.wire import news_of, public
+from tradewind.orders.lifecycle import next_job
+from tradewind.orders.model import Cause, NewOrder, Order, PlatformJob
+from tradewind.orders.person import Person
+from tradewind.orders.sql import OrderWrite, Saved, TimelineWrite
 from tradewind.platforms.model import PlatformOrder
-from tradewind.storage.transaction import Tx
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx, transaction
 
 _TICK = timedelta(milliseconds=1)
 
-# Announced when there is something to be done at a platform.
+# Announced when there is a job to be done at a marketplace.
 SUBMIT = "submit"
 
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """An order that is locked, the states it is to go through one after another, and why."""
+    """An order, and the states that it goes through one after another, each with its cause."""
 
     order: Order
-    steps: Sequence[Order]
-    cause: Cause
+    steps: Sequence[tuple[Order, Cause]] = ()
+
+    @property
+    def end(self) -> Order:
+        return self.steps[-1][0] if self.steps else self.order
+
+    def then(self, step: Order, cause: Cause) -> "Advance":
+        return Advance(self.order, [*self.steps, (step, cause)])
+
+
+def next_sync(order: Order) -> datetime | None:
+    """When an order that was just synced is due again; None: never."""
+    return schedule.next_sync(order, order.now, random.random())  # noqa: S311 - it spreads the load
 
 
 @dataclass(frozen=True, slots=True)
-class _Passed:
-    """One step that was taken, and what callers see of it."""
+class GiveBack:
+    """The lease that ends when an order is saved, and when the order is due next."""
+
+    lease: UUID
+    next_sync: Callable[[Order], datetime | None] = next_sync
+    only_synced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step that an order took, with what changed and the events that it causes."""
 
     before: Order
     after: Order
     cause: Cause
-    changes: Mapping[str, Any]
-
-
-async def accept(tx: Tx, by: Who, draft: Draft, lease: Lease, *, previewed: bool) -> Order:
-    """A new order. Nobody is told but who asked: the acceptance is no event."""
-    if draft.external_id is not None:
-        taken = await sql.find_external(tx, by.id, draft.external_id)
-        if taken is not None:
-            raise ExternalIdTaken(taken)
-    order = await sql.insert_order(
-        tx, ids.new(), by.id, draft, previewed=previewed, lease=lease.id, held=HELD
-    )
-    await sql.insert_changes(tx, [order], [("accepted", by.id, by.email)], ["{}"], [[]])
-    return order
+    changes: Mapping[str, Mapping[str, object]]
+    events: Sequence[Event]
 
 
 async def to(tx: Tx, order: Order, step: Order, cause: Cause) -> Order:
-    """Bring a locked order to `step`; what it is then."""
-    return (await many(tx, [Advance(order, [step], cause)]))[0]
+    """Bring a locked order to `step`; return what it is then."""
+    return (await many(tx, [Advance(order, [(step, cause)])]))[order.id]
 
 
-async def by_news(tx: Tx, order: Order, news: Sequence[PlatformOrder], cause: Cause) -> Order:
-    """Bring a locked order to where the platform says it is; what it is then."""
-    return (await many(tx, [heard(order, news, cause)]))[0]
+def by_platform(order: Order, parts: Sequence[PlatformOrder], cause: Cause) -> Advance:
+    """Return the steps to where the marketplace says that an order is.
 
-
-def heard(order: Order, news: Sequence[PlatformOrder], cause: Cause) -> Advance:
-    """What news makes of a locked order. What cannot be true is logged, and not believed."""
-    result = hear(order, news)
+    What cannot be true is logged and ignored.
+    """
+    result = apply_state(order, parts)
     for contradiction in result.contradictions:
-        log.warning("order.contradicted", order=order.reference, said=contradiction)
-    unmapped = [part.raw_status for part in news if part.status is None]
+        log.warning("order.contradicted", order=order.reference, reason=contradiction)
+    unmapped = [part.raw_status for part in parts if part.status is None]
     if unmapped:
         log.warning("order.unmapped_status", order=order.reference, raw=unmapped)
-    return Advance(order, result.steps, cause)
+    return Advance(order, [(step, cause) for step in result.steps])
 
 
-async def many(tx: Tx, advances: Sequence[Advance]) -> Sequence[Order]:
-    """Save what locked orders became, and journal it: a few statements, however many they are."""
-    ends: list[Order] = []
-    passed: list[_Passed] = []
-    for advance in advances:
-        standing = advance.order
-        for step in advance.steps:
-            changes = _difference(standing, step)
-            if changes:
-                stamped = _stamped(step, standing)
-                passed.append(_Passed(standing, stamped, advance.cause, changes))
-                standing = stamped
-            elif step != standing:
-                standing = step  # nothing that anybody sees: no new version
-        ends.append(standing)
-    changed = [end for end, advance in zip(ends, advances, strict=True) if end is not advance.order]
-    if not changed:
-        return ends
-    looks = [_next_look(order) for order in changed]
-    works = [
-        Work.NONE if look is None else next_work(order)
-        for order, look in zip(changed, looks, strict=True)
-    ]
-    await sql.save_orders(tx, changed, works, looks)
-    if passed:
-        await _name(tx, passed)
-        await _save_payments(tx, passed)
-        await _journal(tx, passed)
-    if any(work in (Work.PAY, Work.CANCEL) for work in works):
-        tx.wake(SUBMIT)
-    _log(passed)
-    return ends
+async def accept(
+    db: Database,
+    by: Person,
+    wanted: NewOrder,
+    at: datetime,
+    lease: Lease,
+    idempotency: Idempotency[Order],
+    *,
+    previewed: bool,
+) -> Order:
+    """Store a new order and its pending result in one statement. It causes no event."""
+    order = decide.accepted(ids.new(), by.id, wanted, at, previewed=previewed)
+    statement = sql.insert_order(order, Cause("accepted", by), lease=lease.id, held=HELD)
+    try:
+        await idempotency.store_with(db, order, statement, pending=PENDING)
+    except asyncpg.UniqueViolationError:
+        external_id = wanted.external_id
+        existing = external_id and await sql.find_external(db, by.id, external_id)
+        if not existing:
+            raise
+        raise ExternalIdTaken(existing) from None
+    return replace(order, read_at=monotonic())
 
 
-async def _journal(tx: Tx, passed: Sequence[_Passed]) -> None:
-    """Write the timeline and the events of what happened."""
-    events = [_events(one.before, one.after) for one in passed]
-    await sql.insert_changes(
-        tx,
-        [one.after for one in passed],
-        [_told(one.cause) for one in passed],
-        [rows.to_json(one.changes) for one in passed],
-        [[event.id for event in made] for made in events],
+async def unlocked(
+    tx: Tx, order: Order, plan: Callable[[Order], Advance], give_back: GiveBack | None = None
+) -> Order:
+    """Bring an order that is not locked to where `plan` leads; return what it is then.
+
+    It is planned from the order as it was read, and saved if nobody changed it since. Otherwise it
+    is locked, read and planned again.
+    """
+    planned = plan(current(order))
+    after = (await many(tx, [planned], give_back)).get(order.id)
+    if after is not None and (give_back is None or after is not planned.order):
+        return after
+    locked = await sql.lock_order(tx, None, order.id)
+    if locked is None:
+        raise RuntimeError(f"Order {order.reference} is gone.")
+    after = (await many(tx, [plan(locked)]))[order.id]
+    if give_back is not None:
+        await _give_back(tx, after, give_back)
+    return after
+
+
+async def record(
+    db: Database, order: Order, give_back: GiveBack, plan: Callable[[Order], Advance]
+) -> Order:
+    """Save what came of a job on an order whose lease we hold, and give the order back."""
+    planned = plan(current(order))
+    if planned.end == planned.order:
+        await _give_back(db, planned.order, give_back)
+        return order
+    async with transaction(db) as tx:
+        return await unlocked(tx, order, plan, give_back)
+
+
+async def _give_back(db: Database | Tx, order: Order, give_back: GiveBack) -> None:
+    at = give_back.next_sync(order)
+    await sql_leases.give_back(
+        db, give_back.lease, [(order, at)], synced=True, only_synced=give_back.only_synced
     )
-    journal.append(tx, [event for made in events for event in made])
+
+
+def current(order: Order) -> Order:
+    """The order with the database's time of now, reckoned from when it was read."""
+    if order.read_at is None:
+        return order
+    at = monotonic()
+    return replace(order, now=order.now + timedelta(seconds=at - order.read_at), read_at=at)
+
+
+async def many(
+    tx: Tx, advances: Sequence[Advance], give_back: GiveBack | None = None
+) -> dict[UUID, Order]:
+    """Save what orders became, and journal it: two statements, however many orders there are.
+
+    Return the orders as they are then. An order that is not locked, and that somebody changed
+    since it was read, is left out. With `give_back`, the orders that changed are given back too.
+    """
+    orders: dict[UUID, Order] = {}
+    steps: list[_Step] = []
+    writes: list[OrderWrite] = []
+    for advance in advances:
+        after = _take_steps(advance, steps)
+        orders[after.id] = after
+        if after is not advance.order:
+            at = give_back.next_sync(after) if give_back else next_sync(after)
+            job = PlatformJob.NONE if at is None else next_job(after)
+            writes.append(OrderWrite(advance.order, after, job, at))
+    if not writes:
+        return orders
+    entries = [
+        TimelineWrite(
+            step.after, step.cause, rows.to_json(step.changes), [event.id for event in step.events]
+        )
+        for step in steps
+    ]
+    saved = await sql.save_orders(
+        tx,
+        writes,
+        entries,
+        lease=give_back.lease if give_back else None,
+        only_synced=give_back is not None and give_back.only_synced,
+    )
+    _keep_saved(orders, writes, saved)
+    steps = [step for step in steps if step.after.id in orders]
+    journal.append(tx, [event for step in steps for event in step.events])
+    if any(w.job in (PlatformJob.PAY, PlatformJob.CANCEL) for w in writes if w.order.id in orders):
+        tx.wake(SUBMIT)
+    _log(steps)
+    return orders
+
+
+def _take_steps(advance: Advance, steps: list[_Step]) -> Order:
+    """Return where the steps lead, and add those that callers can see to `steps`."""
+    order = advance.order
+    for step, cause in advance.steps:
+        changes = timeline.changes(order, step)
+        if changes:
+            after = _stamped(step, order)
+            steps.append(_Step(order, after, cause, changes, _events(order, after)))
+            order = after
+        elif step != order:
+            order = step  # callers cannot see it: no new version
+    return order
+
+
+def _keep_saved(
+    orders: dict[UUID, Order], writes: Sequence[OrderWrite], saved: Sequence[Saved]
+) -> None:
+    """Leave out of `orders` those that were not saved, and complete the others."""
+    by_id = {row.id: row for row in saved}
+    for write in writes:
+        row = by_id.get(write.order.id)
+        if row is None:
+            del orders[write.order.id]
+            continue
+        if row.id_taken:
+            # The marketplace gave two orders of ours the same id: neither can be trusted now.
+            raise RuntimeError(f"the id there of {write.order.reference} belongs to another order")
+        orders[row.id] = replace(
+            write.order,
+            synced_at=row.synced_at,
+            next_sync_at=row.next_sync_at,
+            sync_failures=row.sync_failures,
+        )
 
 
 def _stamped(step: Order, before: Order) -> Order:
@@ -142,70 +255,41 @@ def _stamped(step: Order, before: Order) -> Order:
     )
 
 
-def _next_look(order: Order) -> datetime | None:
-    return next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
-
-
 def _events(before: Order, after: Order) -> Sequence[Event]:
-    """One event for each axis that moved, with the same tale."""
+    """One event for each status that moved, with the same content."""
     kinds: list[EventKind] = []
     if after.status is not before.status:
         kinds.append(ORDER_UPDATED)
     if after.payment_status is not before.payment_status:
         kinds.append(PAYMENT_UPDATED)
     return [
-        compose(after.account_id, after.id, kind, news_of(after), after.updated_at)
+        compose(after.account_id, after.id, kind, _content(after), after.updated_at)
         for kind in kinds
     ]
 
 
-def _difference(before: Order, after: Order) -> Mapping[str, Any]:
-    """What callers see of the change: each field that differs, as it was and as it is."""
-    old, new = public(before), public(after)
-    return {
-        name: {"from": old[name], "to": value} for name, value in new.items() if old[name] != value
-    }
+def _content(order: Order) -> OrderNews:
+    return OrderNews(
+        id=ids.ORDER.show(order.id),
+        platform=order.platform,
+        order_id=order.order_id,
+        status=order.status,
+        payment_status=order.payment_status,
+        platform_payment_status=order.platform_payment_status,
+        total_amount_cny=money.show_or_none(order.total_fen),
+        updated_at=clock.show(order.updated_at),
+    )
 
 
-async def _name(tx: Tx, passed: Sequence[_Passed]) -> None:
-    named = [
-        (one.after.platform, order_id, one.after.id)
-        for one in passed
-        for order_id in one.after.order_ids
-        if order_id not in one.before.order_ids
-    ]
-    if not named:
-        return
-    for stranger in await sql.name_orders(tx, named):
-        # The platform gave two of ours the same order: neither may be believed from here on.
-        raise RuntimeError(f"the order on the platform belongs to another order than {stranger}")
-
-
-async def _save_payments(tx: Tx, passed: Sequence[_Passed]) -> None:
-    latest: dict[UUID, tuple[UUID, UUID, PaymentRequest, datetime]] = {}
-    for one in passed:
-        before, after = one.before, one.after
-        if after.payment is not None and after.payment != before.payment:
-            latest[after.payment.id] = (after.id, after.account_id, after.payment, after.updated_at)
-    if latest:
-        await sql.save_payments(tx, list(latest.values()))
-
-
-def _told(cause: Cause) -> tuple[str, UUID | None, str | None]:
-    if cause.by is None:
-        return cause.word, None, None
-    return cause.word, cause.by.id, cause.by.email
-
-
-def _log(passed: Sequence[_Passed]) -> None:
-    for one in passed:
+def _log(steps: Sequence[_Step]) -> None:
+    for step in steps:
         log.info(
             "order.changed",
-            order=one.after.reference,
-            version=one.after.version,
-            cause=one.cause.word,
-            status=_move(one.before.status, one.after.status),
-            payment=_move(one.before.payment_status, one.after.payment_status),
+            order=step.after.reference,
+            version=step.after.version,
+            cause=step.cause.word,
+            status=_move(step.before.status, step.after.status),
+            payment=_move(step.before.payment_status, step.after.payment_status),
         )
 
 

@@ -1,6 +1,5 @@
-"""Cancels orders: asks the platform, and waits for it to say that it is done."""
+"""Cancels orders: requests it from the marketplace, and waits for its confirmation."""
 
-import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,66 +9,64 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
+from tradewind.orders.advance import Advance, GiveBack
 from tradewind.orders.errors import CancelRefused
+from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.lease import HELD, Lease
-from tradewind.orders.model import Cause, Order, Status, Who
-from tradewind.orders.schedule import next_look
+from tradewind.orders.model import Cause, Order, OrderStatus
+from tradewind.orders.person import Person
 from tradewind.orders.submit import retry_at
-from tradewind.orders.wire import OrderOut
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Rejected, Unavailable
 from tradewind.platforms.model import PlatformOrder
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web import idempotency
-from tradewind.web.idempotency import PENDING, IdempotencyKey
-from tradewind.web.response import Response
 
 _PATIENCE_SECONDS = 3.0
-# A platform that has not cancelled by then never will.
+# A marketplace that has not cancelled by then never will.
 _LAPSES = timedelta(minutes=10)
-_OPEN = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
+_OPEN = frozenset({OrderStatus.CREATING, OrderStatus.PENDING_PAYMENT, OrderStatus.UNKNOWN})
 
 
 async def cancel(
     db: Database,
     platforms: Platforms,
-    errands: BackgroundTasks,
-    by: Who,
+    background_tasks: BackgroundTasks,
+    by: Person,
     order_id: UUID,
-    once: IdempotencyKey | None,
-) -> Response:
-    """Ask to cancel: 200 when it is done, 202 when the platform has yet to say."""
+    idempotency: Idempotency[Order],
+) -> Order:
+    """Request the cancellation of an order, and return the order: cancelled, or still open."""
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
+        await idempotency.claim(tx)
         order = await sql.lock_order(tx, by.id, order_id)
         if order is None:
             raise ResourceNotFound(ids.ORDER)
         if not order.cancel_requested:
-            order = await advance.to(tx, order, decide.cancel_asked(order, by), Cause("cancel", by))
-        await idempotency.keep(tx, once, _answer(order), pending=PENDING)
-    refused: list[Rejected] = []
-    await errands.within(_PATIENCE_SECONDS, _now(db, platforms, order, refused))
-    if refused:
+            step = decide.cancel_requested(order, by)
+            order = await advance.to(tx, order, step, Cause("cancel", by))
+        await idempotency.store(tx, order, pending=PENDING)
+    rejections: list[Rejected] = []
+    await background_tasks.within(_PATIENCE_SECONDS, _now(db, platforms, order, rejections))
+    if rejections:
         async with transaction(db) as tx:
-            await idempotency.release(tx, once)
-        raise CancelRefused(refused[0])
-    found = await sql_lists.find_order(db, by.id, order_id)
-    if found is None:
+            await idempotency.release(tx)
+        raise CancelRefused(rejections[0])
+    stored = await sql_lists.find_order(db, by.id, order_id)
+    if stored is None:
         raise ResourceNotFound(ids.ORDER)
-    return await idempotency.replace(db, once, _answer(found))
+    await idempotency.replace(db, stored)
+    return stored
 
 
-def _answer(order: Order) -> Response:
-    return Response(OrderOut.of(order), 200 if order.status is Status.CANCELLED else 202)
-
-
-async def _now(db: Database, platforms: Platforms, order: Order, refused: list[Rejected]) -> None:
-    """Do it at once if nobody else deals with the order; the worker does it otherwise."""
+async def _now(
+    db: Database, platforms: Platforms, order: Order, rejections: list[Rejected]
+) -> None:
+    """Cancel at once if nobody else holds the order's lease; the worker does it otherwise."""
     try:
         connector = await platforms.connector(order.platform)
-    except ApiError:  # it is no longer set up here: the worker waits until it is
+    except ApiError:  # it is no longer configured here: the worker waits until it is
         return
     lease = Lease()
     held = await sql_leases.take_lease(db, order.account_id, order.id, lease=lease.id, held=HELD)
@@ -80,57 +77,54 @@ async def _now(db: Database, platforms: Platforms, order: Order, refused: list[R
         return
     try:
         await carry_out(db, connector, held, lease)
-    except Rejected as never:
-        refused.append(never)
+    except Rejected as rejected:
+        rejections.append(rejected)
     except PlatformFailure as failure:
         log.warning("order.not_cancelled_yet", order=order.reference, error=str(failure))
 
 
 async def carry_out(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Have an order that we hold cancelled on the platform. Rejected: the platform refuses to."""
-    refusal: Rejected | None = None
+    """Cancel an order whose lease we hold on the marketplace; raise Rejected if it refuses to."""
+    rejected: Rejected | None = None
     not_before = order.now
     lapsed = order.cancel_sent_at is not None and order.now - order.cancel_sent_at > _LAPSES
     if order.cancel_sent_at is None:
         try:
-            await _ask(db, connector, order, lease)
-        except Rejected as never:
-            refusal = never  # it may be closed already: the order itself tells
-        except (
-            OutcomeUnknown,
-            Unavailable,
-        ) as failure:  # not now, or nobody knows: look, and ask again
+            await _request(db, connector, order, lease)
+        except Rejected as failure:
+            rejected = failure  # it may be closed already: its state decides
+        except (OutcomeUnknown, Unavailable) as failure:  # read its state, and request it again
             log.warning("order.not_cancelled_yet", order=order.reference, code=failure.code)
             if isinstance(failure, Unavailable):
                 not_before += timedelta(seconds=failure.retry_after)
     elif lapsed:
-        refusal = Rejected(order.platform, "lapsed", "The platform never answered.")
+        rejected = Rejected(order.platform, "lapsed", "The marketplace never responded.")
     try:
-        news = await connector.read_many(order.order_ids)
+        parts = await connector.read_many(order.order_ids)
     except PlatformFailure as failure:
-        await sql_leases.finish(db, lease.id, [(order, retry_at(order, failure))], heard=False)
+        await sql_leases.give_back(db, lease.id, [(order, retry_at(order, failure))], synced=False)
         raise
-    refusal = await _record(db, order, lease, news, refusal, not_before)
-    if refusal is not None:
-        raise refusal
+    order = await _record(db, order, lease, parts, rejected, not_before)
+    if rejected is not None and order.status in _OPEN:
+        raise rejected
 
 
-async def _ask(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Ask for each part, and write down that the platform took it.
+async def _request(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+    """Request the cancellation of each part, and record that the marketplace took it.
 
-    Asking twice does no harm. What may not have been taken is therefore asked for again, and a
-    part that was cancelled before, and so is refused now, does not keep the others from it.
+    To request it twice does no harm, so whatever may not have arrived is requested again. A part
+    that is cancelled already, and is therefore rejected now, does not stop the others.
     """
     if Capability.CANCEL not in connector.traits.capabilities:
-        raise Rejected(order.platform, "not_supported", "This platform cancels nothing.")
-    refusals: list[Rejected] = []
+        raise Rejected(order.platform, "not_supported", "This marketplace cancels nothing.")
+    rejections: list[Rejected] = []
     for order_id in order.order_ids:
         try:
             await connector.cancel(order_id)
-        except Rejected as never:
-            refusals.append(never)
-    if refusals:
-        raise refusals[0]
+        except Rejected as rejected:
+            rejections.append(rejected)
+    if rejections:
+        raise rejections[0]
     await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=True)
 
 
@@ -138,28 +132,25 @@ async def _record(
     db: Database,
     order: Order,
     lease: Lease,
-    news: Sequence[PlatformOrder],
-    refusal: Rejected | None,
+    parts: Sequence[PlatformOrder],
+    rejected: Rejected | None,
     not_before: datetime,
-) -> Rejected | None:
-    """Bring the order to where it is there; whether the refusal stands.
+) -> Order:
+    """Save the state of the order there; while it is open, a rejection ends the cancellation.
 
-    If it is still to be cancelled, that is `not_before` the platform wants to be asked again.
+    If it is still to be cancelled, the marketplace is asked again `not_before` that time.
     """
-    async with transaction(db) as tx:
-        locked = await sql.lock_order(tx, None, order.id)
-        if locked is None:
-            return refusal
-        order = await advance.by_news(tx, locked, news, Cause("cancel"))
-        stands = refusal if order.status in _OPEN else None
-        if stands is not None:
-            order = await advance.to(
-                tx, order, decide.cancel_refused(order), Cause("cancel_refused")
-            )
-    if stands is not None:
+
+    def plan(known: Order) -> Advance:
+        planned = advance.by_platform(known, parts, Cause("cancel"))
+        if rejected is None or planned.end.status not in _OPEN:
+            return planned
+        return planned.then(decide.cancel_rejected(planned.end), Cause("cancel_refused"))
+
+    def next_sync(after: Order) -> datetime | None:
+        at = advance.next_sync(after)
+        return max(at, not_before) if at is not None and after.cancel_requested else at
+
+    if rejected is not None:
         await sql_leases.mark_cancel_sent(db, lease.id, order.id, sent=False)
-    at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
-    if at is not None and order.cancel_requested:
-        at = max(at, not_before)
-    await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
-    return stands
+    return await advance.record(db, order, GiveBack(lease.id, next_sync), plan)

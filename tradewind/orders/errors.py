@@ -1,12 +1,12 @@
-"""What can be refused about orders and their money."""
+"""Errors about orders."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from tradewind import ids, money
 from tradewind.errors import Conflict, Invalid, UpstreamFailed
-from tradewind.platforms.failures import Rejected
+from tradewind.platforms.failures import Reason, Rejected
+from tradewind.platforms.model import SellerPreview, UnavailableLine
 
 
 class InvalidTransition(Conflict):
@@ -45,20 +45,6 @@ class PriceChanged(Conflict):
         )
 
 
-class AmountChanged(Conflict):
-    """The order costs something else than the amount that you named; nothing was changed."""
-
-    code = "amount_changed"
-    title = "The amount has changed"
-
-    def __init__(self, seen_fen: int, current_fen: int) -> None:
-        super().__init__(
-            f"The amount is {money.text(current_fen)}, not {money.text(seen_fen)}.",
-            amount_cny=money.show(seen_fen),
-            current_amount_cny=money.show(current_fen),
-        )
-
-
 class ExternalIdTaken(Conflict):
     """Another order of yours has this `external_id`; `order` is its id."""
 
@@ -80,8 +66,15 @@ class ItemsUnavailable(Invalid):
     code = "items_unavailable"
     title = "Some items cannot be bought"
 
-    def __init__(self, items: Sequence[Any]) -> None:
-        super().__init__("Some of the items cannot be bought.", unavailable_items=list(items))
+    def __init__(self, lines: Sequence[UnavailableLine], reason: Reason | None = None) -> None:
+        """`reason` is that of the whole order, where the marketplace names no line."""
+        items = [
+            {"product_id": line.product_id, "sku_id": line.sku_id, "reason": line.reason}
+            for line in lines
+        ]
+        if reason is not None:
+            items.append({"product_id": None, "sku_id": None, "reason": reason})
+        super().__init__("Some of the items cannot be bought.", unavailable_items=items)
 
 
 class SeveralSellers(Invalid):
@@ -95,9 +88,20 @@ class SeveralSellers(Invalid):
     code = "several_sellers"
     title = "The items are of several sellers"
 
-    def __init__(self, sellers: Sequence[Any]) -> None:
+    def __init__(self, sellers: Sequence[SellerPreview]) -> None:
         super().__init__(
-            "The items are of several sellers; send one order for each.", sellers=list(sellers)
+            "The items are of several sellers; send one order for each.",
+            sellers=[
+                {
+                    "id": seller.seller_id or None,
+                    "items": seller.lines,
+                    "goods_amount_cny": money.show(seller.goods_fen),
+                    "freight_cny": money.show(seller.freight_fen),
+                    "discount_cny": money.show(seller.discount_fen),
+                    "total_amount_cny": money.show(seller.total_fen),
+                }
+                for seller in sellers
+            ],
         )
 
 
@@ -107,11 +111,11 @@ class OrderRefused(Invalid):
     code = "order_refused"
     title = "The platform refuses this order"
 
-    def __init__(self, never: Rejected) -> None:
+    def __init__(self, rejected: Rejected) -> None:
         super().__init__(
-            f"{never.platform} refuses this order: {never.message}",
-            reason=never.reason,
-            upstream=_upstream(never),
+            f"{rejected.platform} refuses this order: {rejected.message}",
+            reason=rejected.reason,
+            upstream=upstream(rejected),
         )
 
 
@@ -121,52 +125,10 @@ class CancelRefused(Conflict):
     code = "cancel_refused"
     title = "The platform refuses to cancel"
 
-    def __init__(self, never: Rejected) -> None:
+    def __init__(self, rejected: Rejected) -> None:
         super().__init__(
-            f"{never.platform} refuses to cancel the order: {never.message}",
-            upstream=_upstream(never),
-        )
-
-
-class OwnRequest(Conflict):
-    """Nobody decides about their own payment request: another approver has to."""
-
-    code = "own_request"
-    title = "This is your own request"
-
-    def __init__(self) -> None:
-        super().__init__("You asked for this payment yourself; somebody else has to decide.")
-
-
-class RefundTooLarge(Invalid):
-    """No more can be asked back than was paid and is not yet refunded or asked for.
-
-    `left_cny` is how much that is.
-    """
-
-    code = "refund_too_large"
-    title = "The refund is larger than what is left"
-
-    def __init__(self, asked_fen: int, left_fen: int) -> None:
-        if left_fen:
-            detail = (
-                f"A refund of {money.text(asked_fen)} is more than what is left to refund, "
-                f"{money.text(left_fen)}."
-            )
-        else:
-            detail = "Nothing is left to refund: all of it was refunded or asked for already."
-        super().__init__(detail, left_cny=money.show(left_fen))
-
-
-class RefundRefused(Invalid):
-    """The platform refuses this refund; `upstream` has its own words. Nothing was asked for."""
-
-    code = "refund_refused"
-    title = "The platform refuses this refund"
-
-    def __init__(self, never: Rejected) -> None:
-        super().__init__(
-            f"{never.platform} refuses this refund: {never.message}", upstream=_upstream(never)
+            f"{rejected.platform} refuses to cancel the order: {rejected.message}",
+            upstream=upstream(rejected),
         )
 
 
@@ -190,5 +152,5 @@ class SimulatorFailed(UpstreamFailed):
         super().__init__("The simulated marketplace did not answer.", retry_after=1)
 
 
-def _upstream(never: Rejected) -> dict[str, str]:
-    return {"platform": never.platform, "code": never.code, "message": never.message}
+def upstream(rejected: Rejected) -> dict[str, str]:
+    return {"platform": rejected.platform, "code": rejected.code, "message": rejected.message}

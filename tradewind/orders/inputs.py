@@ -1,4 +1,4 @@
-"""What callers send about orders: checked field by field, never rounded, never guessed."""
+"""What callers send about orders, validated field by field."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,8 @@ from msgspec import Meta
 from tradewind import ids
 from tradewind.errors import FieldError
 from tradewind.money import CnyIn
-from tradewind.orders.model import Draft, PaymentStatus, Status
+from tradewind.orders.model import NewOrder, OrderStatus
+from tradewind.orders.payments.model import PaymentStatus
 from tradewind.orders.sql_lists import Filters
 from tradewind.orders.wire import OrderIdText
 from tradewind.platforms.model import Address, Line
@@ -20,7 +21,7 @@ from tradewind.web.inputs import Input, Moment, read_amount
 from tradewind.web.paging import PageQuery
 from tradewind.web.validation import NOT_BLANK
 
-_MOST_METADATA = 50
+_METADATA_LIMIT = 50
 _PHONE = re.compile(r"1[0-9]{10}|\+?[0-9][0-9 ()-]{5,22}[0-9]")
 _SkuId = Annotated[
     str,
@@ -43,7 +44,7 @@ _Phone = Annotated[
         },
     ),
 ]
-_Place = Annotated[str, Meta(min_length=1, max_length=50, pattern=NOT_BLANK)]
+_Region = Annotated[str, Meta(min_length=1, max_length=50, pattern=NOT_BLANK)]
 _PostalCode = Annotated[str, Meta(max_length=20, examples=["310000"])]
 _Remark = Annotated[
     str, Meta(max_length=500, description="For the seller.", examples=["Pack it well."])
@@ -73,11 +74,11 @@ class LineIn(Input):
 class AddressIn(Input):
     """Where to ship to, in China."""
 
-    name: Annotated[_Place, Meta(examples=["张三"])]
+    name: Annotated[_Region, Meta(examples=["张三"])]
     phone: _Phone
-    province: Annotated[_Place, Meta(examples=["浙江省"])]
-    city: Annotated[_Place, Meta(examples=["杭州市"])]
-    district: Annotated[_Place, Meta(examples=["滨江区"])]
+    province: Annotated[_Region, Meta(examples=["浙江省"])]
+    city: Annotated[_Region, Meta(examples=["杭州市"])]
+    district: Annotated[_Region, Meta(examples=["滨江区"])]
     detail: Annotated[
         str, Meta(min_length=1, max_length=200, pattern=NOT_BLANK, examples=["网商路699号"])
     ]
@@ -107,15 +108,15 @@ class OrderIn(Input):
             Annotated[str, Meta(min_length=1, max_length=40)], Annotated[str, Meta(max_length=500)]
         ],
         Meta(
-            max_length=_MOST_METADATA,
+            max_length=_METADATA_LIMIT,
             description="Up to 50 texts of yours, kept with the order.",
             examples=[{"team": "shoes"}],
         ),
     ] = msgspec.field(default_factory=dict)
 
-    def draft(self, platform: str) -> Draft:
-        """The order in our own terms."""
-        return Draft(
+    def order(self, platform: str) -> NewOrder:
+        """The order on this platform, which `self.platform` may name by an alias."""
+        return NewOrder(
             platform=platform,
             lines=[Line(item.product_id, item.sku_id, item.quantity) for item in self.items],
             address=Address(
@@ -143,7 +144,7 @@ _ExternalIds = Annotated[
 class OrdersQuery(PageQuery):
     """Which orders to list; several values of a filter by comma, or by repeating it."""
 
-    status: list[Status] | None = None
+    status: list[OrderStatus] | None = None
     payment_status: list[PaymentStatus] | None = None
     platform: Annotated[_Texts | None, Meta(examples=[["sandbox"]])] = None
     external_id: Annotated[
@@ -160,13 +161,13 @@ class OrdersQuery(PageQuery):
         "created_at"
     )
 
-    def filters(self, named: Callable[[str], str], account_id: UUID | None) -> Filters:
-        """The filters in our own terms; `named` gives the platform behind an alias."""
+    def filters(self, platform_of: Callable[[str], str], account_id: UUID | None) -> Filters:
+        """The filters; `platform_of` returns the platform behind an alias."""
         return Filters(
             account_id=account_id,
             statuses=self.status,
             payment_statuses=self.payment_status,
-            platforms=self.platform and [named(name) for name in self.platform],
+            platforms=self.platform and [platform_of(name) for name in self.platform],
             external_ids=self.external_id,
             order_ids=self.order_id,
             tracking_numbers=self.tracking_number,
@@ -194,7 +195,7 @@ class KnownOrder(Input):
 
 
 class DiffIn(Input):
-    """The orders that the caller has, and how new they are there."""
+    """The orders that the caller has, and when they last changed there."""
 
     orders: Annotated[list[KnownOrder], Meta(max_length=1000)]
 
@@ -219,6 +220,11 @@ class AdvanceIn(Input):
     total_cny: Annotated[
         CnyIn | None, Meta(description="With `price_changed`: what it costs from now on.")
     ] = None
+
+    @property
+    def total_fen(self) -> int | None:
+        changed = self.total_cny if self.to == "price_changed" else None
+        return read_amount("/total_cny", changed)
 
     def check_fields(self) -> Iterator[FieldError]:
         if self.to == "price_changed" and self.total_cny is None:

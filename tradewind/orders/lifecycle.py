@@ -1,181 +1,138 @@
-"""The two tables by which an order moves, and what callers may do with it when. Pure."""
+"""The table by which the status of an order moves, and what callers may do when. Pure."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 from tradewind.auth.model import Role
 from tradewind.orders.errors import InvalidTransition
-from tradewind.orders.model import Order, PaymentStatus, Status, Who, Work
+from tradewind.orders.model import Order, OrderStatus, PlatformJob
+from tradewind.orders.payments import lifecycle as payments
+from tradewind.orders.payments.model import PaymentStatus
+from tradewind.orders.person import Person
 
-_FROM_THE_PLATFORM = frozenset(Status) - {Status.CREATING, Status.CREATE_FAILED}
+_FROM_PLATFORM = frozenset(OrderStatus) - {OrderStatus.CREATING, OrderStatus.CREATE_FAILED}
 
-# Where each status may lead. A platform may have gone several steps since we last looked; it may
-# never come back from an end, nor go backwards: such news is stale, or a mistake of somebody's.
-FOLLOWS: Mapping[Status, frozenset[Status]] = {
-    Status.CREATING: _FROM_THE_PLATFORM | {Status.CREATE_FAILED},
-    Status.CREATE_FAILED: frozenset(),
-    Status.PENDING_PAYMENT: _FROM_THE_PLATFORM - {Status.PENDING_PAYMENT},
-    Status.PAID: frozenset(
+# The statuses that may follow each status. A marketplace may have gone several steps since the last
+# sync. It never goes backwards or leaves an end: a state that says so is stale or wrong.
+FOLLOWS: Mapping[OrderStatus, frozenset[OrderStatus]] = {
+    OrderStatus.CREATING: _FROM_PLATFORM | {OrderStatus.CREATE_FAILED},
+    OrderStatus.CREATE_FAILED: frozenset(),
+    OrderStatus.PENDING_PAYMENT: _FROM_PLATFORM - {OrderStatus.PENDING_PAYMENT},
+    OrderStatus.PAID: frozenset(
         {
-            Status.PARTIALLY_SHIPPED,
-            Status.SHIPPED,
-            Status.RECEIVED,
-            Status.COMPLETED,
-            Status.CLOSED,
-            Status.UNKNOWN,
+            OrderStatus.PARTIALLY_SHIPPED,
+            OrderStatus.SHIPPED,
+            OrderStatus.RECEIVED,
+            OrderStatus.COMPLETED,
+            OrderStatus.CLOSED,
+            OrderStatus.UNKNOWN,
         }
     ),
-    Status.PARTIALLY_SHIPPED: frozenset(
-        {Status.SHIPPED, Status.RECEIVED, Status.COMPLETED, Status.CLOSED, Status.UNKNOWN}
+    OrderStatus.PARTIALLY_SHIPPED: frozenset(
+        {
+            OrderStatus.SHIPPED,
+            OrderStatus.RECEIVED,
+            OrderStatus.COMPLETED,
+            OrderStatus.CLOSED,
+            OrderStatus.UNKNOWN,
+        }
     ),
-    Status.SHIPPED: frozenset({Status.RECEIVED, Status.COMPLETED, Status.CLOSED, Status.UNKNOWN}),
-    Status.RECEIVED: frozenset({Status.COMPLETED, Status.CLOSED, Status.UNKNOWN}),
-    Status.COMPLETED: frozenset(),
-    Status.CANCELLED: frozenset(),
-    Status.CLOSED: frozenset(),
-    Status.UNKNOWN: _FROM_THE_PLATFORM - {Status.UNKNOWN},
+    OrderStatus.SHIPPED: frozenset(
+        {OrderStatus.RECEIVED, OrderStatus.COMPLETED, OrderStatus.CLOSED, OrderStatus.UNKNOWN}
+    ),
+    OrderStatus.RECEIVED: frozenset(
+        {OrderStatus.COMPLETED, OrderStatus.CLOSED, OrderStatus.UNKNOWN}
+    ),
+    OrderStatus.COMPLETED: frozenset(),
+    OrderStatus.CANCELLED: frozenset(),
+    OrderStatus.CLOSED: frozenset(),
+    OrderStatus.UNKNOWN: _FROM_PLATFORM - {OrderStatus.UNKNOWN},
 }
 
 ENDED = frozenset(status for status, following in FOLLOWS.items() if not following)
 
 
-class Trigger(StrEnum):
-    """What can move the payment status: commands of people, steps of ours, facts there."""
-
-    REQUEST = "request_payment"
-    WITHDRAW = "withdraw_payment"
-    APPROVE = "approve"
-    REJECT = "reject"
-    SUBMIT = "submit"
-    AMOUNT_CHANGED = "amount_changed"
-    PAID = "paid"
-    REFUSED = "refused"
-    CLOSED = "closed"
-    PARTLY_REFUNDED = "partly_refunded"
-    REFUNDED = "refunded"
-
-
-_P = PaymentStatus
-_NOT_SENT = (_P.UNPAID, _P.PENDING_APPROVAL, _P.APPROVED, _P.REJECTED, _P.FAILED)
-
-MOVES: Mapping[tuple[PaymentStatus, Trigger], PaymentStatus] = {
-    **{(s, Trigger.REQUEST): _P.PENDING_APPROVAL for s in (_P.UNPAID, _P.REJECTED, _P.FAILED)},
-    (_P.PENDING_APPROVAL, Trigger.WITHDRAW): _P.UNPAID,
-    (_P.PENDING_APPROVAL, Trigger.APPROVE): _P.APPROVED,
-    (_P.PENDING_APPROVAL, Trigger.REJECT): _P.REJECTED,
-    (_P.APPROVED, Trigger.SUBMIT): _P.PROCESSING,
-    **{(s, Trigger.AMOUNT_CHANGED): _P.UNPAID for s in (_P.PENDING_APPROVAL, _P.APPROVED)},
-    (_P.PROCESSING, Trigger.PAID): _P.PAID,
-    (_P.PROCESSING, Trigger.REFUSED): _P.FAILED,
-    **{(s, Trigger.PAID): _P.PAID for s in _NOT_SENT},
-    **{(s, Trigger.CLOSED): _P.CANCELLED for s in (*_NOT_SENT, _P.PROCESSING)},
-    **{
-        (s, Trigger.PARTLY_REFUNDED): _P.PARTIALLY_REFUNDED
-        for s in (_P.PAID, _P.PARTIALLY_REFUNDED)
-    },
-    **{(s, Trigger.REFUNDED): _P.REFUNDED for s in (_P.PAID, _P.PARTIALLY_REFUNDED)},
-}
-
-_PAYABLE = frozenset({Status.PENDING_PAYMENT})
-_DECISIONS = frozenset({Trigger.APPROVE.value, Trigger.REJECT.value})
-_TAKES_BACK = frozenset({Trigger.WITHDRAW, Trigger.REJECT})
-CANCELLABLE = frozenset({Status.CREATING, Status.PENDING_PAYMENT, Status.UNKNOWN})
-_UNDER_WAY = frozenset({_P.PROCESSING, _P.PAID, _P.PARTIALLY_REFUNDED, _P.REFUNDED, _P.CANCELLED})
-_REFUNDABLE = frozenset({_P.PAID, _P.PARTIALLY_REFUNDED})
+CANCELLABLE = frozenset({OrderStatus.CREATING, OrderStatus.PENDING_PAYMENT, OrderStatus.UNKNOWN})
 
 
 def commands(order: Order) -> list[str]:
-    """What the state of an order allows, whoever asks."""
-    payable = order.status in _PAYABLE and not order.cancel_requested
-    found = [
+    """List what the state of an order allows, whoever asks."""
+    payable = is_payable(order) and not order.cancel_requested
+    names = [
         trigger.value
-        for trigger in (Trigger.REQUEST, Trigger.WITHDRAW, Trigger.APPROVE, Trigger.REJECT)
-        if (order.payment_status, trigger) in MOVES and (payable or trigger in _TAKES_BACK)
+        for trigger in payments.COMMANDS
+        if (order.payment_status, trigger) in payments.MOVES
+        and (payable or trigger in payments.ENDS_REQUEST)
     ]
     if may_cancel(order):
-        found.append("cancel")
-    if order.payment_status in _REFUNDABLE:
-        found.append("refund")
-    return found
+        names.append("cancel")
+    if order.payment_status in payments.REFUNDABLE:
+        names.append("refund")
+    return names
 
 
-def allowed(order: Order, by: Who | None) -> list[str]:
-    """What this caller may do with an order as it stands; None is nobody outside.
+def allowed(order: Order, by: Person | None) -> list[str]:
+    """List what this caller may do with an order as it stands; None is a job of ours.
 
     Buyers command their own orders. Approvers decide about requests of others.
     """
     if by is None:
         return []
     owns = Role.BUYER in by.roles and by.id == order.account_id
-    decides = (
+    approves = (
         Role.APPROVER in by.roles
         and order.payment is not None
         and order.payment.requested_by.id != by.id
     )
-    return [name for name in commands(order) if (decides if name in _DECISIONS else owns)]
+    return [name for name in commands(order) if (approves if name in payments.APPROVALS else owns)]
+
+
+def is_payable(order: Order) -> bool:
+    """Whether the marketplace waits for the money."""
+    return order.status is OrderStatus.PENDING_PAYMENT
 
 
 def may_cancel(order: Order) -> bool:
-    """An order can be cancelled until its money may have left."""
+    """Whether an order can be cancelled: until its money may have left."""
     return (
         order.status in CANCELLABLE
-        and order.payment_status not in _UNDER_WAY
+        and order.payment_status not in payments.SENT
         and order.paid_fen == 0
     )
 
 
-def moved(order: Order, trigger: Trigger, by: Who | None = None) -> PaymentStatus:
-    """Where `trigger` leads from here, or InvalidTransition; `by` is the caller, if any."""
-    to = MOVES.get((order.payment_status, trigger))
-    if to is None:
-        raise InvalidTransition(order.payment_status, trigger.value, allowed(order, by))
-    return to
-
-
-def must_await_payment(order: Order, trigger: Trigger, by: Who) -> None:
-    """Money is only asked for and promised while the platform waits for it."""
-    if order.status not in _PAYABLE or order.total_fen is None:
-        raise InvalidTransition(order.status, trigger.value, allowed(order, by))
-
-
-def must_be_refundable(order: Order, by: Who) -> None:
-    if order.payment_status not in _REFUNDABLE:
-        raise InvalidTransition(order.payment_status, "refund", allowed(order, by))
-
-
-def must_be_cancellable(order: Order, by: Who) -> None:
-    """After payment there is no cancelling: a refund is asked for instead."""
+def must_be_cancellable(order: Order, by: Person) -> None:
+    """Raise InvalidTransition after payment: a refund is requested instead."""
     if not may_cancel(order):
-        paid = order.payment_status in _UNDER_WAY
+        paid = order.payment_status in payments.SENT
         current = order.payment_status if paid else order.status
         raise InvalidTransition(current, "cancel", allowed(order, by))
 
 
-def next_work(order: Order) -> Work:
-    """What is to be done at the platform next."""
-    if order.status is Status.CREATING and not order.order_ids:
-        return Work.CREATE
+def next_job(order: Order) -> PlatformJob:
+    """Say what is to be done next at the marketplace."""
+    if order.status is OrderStatus.CREATING and not order.order_ids:
+        return PlatformJob.CREATE
     if order.cancel_requested and order.status not in ENDED:
-        return Work.CANCEL
+        return PlatformJob.CANCEL
     if order.payment_status is PaymentStatus.PROCESSING:
-        return Work.PAY
+        return PlatformJob.PAY
     if order.payment_status is PaymentStatus.APPROVED:
         has_link = order.payment is not None and order.payment.pay_url is not None
-        return Work.FOLLOW if has_link else Work.PAY
-    if order.status in (Status.CREATE_FAILED, Status.CANCELLED):
-        return Work.NONE
-    return Work.FOLLOW
+        return PlatformJob.SYNC if has_link else PlatformJob.PAY
+    if order.status in (OrderStatus.CREATE_FAILED, OrderStatus.CANCELLED):
+        return PlatformJob.NONE
+    return PlatformJob.SYNC
 
 
 def waiting_for(order: Order) -> str:
-    """Whom or what the order waits for, in one word for callers."""
-    if order.status is Status.CREATING:
+    """Say what the order waits for, as one of the API's codes."""
+    if order.status is OrderStatus.CREATING:
         return "platform_create"
-    if order.status is Status.PENDING_PAYMENT:
+    if order.status is OrderStatus.PENDING_PAYMENT:
         return _waiting_for_money(order)
-    if order.status in (Status.PAID, Status.PARTIALLY_SHIPPED):
+    if order.status in (OrderStatus.PAID, OrderStatus.PARTIALLY_SHIPPED):
         return "seller_shipment"
-    return "receipt" if order.status is Status.SHIPPED else "none"
+    return "receipt" if order.status is OrderStatus.SHIPPED else "none"
 
 
 def _waiting_for_money(order: Order) -> str:

@@ -1,4 +1,4 @@
-"""Which of the orders found under our reference are the one that we meant. Pure."""
+"""Matches the orders that a marketplace has under our reference to what was ordered. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,32 +9,32 @@ from tradewind.platforms.model import Line, PlatformOrder
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The parts that make up the order, those that are one too many, and whether any is missing."""
+    """The parts that make up the order, those beyond it, and whether no part is missing."""
 
     parts: Sequence[PlatformOrder]
     surplus: Sequence[PlatformOrder]
     complete: bool
 
 
-def match(lines: Sequence[Line], found: Sequence[PlatformOrder]) -> Match:
-    """Take the earliest orders until all that was ordered is there.
+def match(lines: Sequence[Line], listed: Sequence[PlatformOrder]) -> Match:
+    """Take the earliest orders until everything that was ordered is covered.
 
-    A platform may have split the order, and shows the parts one after another; or a gateway may
+    A marketplace may have split the order, and shows the parts one after another; or a gateway may
     have sent it twice, and then there is more than was ordered.
     """
-    named = all(item.product_id for part in found for item in part.items)
-    wanted: Counter[str] = Counter()
+    has_products = all(item.product_id for part in listed for item in part.items)
+    missing: Counter[str] = Counter()
     for line in lines:
-        wanted[line.product_id if named else ""] += line.quantity
+        missing[line.product_id if has_products else ""] += line.quantity
     parts: list[PlatformOrder] = []
     surplus: list[PlatformOrder] = []
-    for part in sorted(found, key=lambda one: (len(one.id), one.id)):
-        has: Counter[str] = Counter()
+    for part in sorted(listed, key=lambda part: (len(part.id), part.id)):
+        contents: Counter[str] = Counter()
         for item in part.items:
-            has[(item.product_id or "") if named else ""] += item.quantity
-        if not parts or any(wanted[product] >= number for product, number in has.items()):
+            contents[(item.product_id or "") if has_products else ""] += item.quantity
+        if not parts or any(missing[product] >= number for product, number in contents.items()):
             parts.append(part)
-            wanted.subtract(has)
+            missing.subtract(contents)
         else:
             surplus.append(part)
-    return Match(parts, surplus, complete=all(left <= 0 for left in wanted.values()))
+    return Match(parts, surplus, complete=all(left <= 0 for left in missing.values()))

@@ -1,8 +1,8 @@
-"""Notices from marketplaces: a hint to look at an order now, never a fact."""
+"""Notices from marketplaces: a hint to sync an order now, never a fact."""
 
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
-from tradewind.orders.sync import FOLLOW
+from tradewind.orders.sync import SYNC
 from tradewind.platforms.contract import NoticeRejected
 from tradewind.platforms.errors import PlatformNotConfigured
 from tradewind.platforms.registry import Platforms
@@ -12,9 +12,9 @@ from tradewind.storage.pool import Database
 async def take_notice(
     db: Database, platforms: Platforms, name: str, headers: dict[str, str], body: bytes
 ) -> int:
-    """Have the orders looked at that a notice names; how many of them are ours.
+    """Make the orders due that a notice names; return how many of them are ours.
 
-    A notice that is forged, or that nobody can read, raises NoticeRejected and costs nothing.
+    A notice that is forged or cannot be read raises NoticeRejected.
     """
     connector = await platforms.connector(name)
     platform = connector.traits.platform
@@ -27,8 +27,8 @@ async def take_notice(
     except NoticeRejected as refused:
         log.warning("notice.refused", platform=platform, reason=str(refused))
         raise
-    found = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0
-    log.info("notice.taken", platform=platform, kind=notice.kind, id=notice.id, orders=found)
-    if found:
-        db.wakeups.announce(FOLLOW)
-    return found
+    due = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0
+    log.info("notice.taken", platform=platform, kind=notice.kind, id=notice.id, orders=due)
+    if due:
+        db.wakeups.announce(SYNC)
+    return due

@@ -1,7 +1,10 @@
-"""Places orders: previews, accepts in one transaction, and creates on the platform at once."""
+"""Places orders: previews, accepts in one statement, and creates on the marketplace at once."""
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
+from time import monotonic
+from uuid import UUID
 
 from tradewind import ids
 from tradewind.background.background_tasks import BackgroundTasks
@@ -9,26 +12,21 @@ from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_lists, submit
 from tradewind.orders.errors import ItemsUnavailable, OrderRefused, PriceChanged, SeveralSellers
+from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
-from tradewind.orders.model import Draft, Order, Who
-from tradewind.orders.preview_wire import PreviewOut
-from tradewind.orders.wire import OrderOut
+from tradewind.orders.model import NewOrder, Order
+from tradewind.orders.person import Person
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import api_error
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Preview
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import transaction
-from tradewind.web import idempotency
-from tradewind.web.idempotency import PENDING, IdempotencyKey
-from tradewind.web.response import Response, location
 
 _PREVIEW_SECONDS = 2.0
 _CREATE_SECONDS = 2.0
 
-# Why lines cannot be bought, of all the reasons that there are.
-_ABOUT_ITEMS = frozenset(
+_ITEM_REASONS = frozenset(
     {
         Reason.OUT_OF_STOCK,
         Reason.BELOW_MINIMUM,
@@ -39,102 +37,107 @@ _ABOUT_ITEMS = frozenset(
 )
 
 
-async def preview(connector: Connector, draft: Draft) -> Preview:
+async def preview(connector: Connector, wanted: NewOrder) -> Preview:
     """Find out what an order would cost now, or that it has to be split by seller."""
-    _check_size(connector, draft)
+    _check_size(connector, wanted)
     try:
-        seen = await connector.preview(draft.lines, draft.address)
-    except Rejected as never:
-        raise _refused(never) from never
+        result = await connector.preview(wanted.lines, wanted.address)
+    except Rejected as rejected:
+        raise _error(rejected) from rejected
     except PlatformFailure as failure:
         raise api_error(failure) from failure
-    _check_sellers(connector, seen)
-    return seen
+    _check_sellers(connector, result)
+    return result
 
 
 async def place(
     db: Database,
     platforms: Platforms,
-    errands: BackgroundTasks,
-    by: Who,
-    draft: Draft,
-    once: IdempotencyKey,
-) -> Response:
-    """Accept an order, and answer with it: created on the platform, or being so.
+    background_tasks: BackgroundTasks,
+    by: Person,
+    wanted: NewOrder,
+    idempotency: Idempotency[Order],
+) -> Order:
+    """Accept an order, and return it: created on the marketplace, or being created.
 
-    A definite refusal of the preview is the caller's; nothing is stored then. No preview in time:
-    the order is accepted all the same, and previewed before it is created.
+    An order that the preview rejects for good is not stored. Without a preview in time, the order
+    is accepted all the same, and previewed before it is created.
     """
-    async with transaction(db) as tx:
-        await idempotency.claim(tx, once)  # an answer that was given is not previewed again
-    connector = await platforms.able(draft.platform, Capability.CREATE)
-    _check_size(connector, draft)
-    seen = await _preview_in_time(connector, draft)
-    if seen is not None:
-        draft = _agreed(connector, draft, seen)
+    now = await idempotency.check(db)  # a repeat is not previewed again
+    checked_at = monotonic()
+    connector = await platforms.able(wanted.platform, Capability.CREATE)
+    _check_size(connector, wanted)
+    result = await _preview_in_time(connector, wanted)
+    if result is not None:
+        wanted = _at_price(connector, wanted, result)
     lease = Lease()
-    async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
-        order = await advance.accept(tx, by, draft, lease, previewed=seen is not None)
-        await idempotency.keep(tx, once, _answer(order), pending=PENDING)
-    await errands.within(_CREATE_SECONDS, _create(db, connector, order, lease))
-    found = await sql_lists.find_order(db, by.id, order.id)
-    if found is None:
+    at = now + timedelta(seconds=monotonic() - checked_at)
+    previewed = result is not None
+    order = await advance.accept(db, by, wanted, at, lease, idempotency, previewed=previewed)
+    recorded: Order | None = None
+
+    async def create() -> None:
+        nonlocal recorded
+        try:
+            recorded = await submit.send(db, connector, order, lease, idempotency)
+        except Unavailable as unavailable:
+            log.warning("order.not_created_yet", order=order.reference, error=str(unavailable))
+
+    await background_tasks.within(_CREATE_SECONDS, create())
+    if recorded is not None:
+        return recorded
+    stored = await _find(db, by.id, order.id)
+    if await idempotency.replace(db, stored):
+        return stored
+    return await _find(db, by.id, order.id)  # it was recorded in this moment, with its result
+
+
+async def _find(db: Database, account_id: UUID, order_id: UUID) -> Order:
+    order = await sql_lists.find_order(db, account_id, order_id)
+    if order is None:
         raise ResourceNotFound(ids.ORDER)
-    return await idempotency.replace(db, once, _answer(found))
+    return order
 
 
-async def _create(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    try:
-        await submit.send(db, connector, order, lease)
-    except Unavailable as later:
-        log.warning("order.not_created_yet", order=order.reference, error=str(later))
-
-
-async def _preview_in_time(connector: Connector, draft: Draft) -> Preview | None:
+async def _preview_in_time(connector: Connector, wanted: NewOrder) -> Preview | None:
     try:
         async with asyncio.timeout(_PREVIEW_SECONDS):
-            return await connector.preview(draft.lines, draft.address)
-    except Rejected as never:
-        raise _refused(never) from never
+            return await connector.preview(wanted.lines, wanted.address)
+    except Rejected as rejected:
+        raise _error(rejected) from rejected
     except (PlatformFailure, TimeoutError) as failure:
-        log.warning("order.not_previewed", platform=draft.platform, error=str(failure))
+        log.warning("order.not_previewed", platform=wanted.platform, error=str(failure))
         return None
 
 
-def _agreed(connector: Connector, draft: Draft, seen: Preview) -> Draft:
-    """The draft at the price of its preview, or why it cannot be had."""
-    if seen.unavailable:
-        raise ItemsUnavailable(PreviewOut.of(seen).unavailable_items)
-    _check_sellers(connector, seen)
-    if draft.expected_fen is not None and draft.expected_fen != seen.total_fen:
-        raise PriceChanged(draft.expected_fen, seen.total_fen)
-    return replace(draft, expected_fen=seen.total_fen)
+def _at_price(connector: Connector, wanted: NewOrder, result: Preview) -> NewOrder:
+    """The order at the price of its preview, or why it cannot be placed."""
+    if result.unavailable:
+        raise ItemsUnavailable(result.unavailable)
+    _check_sellers(connector, result)
+    if wanted.expected_fen is not None and wanted.expected_fen != result.total_fen:
+        raise PriceChanged(wanted.expected_fen, result.total_fen)
+    return replace(wanted, expected_fen=result.total_fen)
 
 
-def _check_sellers(connector: Connector, seen: Preview) -> None:
-    """Refuse items of several sellers where the platform takes one seller an order.
+def _check_sellers(connector: Connector, result: Preview) -> None:
+    """Reject items of several sellers where the marketplace takes one seller an order.
 
     The goods of one seller may come in several parts, which all have that seller's id.
     """
-    if connector.traits.single_seller and len({one.seller_id for one in seen.sellers}) > 1:
-        raise SeveralSellers(PreviewOut.of(seen).sellers)
+    if connector.traits.single_seller and len({part.seller_id for part in result.sellers}) > 1:
+        raise SeveralSellers(result.sellers)
 
 
-def _refused(never: Rejected) -> ItemsUnavailable | SeveralSellers | OrderRefused:
-    if never.reason is Reason.SEVERAL_SELLERS:
+def _error(rejected: Rejected) -> ItemsUnavailable | SeveralSellers | OrderRefused:
+    if rejected.reason is Reason.SEVERAL_SELLERS:
         return SeveralSellers([])
-    if never.reason in _ABOUT_ITEMS:
-        return ItemsUnavailable([{"product_id": None, "sku_id": None, "reason": never.reason}])
-    return OrderRefused(never)
+    if rejected.reason in _ITEM_REASONS:
+        return ItemsUnavailable([], rejected.reason)
+    return OrderRefused(rejected)
 
 
-def _check_size(connector: Connector, draft: Draft) -> None:
-    most = connector.traits.max_lines
-    if len(draft.lines) > most:
-        raise ValidationFailed("/items", f"{draft.platform} takes {most} items at the most.")
-
-
-def _answer(order: Order) -> Response:
-    shown = OrderOut.of(order)
-    return Response(shown, 201, [location("orders", shown.id)])
+def _check_size(connector: Connector, wanted: NewOrder) -> None:
+    limit = connector.traits.max_lines
+    if len(wanted.lines) > limit:
+        raise ValidationFailed("/items", f"{wanted.platform} takes {limit} items at the most.")

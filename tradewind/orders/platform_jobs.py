@@ -1,4 +1,4 @@
-"""Does what is due at a platform: creates orders, cancels them, and pays them."""
+"""Runs the jobs that are due at a marketplace: creates orders, cancels them, and pays them."""
 
 import asyncio
 
@@ -6,45 +6,51 @@ from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.orders import cancel, sql_leases, submit
 from tradewind.orders.lease import HELD, Lease
-from tradewind.orders.lifecycle import next_work
-from tradewind.orders.model import Order, Work
+from tradewind.orders.lifecycle import next_job
+from tradewind.orders.model import Order, PlatformJob
 from tradewind.orders.payments import pay
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import PlatformFailure, Rejected, Unavailable
 from tradewind.storage.pool import Database
 
-_AT_ONCE = 16
-_WORKS = [Work.CREATE, Work.CANCEL, Work.PAY]
-# So many in a row that the platform took none of: it is away.
-_AWAY = 4
+_CONCURRENCY = 16
+_JOBS = [PlatformJob.CREATE, PlatformJob.CANCEL, PlatformJob.PAY]
+# After so many failures in a row, the marketplace counts as unavailable.
+_UNAVAILABLE_AFTER = 4
 _STOP_SECONDS = 12.0
 
 
 class Submitter:
-    """What one process does at one platform. One call that hangs holds up no other."""
+    """The jobs of one process at one marketplace. A call that hangs does not stop the others."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._running: set[asyncio.Task[None]] = set()
-        self._refused_in_a_row = 0
+        self._failures_in_a_row = 0
         self._last: Unavailable | None = None
 
     async def step(self, connector: Connector) -> bool:
-        """Begin what is due, as far as there is room; whether there was any.
+        """Begin the jobs that are due, up to the concurrency limit; return whether there were any.
 
-        While the platform takes nothing, its failure is raised, so that the caller pauses, and
-        then one order at a time finds out whether it is back.
+        While the marketplace is unavailable, its failure is raised, so that the caller pauses, and
+        then one job at a time finds out whether it is back.
         """
-        if self._last is not None and self._refused_in_a_row >= _AWAY and not self._running:
+        if (
+            self._last is not None
+            and self._failures_in_a_row >= _UNAVAILABLE_AFTER
+            and not self._running
+        ):
             failure, self._last = self._last, None
             raise failure
-        room = (1 if self._refused_in_a_row >= _AWAY else _AT_ONCE) - len(self._running)
+        room = (1 if self._failures_in_a_row >= _UNAVAILABLE_AFTER else _CONCURRENCY) - len(
+            self._running
+        )
         if room <= 0:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
             return True
         lease = Lease()
         held = await sql_leases.claim_due(
-            self._db, connector.traits.platform, _WORKS, lease=lease.id, held=HELD, limit=room
+            self._db, connector.traits.platform, _JOBS, lease=lease.id, held=HELD, limit=room
         )
         for order in held:
             task = asyncio.create_task(self._do(connector, order, lease))
@@ -53,33 +59,31 @@ class Submitter:
         return bool(held)
 
     async def close(self) -> None:
-        """Wait for what is under way, so long; what is not over then is found out by others."""
+        """Wait a while for jobs to end; another process finds out about the rest."""
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_SECONDS)
 
     async def _do(self, connector: Connector, order: Order, lease: Lease) -> None:
-        """One step of one order."""
-        work = next_work(order)
+        """Run one job."""
+        job = next_job(order)
         try:
-            if work is Work.CREATE:
+            if job is PlatformJob.CREATE:
                 await submit.create(self._db, connector, order, lease)
-            elif work is Work.CANCEL:
+            elif job is PlatformJob.CANCEL:
                 await cancel.carry_out(self._db, connector, order, lease)
             else:
                 await pay.pay(self._db, connector, order, lease)
-        except Unavailable as later:
-            self._refused_in_a_row += 1
-            self._last = later
-            log.warning("order.step_failed", order=order.reference, work=work, error=str(later))
+        except Unavailable as unavailable:
+            self._failures_in_a_row += 1
+            self._last = unavailable
+            log.warning("order.job_failed", order=order.reference, job=job, error=str(unavailable))
             return
-        except Rejected as never:
-            log.warning("order.step_refused", order=order.reference, work=work, error=str(never))
+        except Rejected as rejected:
+            log.warning("order.job_rejected", order=order.reference, job=job, error=str(rejected))
         except PlatformFailure as failure:
-            log.warning("order.step_failed", order=order.reference, work=work, error=str(failure))
-        except (
-            TradewindError
-        ) as error:  # the database is away: the lease ends, and it is tried again
-            log.warning("order.step_failed", order=order.reference, work=work, error=str(error))
+            log.warning("order.job_failed", order=order.reference, job=job, error=str(failure))
+        except TradewindError as error:  # the database is away: retry when the lease expires
+            log.warning("order.job_failed", order=order.reference, job=job, error=str(error))
         except Exception:  # noqa: BLE001 - likewise
-            log.exception("order.step_broke", order=order.reference, work=work)
-        self._refused_in_a_row = 0
+            log.exception("order.job_broke", order=order.reference, job=job)
+        self._failures_in_a_row = 0

@@ -1,4 +1,4 @@
-"""Refreshes an order before it is shown: one call at a time, and three seconds at the most."""
+"""Refreshes an order before it is shown: one sync at a time, within three seconds."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,83 +21,83 @@ _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.05
 
 Key = tuple[UUID, UUID]
-# The order as it is after a look, and whether the platform answered.
-Look = asyncio.Task[tuple[Order | None, bool]]
+# The order after a sync, and whether the marketplace responded.
+Sync = asyncio.Task[tuple[Order | None, bool]]
 
 
 @dataclass(slots=True)
-class _Turns:
-    """The look that is under way since `began`, and the one after it for those who came later."""
+class _Syncs:
+    """The sync that runs since `began`, and the next one, for requests that came later."""
 
-    now: Look
+    running: Sync
     began: float
-    then: Look | None = None
+    next: Sync | None = None
 
 
 class Refreshes:
-    """The refreshes that are under way in this process; those of others are known by their lease.
+    """The refreshes that run in this process; those of other processes show by their lease.
 
-    Whoever comes while a look is under way shares the next one, which began after they asked. Only
-    where the platform is so slow that the next would come too late do they share the one before
-    it. An order that was heard of less than `min_age` ago is shown as it is.
+    Requests that come while a sync runs share the next one, which begins after they came. Only if
+    the marketplace is so slow that the next one would end too late do they share the running one.
+    An order that was synced less than `min_age` ago is shown as it is.
     """
 
     def __init__(self, db: Database, platforms: Platforms, min_age: timedelta) -> None:
         self._db = db
         self._platforms = platforms
         self._min_age = min_age
-        self._turns: dict[Key, _Turns] = {}
+        self._syncs: dict[Key, _Syncs] = {}
 
     async def fresh(self, account_id: UUID, order_id: UUID) -> tuple[Order, bool]:
-        """The order after a look at the platform, and whether there was none in time."""
+        """Return the order after a sync, and whether it is stale: there was no sync in time."""
         if self._min_age:
             order = await self._find(account_id, order_id)
             if order.synced_at is not None and order.now - order.synced_at < self._min_age:
                 return order, False
-        look = self._join((account_id, order_id))
-        done, _ = await asyncio.wait({look}, timeout=_PATIENCE_SECONDS)
+        sync_task = self._join((account_id, order_id))
+        done, _ = await asyncio.wait({sync_task}, timeout=_PATIENCE_SECONDS)
         if not done:
             order = await self._find(account_id, order_id)
             return order, bool(order.order_ids)
-        found, looked = look.result()
-        if found is None:
+        refreshed, responded = sync_task.result()
+        if refreshed is None:
             raise ResourceNotFound(ids.ORDER)
-        return found, not looked and bool(found.order_ids)
+        return refreshed, not responded and bool(refreshed.order_ids)
 
     async def close(self) -> None:
-        """Let what is under way end: it holds leases."""
-        looks = {turns.then or turns.now for turns in self._turns.values()}
-        if looks:
-            await asyncio.wait(looks, timeout=_PATIENCE_SECONDS)
+        """Let running syncs end: they hold leases."""
+        tasks = {syncs.next or syncs.running for syncs in self._syncs.values()}
+        if tasks:
+            await asyncio.wait(tasks, timeout=_PATIENCE_SECONDS)
 
-    def _join(self, key: Key) -> Look:
-        turns = self._turns.get(key)
-        if turns is None:
-            look = asyncio.create_task(self._look_and_find(key))
-            turns = self._turns[key] = _Turns(look, monotonic())
-            look.add_done_callback(lambda _: self._next(key))
-            return look
-        if turns.then is None:
-            turns.then = asyncio.create_task(self._look_after(turns.now, turns.began, key))
-        return turns.then
+    def _join(self, key: Key) -> Sync:
+        syncs = self._syncs.get(key)
+        if syncs is None:
+            task = asyncio.create_task(self._sync_and_find(key))
+            self._syncs[key] = _Syncs(task, monotonic())
+            task.add_done_callback(lambda _: self._end(key))
+            return task
+        if syncs.next is None:
+            syncs.next = asyncio.create_task(self._sync_after(syncs.running, syncs.began, key))
+        return syncs.next
 
-    def _next(self, key: Key) -> None:
-        """One look is over: those who waited for it have it, and the next is the one under way."""
-        turns = self._turns.pop(key)
-        if turns.then is not None:
-            self._turns[key] = _Turns(turns.then, monotonic())
-            turns.then.add_done_callback(lambda _: self._next(key))
+    def _end(self, key: Key) -> None:
+        """A sync is over: the next one, if there is one, runs now."""
+        syncs = self._syncs.pop(key)
+        if syncs.next is not None:
+            self._syncs[key] = _Syncs(syncs.next, monotonic())
+            syncs.next.add_done_callback(lambda _: self._end(key))
 
-    async def _look_after(self, before: Look, began: float, key: Key) -> tuple[Order | None, bool]:
-        asked = monotonic()
+    async def _sync_after(self, before: Sync, began: float, key: Key) -> tuple[Order | None, bool]:
+        came_at = monotonic()
         await asyncio.wait({before})
-        if _too_late_for_another(took=monotonic() - began, waited=monotonic() - asked):
+        if _too_late_for_another(took=monotonic() - began, waited=monotonic() - came_at):
             return before.result()
-        return await self._look_and_find(key)
+        return await self._sync_and_find(key)
 
-    async def _look_and_find(self, key: Key) -> tuple[Order | None, bool]:
-        looked = await self._look(*key)
-        return await sql_lists.find_order(self._db, *key), looked
+    async def _sync_and_find(self, key: Key) -> tuple[Order | None, bool]:
+        responded = await self._sync(*key)
+        return await sql_lists.find_order(self._db, *key), responded
 
     async def _find(self, account_id: UUID, order_id: UUID) -> Order:
         order = await sql_lists.find_order(self._db, account_id, order_id)
@@ -105,21 +105,21 @@ class Refreshes:
             raise ResourceNotFound(ids.ORDER)
         return order
 
-    async def _look(self, account_id: UUID, order_id: UUID) -> bool:
-        """Ask the platform as soon as nobody else deals with the order; whether it answered."""
-        asked = monotonic()
+    async def _sync(self, account_id: UUID, order_id: UUID) -> bool:
+        """Sync once nobody else holds the order's lease; whether the marketplace responded."""
+        came_at = monotonic()
         busy_at: datetime | None = None
-        while (waited := monotonic() - asked) < _PATIENCE_SECONDS:
+        while (waited := monotonic() - came_at) < _PATIENCE_SECONDS:
             lease = Lease()
             held = await sql_leases.take_lease(
-                self._db, account_id, order_id, lease=lease.id, held=HELD, only_to_look=True
+                self._db, account_id, order_id, lease=lease.id, held=HELD, only_sync=True
             )
             if held is not None:
-                heard = busy_at and held.synced_at and held.synced_at >= busy_at
-                if heard and _too_late_for_another(took=waited, waited=waited):
+                synced = busy_at and held.synced_at and held.synced_at >= busy_at
+                if synced and _too_late_for_another(took=waited, waited=waited):
                     await sql_leases.release(self._db, lease.id, held.id)
                     return True
-                return await self._ask(held, lease)
+                return await self._read(held, lease)
             order = await sql_lists.find_order(self._db, account_id, order_id)
             if order is None:
                 return False
@@ -127,14 +127,14 @@ class Refreshes:
             await asyncio.sleep(_POLL_SECONDS)
         return False
 
-    async def _ask(self, order: Order, lease: Lease) -> bool:
+    async def _read(self, order: Order, lease: Lease) -> bool:
         if not order.order_ids:
             await sql_leases.release(self._db, lease.id, order.id)
             return True
         try:
             connector = await self._platforms.connector(order.platform, Purpose.REFRESH)
-        except ApiError as refusal:
-            log.warning("order.not_refreshed", order=order.reference, error=str(refusal))
+        except ApiError as error:
+            log.warning("order.not_refreshed", order=order.reference, error=str(error))
             await sql_leases.release(self._db, lease.id, order.id)
             return False
         if not await self._platforms.may_refresh(order.platform, order.account_id):
@@ -142,13 +142,13 @@ class Refreshes:
             return False
         read = await sync.read_orders(connector, [order])
         if any(isinstance(failure, BudgetUsedUp) for failure in read.failures.values()):
-            # The platform was not asked, so this is no failure of it that would delay the sync.
+            # The marketplace was not called: this is no failure that delays the next sync.
             await sql_leases.release(self._db, lease.id, order.id)
             return False
         await sync.apply(self._db, connector, lease, [order], read)
-        return all(one in read.news for one in order.order_ids)
+        return all(part_id in read.parts for part_id in order.order_ids)
 
 
 def _too_late_for_another(*, took: float, waited: float) -> bool:
-    """Whether a look that takes as long as the last one would end after our patience."""
+    """Whether another sync that takes as long as the last one would end too late."""
     return took > _PATIENCE_SECONDS - waited

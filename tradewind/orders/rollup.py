@@ -1,32 +1,36 @@
-"""Rolls the orders that one of ours became on the platform up into one standing. Pure."""
+"""Combines the orders that one of ours became on the marketplace into one state. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tradewind.orders.model import Status
-from tradewind.platforms import model as platform
-from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
+from tradewind.orders.model import OrderStatus
+from tradewind.platforms.model import (
+    CloseReason,
+    PaymentState,
+    PlatformOrder,
+    PlatformOrderStatus,
+)
 
 GOT_MONEY = frozenset({PaymentState.PAID, PaymentState.PARTIALLY_REFUNDED, PaymentState.REFUNDED})
-OVER = frozenset({platform.Status.CANCELLED, platform.Status.CLOSED})
+OVER = frozenset({PlatformOrderStatus.CANCELLED, PlatformOrderStatus.CLOSED})
 _PROGRESS = [
-    platform.Status.CREATING,
-    platform.Status.PENDING_PAYMENT,
-    platform.Status.PAID,
-    platform.Status.PARTIALLY_SHIPPED,
-    platform.Status.SHIPPED,
-    platform.Status.RECEIVED,
-    platform.Status.COMPLETED,
+    PlatformOrderStatus.CREATING,
+    PlatformOrderStatus.PENDING_PAYMENT,
+    PlatformOrderStatus.PAID,
+    PlatformOrderStatus.PARTIALLY_SHIPPED,
+    PlatformOrderStatus.SHIPPED,
+    PlatformOrderStatus.RECEIVED,
+    PlatformOrderStatus.COMPLETED,
 ]
-_UNSHIPPED = frozenset({platform.Status.PAID, platform.Status.PARTIALLY_SHIPPED})
+_UNSHIPPED = frozenset({PlatformOrderStatus.PAID, PlatformOrderStatus.PARTIALLY_SHIPPED})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the platform says about an order as a whole. A status of None: a word we do not know."""
+class PlatformState:
+    """What the marketplace says of an order as a whole. A status of None is unmapped."""
 
-    status: Status | None
+    status: OrderStatus | None
     raw_status: str
     payment: PaymentState
     goods_fen: int
@@ -41,23 +45,25 @@ class Standing:
 
 
 def unpaid(parts: Sequence[PlatformOrder]) -> Sequence[PlatformOrder]:
-    """The parts that wait for money."""
+    """List the parts that wait for money."""
     return [
         part
         for part in parts
-        if part.payment not in GOT_MONEY and part.status is platform.Status.PENDING_PAYMENT
+        if part.payment not in GOT_MONEY and part.status is PlatformOrderStatus.PENDING_PAYMENT
     ]
 
 
-def roll_up(parts: Sequence[PlatformOrder]) -> Standing:
-    """One standing from at least one part. What was cancelled unpaid costs nothing any more."""
-    live = [part for part in parts if part.status is not platform.Status.CANCELLED] or list(parts)
+def roll_up(parts: Sequence[PlatformOrder]) -> PlatformState:
+    """Combine at least one part. A part that was cancelled unpaid costs nothing any more."""
+    live = [part for part in parts if part.status is not PlatformOrderStatus.CANCELLED] or list(
+        parts
+    )
     paid = [part for part in live if part.payment in GOT_MONEY]
     paid_fen = sum(part.total_fen for part in paid)
     refunded_fen = sum(min(part.refunded_fen, part.total_fen) for part in paid)
     status = _status(parts)
-    over = status in (Status.CANCELLED, Status.CLOSED)
-    return Standing(
+    over = status in (OrderStatus.CANCELLED, OrderStatus.CLOSED)
+    return PlatformState(
         status=status,
         raw_status=", ".join(dict.fromkeys(part.raw_status for part in live)),
         payment=_payment(live, paid_fen, refunded_fen),
@@ -75,22 +81,24 @@ def roll_up(parts: Sequence[PlatformOrder]) -> Standing:
     )
 
 
-def _status(parts: Sequence[PlatformOrder]) -> Status | None:
-    """The least progress of those that are not over; half shipped when only some are sent."""
+def _status(parts: Sequence[PlatformOrder]) -> OrderStatus | None:
+    """The least progress of the parts that are not over; partially shipped if only some are."""
     states = [part.status for part in parts]
     if all(state in OVER for state in states):
-        was_paid = platform.Status.CLOSED in states or any(p.payment in GOT_MONEY for p in parts)
-        return Status.CLOSED if was_paid else Status.CANCELLED
-    going = [state for state in states if state not in OVER]
-    if None in going:
+        was_paid = PlatformOrderStatus.CLOSED in states or any(
+            p.payment in GOT_MONEY for p in parts
+        )
+        return OrderStatus.CLOSED if was_paid else OrderStatus.CANCELLED
+    open_states = [state for state in states if state not in OVER]
+    if None in open_states:
         return None
-    if platform.Status.UNKNOWN in going:
-        return Status.UNKNOWN
-    known = [state for state in _PROGRESS if state in going]
+    if PlatformOrderStatus.UNKNOWN in open_states:
+        return OrderStatus.UNKNOWN
+    known = [state for state in _PROGRESS if state in open_states]
     least, most = known[0], known[-1]
-    if least in _UNSHIPPED and _PROGRESS.index(most) > _PROGRESS.index(platform.Status.PAID):
-        return Status.PARTIALLY_SHIPPED
-    return Status(least)
+    if least in _UNSHIPPED and _PROGRESS.index(most) > _PROGRESS.index(PlatformOrderStatus.PAID):
+        return OrderStatus.PARTIALLY_SHIPPED
+    return OrderStatus(least)
 
 
 def _payment(live: Sequence[PlatformOrder], paid_fen: int, refunded_fen: int) -> PaymentState:

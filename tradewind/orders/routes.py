@@ -1,8 +1,6 @@
-"""Orders over HTTP: preview, place, look, cancel, and compare with what a caller has."""
+"""Orders over HTTP: preview, place, get, list, cancel, diff, timeline."""
 
-from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from msgspec import Meta
 
@@ -10,6 +8,7 @@ from tradewind import clock, ids
 from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound
+from tradewind.orders import list_orders as listing
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
@@ -23,11 +22,10 @@ from tradewind.orders.errors import (
     SeveralSellers,
 )
 from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
-from tradewind.orders.model import Order, Who
-from tradewind.orders.preview_wire import PreviewOut
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
-from tradewind.orders.timeline import ChangeOut
-from tradewind.orders.wire import OrderIdText, OrderOut
+from tradewind.orders.wire import ChangeOut, OrderIdText, OrderOut, PreviewOut
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -40,19 +38,18 @@ from tradewind.platforms.errors import (
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.caller import Caller
 from tradewind.web.conditional import matches
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.inputs import Output, check_moment
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Response
+from tradewind.web.response import Response, location
 
 routes = Routes("/v1/orders", tag="Orders")
 
 _PLATFORM = (UnsupportedPlatform, PlatformNotConfigured, CapabilityNotSupported)
-_REFUSED = (ItemsUnavailable, SeveralSellers, OrderRefused)
+_REJECTED = (ItemsUnavailable, SeveralSellers, OrderRefused)
 
 
 class DiffOut(Output):
@@ -62,13 +59,9 @@ class DiffOut(Output):
     unknown: Annotated[list[OrderIdText], Meta(description="No orders of yours.")]
 
 
-def who(caller: Caller) -> Who:
-    return Who(caller.account_id, caller.email, caller.roles)
-
-
 @routes.post(
     "/preview",
-    errors=(*_PLATFORM, *_REFUSED, PlatformFailed, PlatformBusy, PlatformAuthExpired),
+    errors=(*_PLATFORM, *_REJECTED, PlatformFailed, PlatformBusy, PlatformAuthExpired),
     expensive=True,
 )
 async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> PreviewOut:
@@ -81,23 +74,23 @@ async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> P
     changes in between.
     """
     connector = await platforms.able(body.platform, Capability.PREVIEW, Purpose.BROWSE)
-    draft = body.draft(connector.traits.platform)
-    return PreviewOut.of(await placing.preview(connector, draft))
+    wanted = body.order(connector.traits.platform)
+    return PreviewOut.of(await placing.preview(connector, wanted))
 
 
 @routes.post(
     status=201,
     returns=OrderOut,
-    errors=(*_PLATFORM, *_REFUSED, PriceChanged, ExternalIdTaken),
+    errors=(*_PLATFORM, *_REJECTED, PriceChanged, ExternalIdTaken),
     headers={"Location": "The order's path."},
 )
 async def create_order(
     caller: Buyer,
     body: OrderIn,
-    once: IdempotencyKey,
+    idempotency_key: IdempotencyKey,
     platforms: Platforms,
     db: Database,
-    errands: BackgroundTasks,
+    background_tasks: BackgroundTasks,
 ) -> Response:
     """Place an order.
 
@@ -107,8 +100,14 @@ async def create_order(
     `create_failed`. However often this request is repeated with the same Idempotency-Key, and
     whatever breaks, one order is made.
     """
-    draft = body.draft(platforms.named(body.platform))
-    return await placing.place(db, platforms, errands, who(caller), draft, once)
+    wanted = body.order(platforms.named(body.platform))
+    stored = StoredResponse(idempotency_key, _created)
+    order = await placing.place(db, platforms, background_tasks, Person.of(caller), wanted, stored)
+    return _created(order)
+
+
+def _created(order: Order) -> Response:
+    return Response(OrderOut.of(order), 201, [location("orders", order.reference)])
 
 
 @routes.get(errors=(UnsupportedPlatform,), expensive=True)
@@ -116,35 +115,8 @@ async def list_orders(
     caller: Buyer, query: OrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
     """List your orders as we last heard of them, newest first."""
-    return await listed(db, query, platforms, caller.account_id)
-
-
-async def listed(
-    db: Database, query: OrdersQuery, platforms: Platforms, account_id: UUID | None
-) -> Page[OrderOut]:
-    """A page of orders: of one account, or of all."""
-    wanted = query.filters(platforms.named, account_id)
-    if query.sort == "updated_at":
-        changed = await sql_lists.list_by_change(
-            db,
-            wanted,
-            below=read_cursor("orders by change", query.cursor, tuple[datetime, UUID]),
-            limit=query.limit + 1,
-        )
-        return page(
-            "orders by change",
-            changed,
-            query.limit,
-            key=lambda order: (order.updated_at, order.id),
-            show=OrderOut.of,
-        )
-    created = await sql_lists.list_by_creation(
-        db,
-        wanted,
-        below=read_cursor("orders", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page("orders", created, query.limit, key=lambda order: order.id, show=OrderOut.of)
+    filters = query.filters(platforms.named, caller.account_id)
+    return await listing.list_orders(db, filters, query, OrderOut.of)
 
 
 @routes.post("/diff", expensive=True)
@@ -153,20 +125,20 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 
     Answers with those that differ, as they are now: a nightly reconciliation in one call.
     """
-    for index, one in enumerate(body.orders):
-        check_moment(f"/orders/{index}/updated_at", one.updated_at)
-    given = {ids.ORDER.read(one.id): one for one in body.orders}
-    known = [order_id for order_id in given if order_id is not None]
-    times = await sql_lists.known_times(db, caller.account_id, known)
+    for index, known in enumerate(body.orders):
+        check_moment(f"/orders/{index}/updated_at", known.updated_at)
+    sent = {ids.ORDER.read(known.id): known for known in body.orders}
+    order_ids = [order_id for order_id in sent if order_id is not None]
+    times = await sql_lists.known_times(db, caller.account_id, order_ids)
     differ = [
         order_id
         for order_id, at in times.items()
-        if clock.show(at) != clock.show(given[order_id].updated_at)
+        if clock.show(at) != clock.show(sent[order_id].updated_at)
     ]
     orders = await sql_lists.find_many(db, caller.account_id, differ)
     return DiffOut(
         orders=[OrderOut.of(order) for order in orders],
-        unknown=[one.id for order_id, one in given.items() if order_id not in times],
+        unknown=[known.id for order_id, known in sent.items() if order_id not in times],
     )
 
 
@@ -195,7 +167,7 @@ async def get_order(
 
 
 def etag(order: Order, *, stale: bool) -> str:
-    """Weak, since `synced_at` may differ. A stale answer is not the same as a fresh one."""
+    """Return a weak ETag, since `synced_at` may differ; a stale order has another one."""
     return f'W/"{order.version}{"-stale" if stale else ""}"'
 
 
@@ -208,17 +180,23 @@ def etag(order: Order, *, stale: bool) -> str:
 async def cancel_order(
     order_id: ids.OrderId,
     caller: Buyer,
-    once: IdempotencyKey | None,
+    idempotency_key: IdempotencyKey | None,
     platforms: Platforms,
     db: Database,
-    errands: BackgroundTasks,
+    background_tasks: BackgroundTasks,
 ) -> Response:
     """Cancel an order that is not paid.
 
     `status` becomes `cancelled` when the platform says so. After payment it is too late: ask for
     a refund instead.
     """
-    return await cancel(db, platforms, errands, who(caller), order_id, once)
+    by, stored = Person.of(caller), StoredResponse(idempotency_key, _cancelled)
+    return _cancelled(await cancel(db, platforms, background_tasks, by, order_id, stored))
+
+
+def _cancelled(order: Order) -> Response:
+    """200 when it is cancelled, 202 while the marketplace has yet to confirm it."""
+    return Response(OrderOut.of(order), 200 if order.status is OrderStatus.CANCELLED else 202)
 
 
 @routes.get("/{id}/timeline", errors=(ResourceNotFound,))
@@ -228,11 +206,11 @@ async def get_order_timeline(
     """Everything that happened to an order, newest first: what changed, why, and who asked."""
     if await sql_lists.find_order(db, caller.account_id, order_id) is None:
         raise ResourceNotFound(ids.ORDER)
-    rows = await sql_lists.list_changes(
+    changes = await sql_lists.list_changes(
         db,
         caller.account_id,
         order_id,
         below=read_cursor("timeline", query.cursor, int),
         limit=query.limit + 1,
     )
-    return page("timeline", rows, query.limit, key=lambda row: row["version"], show=ChangeOut.of)
+    return page("timeline", changes, query.limit, key=lambda c: c.version, show=ChangeOut.of)

@@ -1,56 +1,48 @@
 """Orders to and from rows: nested values are JSON, read back into the types they were."""
 
-from typing import Any
-from uuid import UUID
+from time import monotonic
 
 import asyncpg
 import msgspec
 
-from tradewind.orders.model import (
-    OPEN_REQUESTS,
-    Failure,
-    Order,
-    OrderRefund,
-    PaymentRequest,
-    PaymentStatus,
-    PayMode,
-    RequestStatus,
-    Status,
-    Who,
-)
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.model import OrderRefund, PaymentStatus
+from tradewind.orders.payments.rows import COLUMNS as PAYMENT_COLUMNS
+from tradewind.orders.payments.rows import FAILURE, read_payment
 from tradewind.platforms.model import Address, CloseReason, Line, PaymentState, PlatformOrder
-from tradewind.web.response import encode
 
+# What an order is read from, in a query where it is `o` and its open payment request is `pay`.
+COLUMNS = f"""
+    o.id, o.account_id, o.platform, o.external_id, o.items, o.address, o.remark, o.metadata,
+    o.expected_fen, o.previewed, o.status, o.payment_status, o.platform_payment_status,
+    o.platform_status, o.goods_fen, o.freight_fen, o.discount_fen, o.total_fen, o.paid_fen,
+    o.refunded_fen, o.parts, o.order_ids, o.refunds, o.failure, o.cancel_requested, o.dispute,
+    o.paid_outside, o.close_reason, o.pay_before, o.created_at, o.updated_at, o.version,
+    o.next_sync_at, o.synced_at, o.sync_failures, o.create_sent_at, o.cancel_sent_at, o.hints,
+    tradewind_now() AS now, {PAYMENT_COLUMNS}
+"""
 _LINES = msgspec.json.Decoder(list[Line])
 _ADDRESS = msgspec.json.Decoder(Address)
 _METADATA = msgspec.json.Decoder(dict[str, str])
 _PARTS = msgspec.json.Decoder(list[PlatformOrder])
 _REFUNDS = msgspec.json.Decoder(list[OrderRefund])
-_SUMS = msgspec.json.Decoder(dict[str, int])
-_FAILURE = msgspec.json.Decoder(Failure)
 
 
-def to_json(value: Any) -> str:
-    return encode(value).decode()
+def to_json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
-def to_json_or_none(value: Any) -> str | None:
+def to_json_or_none(value: object) -> str | None:
     return None if value is None else to_json(value)
 
 
-def tracking_numbers(value: Order) -> list[str]:
-    """What an order can be found by once it is shipped."""
-    found = (parcel.tracking_number for part in value.parts for parcel in part.shipments)
-    return sorted({number for number in found if number})
+def tracking_numbers(order: Order) -> list[str]:
+    """List what an order can be found by once it is shipped."""
+    numbers = (parcel.tracking_number for part in order.parts for parcel in part.shipments)
+    return sorted({number for number in numbers if number})
 
 
-def open_payment(value: Order) -> UUID | None:
-    """The id of the request that is still open, if there is one."""
-    request = value.payment
-    return request.id if request is not None and request.status in OPEN_REQUESTS else None
-
-
-def order(row: asyncpg.Record) -> Order:
+def read_order(row: asyncpg.Record) -> Order:
     """An order, with its open payment request where the row was joined with it."""
     return Order(
         id=row["id"],
@@ -63,7 +55,7 @@ def order(row: asyncpg.Record) -> Order:
         metadata=_METADATA.decode(row["metadata"]),
         expected_fen=row["expected_fen"],
         previewed=row["previewed"],
-        status=Status(row["status"]),
+        status=OrderStatus(row["status"]),
         payment_status=PaymentStatus(row["payment_status"]),
         platform_payment_status=PaymentState(row["platform_payment_status"]),
         platform_status=row["platform_status"],
@@ -76,8 +68,8 @@ def order(row: asyncpg.Record) -> Order:
         parts=_PARTS.decode(row["parts"]),
         order_ids=row["order_ids"],
         refunds=_REFUNDS.decode(row["refunds"]),
-        payment=None if row["pay_status"] is None else payment(row, "pay_"),
-        failure=None if row["failure"] is None else _FAILURE.decode(row["failure"]),
+        payment=None if row["pay_status"] is None else read_payment(row),
+        failure=None if row["failure"] is None else FAILURE.decode(row["failure"]),
         cancel_requested=row["cancel_requested"],
         dispute=row["dispute"],
         paid_outside=row["paid_outside"],
@@ -93,24 +85,5 @@ def order(row: asyncpg.Record) -> Order:
         cancel_sent_at=row["cancel_sent_at"],
         now=row["now"],
         hints=row["hints"],
-    )
-
-
-def payment(row: asyncpg.Record, lead: str = "") -> PaymentRequest:
-    """A payment request from the columns that begin with `lead`."""
-    decided_by, failure = row[f"{lead}decided_by"], row[f"{lead}failure"]
-    return PaymentRequest(
-        id=row[f"{lead}id"],
-        status=RequestStatus(row[f"{lead}status"]),
-        amount_fen=row[f"{lead}amount_fen"],
-        sums=_SUMS.decode(row[f"{lead}sums"]),
-        mode=PayMode(row[f"{lead}mode"]),
-        requested_by=Who(row[f"{lead}requested_by"], row[f"{lead}requested_email"]),
-        requested_at=row[f"{lead}requested_at"],
-        decided_by=None if decided_by is None else Who(decided_by, row[f"{lead}decided_email"]),
-        decided_at=row[f"{lead}decided_at"],
-        reason=row[f"{lead}reason"],
-        pay_url=row[f"{lead}pay_url"],
-        sent_at=row[f"{lead}sent_at"],
-        failure=None if failure is None else _FAILURE.decode(failure),
+        read_at=monotonic(),
     )

@@ -1,184 +1,286 @@
 """The statements that change orders: accept one, lock some, save what they became."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind.orders import rows
-from tradewind.orders.model import Draft, Order, PaymentRequest, Work
+from tradewind.orders.idempotency import Statement
+from tradewind.orders.model import Cause, Order, PlatformJob
+from tradewind.orders.rows import COLUMNS
+from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
-# What an order is read from; `o` is the order, `pay` its open payment request.
-COLUMNS = """
-    o.id, o.account_id, o.platform, o.external_id, o.items, o.address, o.remark, o.metadata,
-    o.expected_fen, o.previewed, o.status, o.payment_status, o.platform_payment_status,
-    o.platform_status, o.goods_fen, o.freight_fen, o.discount_fen, o.total_fen, o.paid_fen,
-    o.refunded_fen, o.parts, o.order_ids, o.refunds, o.failure, o.cancel_requested, o.dispute,
-    o.paid_outside, o.close_reason, o.pay_before, o.created_at, o.updated_at, o.version,
-    o.next_sync_at, o.synced_at, o.sync_failures, o.create_sent_at, o.cancel_sent_at, o.hints,
-    tradewind_now() AS now
-"""
-PAYMENT_COLUMNS = """
-    pay.id AS pay_id, pay.status AS pay_status, pay.amount_fen AS pay_amount_fen,
-    pay.sums AS pay_sums,
-    pay.mode AS pay_mode, pay.requested_by AS pay_requested_by,
-    pay.requested_email AS pay_requested_email, pay.requested_at AS pay_requested_at,
-    pay.decided_by AS pay_decided_by, pay.decided_email AS pay_decided_email,
-    pay.decided_at AS pay_decided_at, pay.reason AS pay_reason, pay.pay_url AS pay_pay_url,
-    pay.sent_at AS pay_sent_at, pay.failure AS pay_failure
-"""
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
 
 
-async def insert_order(
-    tx: Tx,
-    order_id: UUID,
-    account_id: UUID,
-    draft: Draft,
-    *,
-    previewed: bool,
-    lease: UUID,
-    held: timedelta,
-) -> Order:
-    """Accept an order. Whoever accepts it holds its lease, and has said that it will create it."""
-    await tx.execute(
+@dataclass(frozen=True, slots=True)
+class OrderWrite:
+    """An order as it becomes, from how it was when the change was decided on."""
+
+    before: Order
+    order: Order
+    job: PlatformJob
+    next_sync_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineWrite:
+    """What one version of an order changed, as JSON, and the events that it caused."""
+
+    order: Order
+    cause: Cause
+    changes: str
+    events: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """When an order that was saved is synced. `id_taken`: another order has its id there."""
+
+    id: UUID
+    synced_at: datetime | None
+    next_sync_at: datetime | None
+    sync_failures: int
+    id_taken: bool
+
+
+def insert_order(order: Order, cause: Cause, *, lease: UUID, held: timedelta) -> Statement:
+    """Accept an order. Whoever accepts it holds its lease, and is about to create it."""
+    return Statement(
         """
-        INSERT INTO purchase_order (id, account_id, platform, external_id, items, address, remark,
-                                    metadata, expected_fen, previewed, status, payment_status,
-                                    platform_payment_status, created_at, updated_at, work,
-                                    next_sync_at, create_sent_at, lease, lease_until)
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'creating', 'unpaid', 'unpaid',
-               clock.now, clock.now, 'create', clock.now, clock.now, $11,
-               clock.now + $12::interval
-          FROM (SELECT date_trunc('milliseconds', tradewind_now()) AS now) AS clock
+        WITH accepted AS (
+            INSERT INTO purchase_order (id, account_id, platform, external_id, items, address,
+                                        remark, metadata, expected_fen, previewed, status,
+                                        payment_status, platform_payment_status, created_at,
+                                        updated_at, work, next_sync_at, create_sent_at, lease,
+                                        lease_until)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'creating', 'unpaid', 'unpaid', $11,
+                    $11, 'create', $11, $11, $12, tradewind_now() + $13::interval)
+        )
+        INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
+                                  actor, changes, events)
+        VALUES ($1, 1, $2, $11, $14, $15, $16, '{}', '{}')
         """,
-        order_id,
-        account_id,
-        draft.platform,
-        draft.external_id,
-        rows.to_json(draft.lines),
-        rows.to_json(draft.address),
-        draft.remark,
-        rows.to_json(draft.metadata),
-        draft.expected_fen,
-        previewed,
-        lease,
-        held,
+        [
+            order.id,
+            order.account_id,
+            order.platform,
+            order.external_id,
+            rows.to_json(order.lines),
+            rows.to_json(order.address),
+            order.remark,
+            rows.to_json(order.metadata),
+            order.expected_fen,
+            order.previewed,
+            order.created_at,
+            lease,
+            held,
+            cause.word,
+            cause.by and cause.by.id,
+            cause.by and cause.by.email,
+        ],
     )
-    return (await lock_orders(tx, [order_id]))[0]
 
 
-async def find_external(tx: Tx, account_id: UUID, external_id: str) -> UUID | None:
-    """The account's order with this external id. Two at once take turns at it."""
-    await tx.execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"{account_id} {external_id}"
-    )
-    found: UUID | None = await tx.fetchval(
+async def find_external(db: Database, account_id: UUID, external_id: str) -> UUID | None:
+    """Return the id of the account's order with this external id."""
+    order_id: UUID | None = await db.fetchval(
         "SELECT id FROM purchase_order WHERE account_id = $1 AND external_id = $2",
         account_id,
         external_id,
     )
-    return found
+    return order_id
 
 
 async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order | None:
-    """An order of the account, for nobody else to change until the transaction ends.
-
-    No account: whoever asks may see the orders of all, as approvers and the worker do.
-    """
-    found = await lock_orders(tx, [order_id])
-    mine = [order for order in found if account_id in (None, order.account_id)]
-    return mine[0] if mine else None
+    """Lock an order of the account until the transaction ends; with no account, of anybody."""
+    orders = await lock_orders(tx, [order_id])
+    return next((o for o in orders if account_id in (None, o.account_id)), None)
 
 
 async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock orders, in the order of their ids, so that two who want the same never block.
+    """Lock orders, in the order of their ids, so that two who want the same never deadlock.
 
-    They are read by a statement of its own: one that waits for a lock sees the order as it was
-    left, but its payment request as it was before the wait, or not at all.
+    A statement that waited for a lock still reads its own snapshot. If an order was written while
+    it waited, all are therefore read again.
     """
-    await tx.execute(
-        "SELECT 1 FROM purchase_order WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE",
-        order_ids,
-    )
-    return await _read_locked(tx, order_ids)
-
-
-async def lock_free_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock those of these orders that nobody else has locked."""
-    free = await tx.fetch(
-        """
-        SELECT id
-          FROM purchase_order
-         WHERE id = ANY ($1::uuid[])
-         ORDER BY id
-           FOR UPDATE SKIP LOCKED
-        """,
-        order_ids,
-    )
-    return await _read_locked(tx, [row["id"] for row in free])
-
-
-async def _read_locked(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    found = await tx.fetch(
+    records = await tx.fetch(
         f"""
-        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+        WITH locked AS MATERIALIZED (
+            SELECT id, xmin AS written_by
+              FROM purchase_order
+             WHERE id = ANY ($1::uuid[])
+             ORDER BY id
+               FOR UPDATE
+        )
+        SELECT {COLUMNS}, locked.written_by <> o.xmin AS is_stale
           FROM {WITH_PAYMENT}
-         WHERE o.id = ANY ($1::uuid[])
+          JOIN locked ON locked.id = o.id
          ORDER BY o.id
         """,  # noqa: S608 - the parts are our own constants
         order_ids,
     )
-    return [rows.order(row) for row in found]
+    if any(record["is_stale"] for record in records):
+        records = await tx.fetch(
+            f"SELECT {COLUMNS} FROM {WITH_PAYMENT} WHERE o.id = ANY ($1::uuid[]) ORDER BY o.id",  # noqa: S608 - likewise
+            order_ids,
+        )
+    return [rows.read_order(record) for record in records]
 
 
 async def save_orders(
-    tx: Tx, orders: Sequence[Order], works: Sequence[Work], looks: Sequence[datetime | None]
-) -> None:
-    """Write orders as they are now, all at once."""
-    await tx.execute(
-        """
-        UPDATE purchase_order AS o
-           SET status = new.status,
-               payment_status = new.payment_status,
-               platform_payment_status = new.platform_payment_status,
-               platform_status = new.platform_status,
-               goods_fen = new.goods_fen,
-               freight_fen = new.freight_fen,
-               discount_fen = new.discount_fen,
-               total_fen = new.total_fen,
-               paid_fen = new.paid_fen,
-               refunded_fen = new.refunded_fen,
-               parts = new.parts,
-               order_ids = ARRAY(SELECT json_array_elements_text(new.order_ids)),
-               tracking_numbers = ARRAY(SELECT json_array_elements_text(new.tracking_numbers)),
-               refunds = new.refunds,
-               payment_id = new.payment_id,
-               failure = new.failure,
-               cancel_requested = new.cancel_requested,
-               dispute = new.dispute,
-               paid_outside = new.paid_outside,
-               close_reason = new.close_reason,
-               pay_before = new.pay_before,
-               updated_at = new.updated_at,
-               version = new.version,
-               work = new.work,
-               -- Who is due already stays so; whoever deals with it sets the next time.
-               next_sync_at = CASE WHEN new.work <> 'none'
-                                   THEN least(o.next_sync_at, new.next_sync_at) END
-          FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-                      $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
-                      $12::json[], $13::json[], $14::json[], $15::json[], $16::uuid[],
-                      $17::json[], $18::boolean[], $19::boolean[], $20::boolean[], $21::text[],
-                      $22::timestamptz[], $23::timestamptz[], $24::integer[], $25::text[],
-                      $26::timestamptz[])
-               AS new (id, status, payment_status, platform_payment_status, platform_status,
-                       goods_fen, freight_fen, discount_fen, total_fen, paid_fen, refunded_fen,
-                       parts, order_ids, tracking_numbers, refunds, payment_id, failure,
-                       cancel_requested, dispute, paid_outside, close_reason, pay_before,
-                       updated_at, version, work, next_sync_at)
-         WHERE o.id = new.id
-        """,
+    tx: Tx,
+    writes: Sequence[OrderWrite],
+    timeline: Sequence[TimelineWrite],
+    *,
+    lease: UUID | None = None,
+    only_synced: bool = False,
+) -> Sequence[Saved]:
+    """Write orders that nobody changed since, with their payments, ids there and timeline.
+
+    Orders whose version is another than the known one, or whose `lease` is no longer this one, are
+    left as they are, and are not returned. Without a lease, an order that is due already stays so.
+
+    With a lease, the orders are given back: they were synced now, and their next sync is as
+    written, or now if a hint came meanwhile. Who `only_synced` puts off nothing but the next sync:
+    a job that is to be done stays due, and is due from now, so that the next sync leaves it to the
+    worker again.
+    """
+    orders = [write.order for write in writes]
+    requests = [
+        (write.order, write.order.payment)
+        for write in writes
+        if write.order.payment is not None and write.order.payment != write.before.payment
+    ]
+    placed = [
+        (write.order, order_id)
+        for write in writes
+        for order_id in write.order.order_ids
+        if order_id not in write.before.order_ids
+    ]
+    # A batch waits for nobody: whoever changes one of its orders would hold up all of them.
+    skip_locked = "SKIP LOCKED" if len(writes) > 1 else ""
+    records = await tx.fetch(
+        f"""
+        WITH new AS (
+            SELECT *
+              FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+                          $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+                          $12::json[], $13::json[], $14::json[], $15::json[], $16::uuid[],
+                          $17::json[], $18::boolean[], $19::boolean[], $20::boolean[], $21::text[],
+                          $22::timestamptz[], $23::timestamptz[], $24::integer[], $25::text[],
+                          $26::timestamptz[], $27::integer[], $28::integer[])
+                   AS new (id, status, payment_status, platform_payment_status, platform_status,
+                           goods_fen, freight_fen, discount_fen, total_fen, paid_fen, refunded_fen,
+                           parts, order_ids, tracking_numbers, refunds, payment_id, failure,
+                           cancel_requested, dispute, paid_outside, close_reason, pay_before,
+                           updated_at, version, work, next_sync_at, known_version, known_hints)
+        ),
+        current AS MATERIALIZED (
+            SELECT o.id
+              FROM purchase_order AS o
+              JOIN new USING (id)
+             WHERE o.version = new.known_version AND ($29::uuid IS NULL OR o.lease = $29)
+             ORDER BY o.id
+               FOR UPDATE OF o {skip_locked}
+        ),
+        saved AS (
+            UPDATE purchase_order AS o
+               SET status = new.status,
+                   payment_status = new.payment_status,
+                   platform_payment_status = new.platform_payment_status,
+                   platform_status = new.platform_status,
+                   goods_fen = new.goods_fen,
+                   freight_fen = new.freight_fen,
+                   discount_fen = new.discount_fen,
+                   total_fen = new.total_fen,
+                   paid_fen = new.paid_fen,
+                   refunded_fen = new.refunded_fen,
+                   parts = new.parts,
+                   order_ids = ARRAY(SELECT json_array_elements_text(new.order_ids)),
+                   tracking_numbers = ARRAY(SELECT json_array_elements_text(new.tracking_numbers)),
+                   refunds = new.refunds,
+                   payment_id = new.payment_id,
+                   failure = new.failure,
+                   cancel_requested = new.cancel_requested,
+                   dispute = new.dispute,
+                   paid_outside = new.paid_outside,
+                   close_reason = new.close_reason,
+                   pay_before = new.pay_before,
+                   updated_at = new.updated_at,
+                   version = new.version,
+                   lease_until = CASE WHEN $29 IS NULL THEN o.lease_until ELSE 'epoch' END,
+                   synced_at = CASE WHEN $29 IS NULL THEN o.synced_at ELSE tradewind_now() END,
+                   sync_failures = CASE WHEN $29 IS NULL THEN o.sync_failures ELSE 0 END,
+                   work = CASE WHEN $29 IS NOT NULL AND new.work = 'none'
+                                    AND o.hints <> new.known_hints THEN 'follow'
+                               ELSE new.work END,
+                   next_sync_at = CASE
+                       WHEN $29 IS NULL AND new.work = 'none' THEN NULL
+                       WHEN $29 IS NULL THEN least(o.next_sync_at, new.next_sync_at)
+                       WHEN $30 AND new.work IN ('create', 'cancel', 'pay')
+                       THEN greatest(least(o.next_sync_at, new.next_sync_at), tradewind_now())
+                       WHEN o.hints <> new.known_hints THEN tradewind_now()
+                       ELSE new.next_sync_at END
+              FROM new
+              JOIN current USING (id)
+             WHERE o.id = new.id
+            RETURNING o.id, o.synced_at, o.next_sync_at, o.sync_failures
+        ),
+        paid AS (
+            INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen,
+                                         sums, mode, requested_by, requested_email, requested_at,
+                                         decided_by, decided_email, decided_at, reason, pay_url,
+                                         sent_at, failure, updated_at)
+            SELECT request.*
+              FROM unnest($31::uuid[], $32::uuid[], $33::uuid[], $34::text[], $35::bigint[],
+                          $36::json[], $37::text[], $38::uuid[], $39::text[], $40::timestamptz[],
+                          $41::uuid[], $42::text[], $43::timestamptz[], $44::text[], $45::text[],
+                          $46::timestamptz[], $47::json[], $48::timestamptz[])
+                   AS request (id, purchase_order_id)
+              JOIN saved ON saved.id = request.purchase_order_id
+            ON CONFLICT (id) DO UPDATE
+               SET status = excluded.status,
+                   decided_by = excluded.decided_by,
+                   decided_email = excluded.decided_email,
+                   decided_at = excluded.decided_at,
+                   reason = excluded.reason,
+                   pay_url = excluded.pay_url,
+                   sent_at = excluded.sent_at,
+                   failure = excluded.failure,
+                   updated_at = excluded.updated_at
+        ),
+        placed AS (
+            SELECT placed.*
+              FROM unnest($49::text[], $50::text[], $51::uuid[])
+                   AS placed (platform, order_id, purchase_order_id)
+              JOIN saved ON saved.id = placed.purchase_order_id
+        ),
+        named AS (
+            INSERT INTO platform_order (platform, order_id, purchase_order_id)
+            SELECT platform, order_id, purchase_order_id FROM placed
+            ON CONFLICT DO NOTHING
+        ),
+        told AS (
+            INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
+                                      actor, changes, events)
+            SELECT entry.id, version, account_id, at, cause, actor_id, actor, changes,
+                   ARRAY(SELECT json_array_elements_text(events)::uuid)
+              FROM unnest($52::uuid[], $53::integer[], $54::uuid[], $55::timestamptz[],
+                          $56::text[], $57::uuid[], $58::text[], $59::json[], $60::json[])
+                   AS entry (id, version, account_id, at, cause, actor_id, actor, changes, events)
+              JOIN saved ON saved.id = entry.id
+        )
+        SELECT id, synced_at, next_sync_at, sync_failures,
+               EXISTS (SELECT
+                         FROM placed
+                         JOIN platform_order AS existing USING (platform, order_id)
+                        WHERE placed.purchase_order_id = saved.id
+                          AND existing.purchase_order_id <> saved.id) AS id_taken
+          FROM saved
+        """,  # noqa: S608 - the part is our own constant
         [order.id for order in orders],
         [order.status for order in orders],
         [order.payment_status for order in orders],
@@ -194,7 +296,7 @@ async def save_orders(
         [rows.to_json(order.order_ids) for order in orders],
         [rows.to_json(rows.tracking_numbers(order)) for order in orders],
         [rows.to_json(order.refunds) for order in orders],
-        [rows.open_payment(order) for order in orders],
+        [order.open_payment and order.open_payment.id for order in orders],
         [rows.to_json_or_none(order.failure) for order in orders],
         [order.cancel_requested for order in orders],
         [order.dispute for order in orders],
@@ -203,108 +305,41 @@ async def save_orders(
         [order.pay_before for order in orders],
         [order.updated_at for order in orders],
         [order.version for order in orders],
-        works,
-        looks,
+        [write.job for write in writes],
+        [write.next_sync_at for write in writes],
+        [write.before.version for write in writes],
+        [order.hints for order in orders],
+        lease,
+        only_synced,
+        [request.id for _, request in requests],
+        [order.id for order, _ in requests],
+        [order.account_id for order, _ in requests],
+        [request.status for _, request in requests],
+        [request.amount_fen for _, request in requests],
+        [rows.to_json(request.sums) for _, request in requests],
+        [request.mode for _, request in requests],
+        [request.requested_by.id for _, request in requests],
+        [request.requested_by.email for _, request in requests],
+        [request.requested_at for _, request in requests],
+        [request.decided_by and request.decided_by.id for _, request in requests],
+        [request.decided_by and request.decided_by.email for _, request in requests],
+        [request.decided_at for _, request in requests],
+        [request.reason for _, request in requests],
+        [request.pay_url for _, request in requests],
+        [request.sent_at for _, request in requests],
+        [rows.to_json_or_none(request.failure) for _, request in requests],
+        [order.updated_at for order, _ in requests],
+        [order.platform for order, _ in placed],
+        [order_id for _, order_id in placed],
+        [order.id for order, _ in placed],
+        [entry.order.id for entry in timeline],
+        [entry.order.version for entry in timeline],
+        [entry.order.account_id for entry in timeline],
+        [entry.order.updated_at for entry in timeline],
+        [entry.cause.word for entry in timeline],
+        [entry.cause.by and entry.cause.by.id for entry in timeline],
+        [entry.cause.by and entry.cause.by.email for entry in timeline],
+        [entry.changes for entry in timeline],
+        [rows.to_json([str(event_id) for event_id in entry.events]) for entry in timeline],
     )
-
-
-async def name_orders(tx: Tx, named: Sequence[tuple[str, str, UUID]]) -> Sequence[UUID]:
-    """Note which orders on the platforms are which of ours; those that belong to others."""
-    found = await tx.fetch(
-        """
-        WITH given AS (
-            SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[])
-                       AS given (platform, order_id, purchase_order_id)
-        ),
-        noted AS (
-            INSERT INTO platform_order (platform, order_id, purchase_order_id)
-            SELECT platform, order_id, purchase_order_id FROM given
-            ON CONFLICT DO NOTHING
-        )
-        SELECT given.purchase_order_id
-          FROM given
-          JOIN platform_order AS noted USING (platform, order_id)
-         WHERE noted.purchase_order_id <> given.purchase_order_id
-        """,
-        [platform for platform, _, _ in named],
-        [order_id for _, order_id, _ in named],
-        [ours for _, _, ours in named],
-    )
-    return [row["purchase_order_id"] for row in found]
-
-
-async def save_payments(
-    tx: Tx, requests: Sequence[tuple[UUID, UUID, PaymentRequest, datetime]]
-) -> None:
-    """Write payment requests, each given with its order, its account and the time."""
-    await tx.execute(
-        """
-        INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen, sums,
-                                     mode, requested_by, requested_email, requested_at, decided_by,
-                                     decided_email, decided_at, reason, pay_url, sent_at, failure,
-                                     updated_at)
-        SELECT *
-          FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $18::json[],
-                      $6::text[], $7::uuid[], $8::text[], $9::timestamptz[], $10::uuid[],
-                      $11::text[], $12::timestamptz[], $13::text[], $14::text[],
-                      $15::timestamptz[], $16::json[], $17::timestamptz[])
-        ON CONFLICT (id) DO UPDATE
-           SET status = excluded.status,
-               decided_by = excluded.decided_by,
-               decided_email = excluded.decided_email,
-               decided_at = excluded.decided_at,
-               reason = excluded.reason,
-               pay_url = excluded.pay_url,
-               sent_at = excluded.sent_at,
-               failure = excluded.failure,
-               updated_at = excluded.updated_at
-        """,
-        [request.id for _, _, request, _ in requests],
-        [order_id for order_id, _, _, _ in requests],
-        [account_id for _, account_id, _, _ in requests],
-        [request.status for _, _, request, _ in requests],
-        [request.amount_fen for _, _, request, _ in requests],
-        [request.mode for _, _, request, _ in requests],
-        [request.requested_by.id for _, _, request, _ in requests],
-        [request.requested_by.email for _, _, request, _ in requests],
-        [request.requested_at for _, _, request, _ in requests],
-        [request.decided_by and request.decided_by.id for _, _, request, _ in requests],
-        [request.decided_by and request.decided_by.email for _, _, request, _ in requests],
-        [request.decided_at for _, _, request, _ in requests],
-        [request.reason for _, _, request, _ in requests],
-        [request.pay_url for _, _, request, _ in requests],
-        [request.sent_at for _, _, request, _ in requests],
-        [rows.to_json_or_none(request.failure) for _, _, request, _ in requests],
-        [at for _, _, _, at in requests],
-        [rows.to_json(request.sums) for _, _, request, _ in requests],
-    )
-
-
-async def insert_changes(
-    tx: Tx,
-    orders: Sequence[Order],
-    causes: Sequence[tuple[str, UUID | None, str | None]],
-    changes: Sequence[str],
-    events: Sequence[Sequence[UUID]],
-) -> None:
-    """Write down what changed, one row for each version of an order."""
-    await tx.execute(
-        """
-        INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
-                                  actor, changes, events)
-        SELECT id, version, account_id, at, cause, actor_id, actor, changes,
-               ARRAY(SELECT json_array_elements_text(events)::uuid)
-          FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::timestamptz[], $5::text[],
-                      $6::uuid[], $7::text[], $8::json[], $9::json[])
-               AS new (id, version, account_id, at, cause, actor_id, actor, changes, events)
-        """,
-        [order.id for order in orders],
-        [order.version for order in orders],
-        [order.account_id for order in orders],
-        [order.updated_at for order in orders],
-        [word for word, _, _ in causes],
-        [actor_id for _, actor_id, _ in causes],
-        [actor for _, _, actor in causes],
-        changes,
-        [rows.to_json([str(one) for one in ids]) for ids in events],
-    )
+    return [Saved(**record) for record in records]

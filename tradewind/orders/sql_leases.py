@@ -1,59 +1,66 @@
-"""The statements about who deals with an order at the platform now, and who next."""
+"""The statements about leases: who works on an order at the marketplace, and when next."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind.orders import rows
-from tradewind.orders.model import Order, Work
-from tradewind.orders.sql import COLUMNS, PAYMENT_COLUMNS
+from tradewind.orders.model import Order, PlatformJob
+from tradewind.orders.rows import COLUMNS
 from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx
 
 
 async def claim_due(
-    db: Database, platform: str, works: Sequence[Work], *, lease: UUID, held: timedelta, limit: int
+    db: Database,
+    platform: str,
+    jobs: Sequence[PlatformJob],
+    *,
+    lease: UUID,
+    held: timedelta,
+    limit: int,
 ) -> Sequence[Order]:
-    """Take up to `limit` orders that are due, those first that have been so for longest.
+    """Claim up to `limit` orders that are due, the longest overdue first.
 
-    A worker that dies needs no rescue: what it held can be claimed again when the lease ends.
+    If a worker dies, its orders can be claimed again when the lease expires. Jobs and limit are
+    constants of the statement: as parameters they make PostgreSQL plan it anew each time.
     """
-    found = await db.fetch(
+    values = ", ".join(f"('{PlatformJob(job)}')" for job in jobs)
+    records = await db.fetch(
         f"""
         WITH due AS MATERIALIZED (
             SELECT first.id
-              FROM unnest($2::text[]) AS wanted (work)
+              FROM (VALUES {values}) AS job (work)
              CROSS JOIN LATERAL (
                    SELECT q.id, q.next_sync_at
                      FROM purchase_order AS q
                     WHERE q.platform = $1
-                      AND q.work = wanted.work
+                      AND q.work = job.work
                       AND q.work <> 'none'
                       AND q.next_sync_at <= tradewind_now()
                       AND q.lease_until <= tradewind_now()
                     ORDER BY q.next_sync_at
-                    LIMIT $3
+                    LIMIT {int(limit)}
                       FOR UPDATE SKIP LOCKED) AS first
              ORDER BY first.next_sync_at
-             LIMIT $3
+             LIMIT {int(limit)}
         ),
         o AS (
             UPDATE purchase_order AS taken
-               SET lease_until = tradewind_now() + $4::interval,
-                   lease = $5
+               SET lease_until = tradewind_now() + $2::interval,
+                   lease = $3
              WHERE taken.id = ANY (ARRAY(SELECT id FROM due))
             RETURNING taken.*
         )
-        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+        SELECT {COLUMNS}
           FROM o
           LEFT JOIN payment_request AS pay ON pay.id = o.payment_id
         """,  # noqa: S608 - the parts are our own constants
         platform,
-        works,
-        limit,
         held,
         lease,
     )
-    return [rows.order(row) for row in found]
+    return [rows.read_order(record) for record in records]
 
 
 async def take_lease(
@@ -63,12 +70,12 @@ async def take_lease(
     *,
     lease: UUID,
     held: timedelta,
-    only_to_look: bool = False,
+    only_sync: bool = False,
 ) -> Order | None:
-    """An order that is now ours to deal with; None when there is none, or somebody else has it.
+    """Take the lease of an order; None if there is no such order, or another holds its lease.
 
-    Who wants `only_to_look` leaves it to the worker while something has just become due: those who
-    look again and again would keep it from being done.
+    Who wants to `only_sync` leaves the order to the worker while a job has just become due:
+    refreshes that follow each other would keep the job from being done.
     """
     row = await db.fetchrow(
         f"""
@@ -84,7 +91,7 @@ async def take_lease(
                         AND taken.next_sync_at <= tradewind_now())
             RETURNING taken.*
         )
-        SELECT {COLUMNS}, {PAYMENT_COLUMNS}
+        SELECT {COLUMNS}
           FROM o
           LEFT JOIN payment_request AS pay ON pay.id = o.payment_id
         """,  # noqa: S608 - the parts are our own constants
@@ -92,29 +99,29 @@ async def take_lease(
         order_id,
         lease,
         held,
-        only_to_look,
+        only_sync,
     )
-    return None if row is None else rows.order(row)
+    return None if row is None else rows.read_order(row)
 
 
-async def finish(
-    db: Database,
+async def give_back(
+    db: Database | Tx,
     lease: UUID,
     orders: Sequence[tuple[Order, datetime | None]],
     *,
-    heard: bool,
-    only_looked: bool = False,
+    synced: bool,
+    only_synced: bool = False,
 ) -> None:
-    """Give orders back, each as it was left and with the time to look at it next.
+    """Give orders back unchanged, each with the time of its next sync.
 
-    Whoever lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that
-    came during the look makes the order due at once. `heard` is whether the platform answered.
-    Who `only_looked` puts off nothing but the next look: what is to be done stays due, and is due
-    from now, so that the next who only look leave it to the worker again.
+    Who lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that came
+    meanwhile makes the order due at once. `synced` is whether the marketplace responded. Who
+    `only_synced` puts off nothing but the next sync: a job that is to be done stays due, and is due
+    from now, so that the next sync leaves it to the worker again.
     """
     await db.execute(
         """
-        WITH ours AS (
+        WITH held AS (
             SELECT id
               FROM purchase_order
              WHERE id = ANY ($2::uuid[]) AND lease = $1
@@ -139,7 +146,7 @@ async def finish(
                                    ELSE tradewind_now() END
           FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[])
                AS new (id, hints, version, at)
-          JOIN ours USING (id)
+          JOIN held USING (id)
          WHERE o.id = new.id
         """,
         lease,
@@ -147,13 +154,13 @@ async def finish(
         [order.hints for order, _ in orders],
         [order.version for order, _ in orders],
         [at for _, at in orders],
-        heard,
-        only_looked,
+        synced,
+        only_synced,
     )
 
 
 async def release(db: Database, lease: UUID, order_id: UUID) -> None:
-    """Give an order back without having done anything with it."""
+    """Give an order back without having worked on it."""
     await db.execute(
         "UPDATE purchase_order SET lease_until = 'epoch' WHERE id = $2 AND lease = $1",
         lease,
@@ -162,9 +169,9 @@ async def release(db: Database, lease: UUID, order_id: UUID) -> None:
 
 
 async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> bool:
-    """Write down, before the call, that the platform is about to be asked to create the order.
+    """Record, before the call, that the order is about to be created on the marketplace.
 
-    Or, after it, that nothing came of it for certain. False: the lease is no longer ours.
+    Or, after it, that it certainly was not. False: the lease is no longer ours.
     """
     marked = await db.fetchval(
         """
@@ -181,7 +188,7 @@ async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) ->
 
 
 async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> None:
-    """Write down that the platform took the wish to cancel; or that it is to be asked anew."""
+    """Record that the marketplace took the cancellation; or that it has to be requested again."""
     await db.execute(
         """
         UPDATE purchase_order
@@ -195,8 +202,8 @@ async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: b
 
 
 async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
-    """Make orders due now, because somebody says that they changed; how many are ours."""
-    found = await db.fetch(
+    """Make orders due now, because a notice says that they changed; return how many are ours."""
+    records = await db.fetch(
         """
         UPDATE purchase_order AS o
            SET hints = o.hints + 1,
@@ -204,9 +211,9 @@ async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
                work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
          WHERE o.id = ANY (ARRAY(
                    SELECT ours.id
-                     FROM platform_order AS named
-                     JOIN purchase_order AS ours ON ours.id = named.purchase_order_id
-                    WHERE named.platform = $1 AND named.order_id = ANY ($2::text[])
+                     FROM platform_order AS placed
+                     JOIN purchase_order AS ours ON ours.id = placed.purchase_order_id
+                    WHERE placed.platform = $1 AND placed.order_id = ANY ($2::text[])
                     ORDER BY ours.id
                       FOR UPDATE OF ours))
         RETURNING o.id
@@ -214,11 +221,11 @@ async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
         platform,
         order_ids,
     )
-    return len(found)
+    return len(records)
 
 
 async def swept_until(db: Database, platform: str) -> datetime:
-    """Up to when changes were swept up; for the first time, an hour ago."""
+    """Return up to when changes were listed; for the first time, an hour ago."""
     until: datetime = await db.fetchval(
         """
         SELECT coalesce((SELECT synced_until FROM platform_sync WHERE platform = $1),
@@ -245,11 +252,11 @@ async def save_sweep(db: Database, platform: str, until: datetime) -> None:
 async def hint_later_than(
     db: Database, platform: str, changed: Sequence[tuple[str, datetime]], *, margin: timedelta
 ) -> int:
-    """Make those orders due now whose change on the platform is later than what we heard.
+    """Make orders due now that changed on the marketplace after their last sync.
 
-    Within the `margin` it counts as later: clocks differ, and a look takes its time.
+    A change within the `margin` counts as later: clocks differ, and a sync takes time.
     """
-    found = await db.fetch(
+    records = await db.fetch(
         """
         UPDATE purchase_order AS o
            SET hints = o.hints + 1,
@@ -258,9 +265,9 @@ async def hint_later_than(
          WHERE o.id = ANY (ARRAY(
                    SELECT ours.id
                      FROM unnest($2::text[], $3::timestamptz[]) AS new (order_id, at)
-                     JOIN platform_order AS named
-                       ON named.platform = $1 AND named.order_id = new.order_id
-                     JOIN purchase_order AS ours ON ours.id = named.purchase_order_id
+                     JOIN platform_order AS placed
+                       ON placed.platform = $1 AND placed.order_id = new.order_id
+                     JOIN purchase_order AS ours ON ours.id = placed.purchase_order_id
                     WHERE ours.synced_at IS NULL OR ours.synced_at < new.at + $4::interval
                     ORDER BY ours.id
                       FOR UPDATE OF ours))
@@ -271,9 +278,9 @@ async def hint_later_than(
         [at for _, at in changed],
         margin,
     )
-    return len(found)
+    return len(records)
 
 
 async def now(db: Database) -> datetime:
-    moment: datetime = await db.fetchval("SELECT tradewind_now()")
-    return moment
+    at: datetime = await db.fetchval("SELECT tradewind_now()")
+    return at

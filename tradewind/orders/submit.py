@@ -1,16 +1,19 @@
-"""Creates orders on the platform: never two for one of ours, whatever is killed or dropped when."""
+"""Creates orders on the marketplace: never two for one of ours, whatever fails when."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from tradewind import money
 from tradewind.observability.logs import log
-from tradewind.orders import advance, decide, sql, sql_leases
+from tradewind.orders import advance, decide, sql_leases
+from tradewind.orders.advance import Advance, GiveBack
+from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
 from tradewind.orders.match_reference import match
-from tradewind.orders.model import Cause, Failure, Order
-from tradewind.orders.schedule import after_failure, next_look
+from tradewind.orders.model import Cause, Order
+from tradewind.orders.payments.model import Failure
+from tradewind.orders.schedule import after_failure
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import (
     OutcomeUnknown,
@@ -23,15 +26,15 @@ from tradewind.platforms.model import OrderRequest, PlatformOrder
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-# How long a create that was never answered may still come true. Only then, and only if it cannot
+# How long a creation without a response may still happen. Only then, and only if the order cannot
 # be found, is it sent again.
 SETTLE = timedelta(minutes=2)
-_LOOK_AGAIN = (timedelta(seconds=1), timedelta(seconds=15))
+_LOOK_UP_AGAIN = (timedelta(seconds=1), timedelta(seconds=15))
 _CREATE = Cause("create")
 
 
 async def create(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Bring an order that we hold onto the platform, or find it there."""
+    """Create an order whose lease we hold on the marketplace, or find it there."""
     if order.create_sent_at is not None:
         await _look_up(db, connector, order, lease)
     elif order.cancel_requested:
@@ -40,49 +43,59 @@ async def create(db: Database, connector: Connector, order: Order, lease: Lease)
         await send(db, connector, order, lease)
 
 
-async def send(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Ask the platform to create an order. That we would is written down already."""
+async def send(
+    db: Database,
+    connector: Connector,
+    order: Order,
+    lease: Lease,
+    idempotency: Idempotency[Order] | None = None,
+) -> Order | None:
+    """Create an order on the marketplace; that it is sent was recorded before.
+
+    Return the order as it was recorded, with its result for repeats; None: nothing is known yet.
+    """
     if not lease.is_good_for_a_call():
-        return
-    draft = OrderRequest(
+        return None
+    request = OrderRequest(
         order.reference, order.lines, order.address, order.remark, order.expected_fen
     )
     try:
         if not order.previewed:
             await _check_price(connector, order)
-            # The preview took its time: whoever froze in it must not send what others have sent.
+            # The preview took time: a process that froze in it must not send what others have sent.
             if not await sql_leases.mark_sent(db, lease.id, order.id, sent=True):
-                return
-        placed = await connector.create(draft)
-    except Rejected as never:
-        await _refuse(db, order, lease, never)
+                return None
+        placed = await connector.create(request)
+    except Rejected as rejected:
+        return await _reject(db, order, lease, rejected, idempotency)
     except OutcomeUnknown as unknown:
         log.warning("order.create_unknown", order=order.reference, code=unknown.code)
-        await _give_back(db, order, lease, after=_LOOK_AGAIN[0])
-    except Unavailable as later:
+        await _give_back(db, order, lease, after=_LOOK_UP_AGAIN[0])
+        return None
+    except Unavailable as unavailable:
         await sql_leases.mark_sent(db, lease.id, order.id, sent=False)
-        await _fail(db, order, lease, later)
-    else:
-        await _adopt(db, connector, order, lease, list(placed.order_ids))
+        await _fail(db, order, lease, unavailable)
+        return None
+    return await _record_ids(db, connector, order, lease, list(placed.order_ids), idempotency)
 
 
 async def _look_up(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Somebody has sent it, and nobody recorded what came of it: look before doing anything."""
+    """Look for an order whose creation was sent, and of which no response was recorded."""
     try:
-        found = await connector.find_by_reference(order.reference)
+        parts = await connector.find_by_reference(order.reference)
     except PlatformFailure as failure:
         await _fail(db, order, lease, failure)
         return
     waited = order.now - (order.create_sent_at or order.now)
-    known = match(order.lines, found)
-    if known.surplus:
-        extra = [part.id for part in known.surplus]
+    matched = match(order.lines, parts)
+    if matched.surplus:
+        extra = [part.id for part in matched.surplus]
         log.error("order.duplicated", order=order.reference, surplus=extra)
-    if known.parts and (known.complete or waited >= SETTLE):
-        log.info("order.found", order=order.reference, order_ids=[p.id for p in known.parts])
-        await _record(db, order, lease, known.parts)
+    if matched.parts and (matched.complete or waited >= SETTLE):
+        log.info("order.found", order=order.reference, order_ids=[p.id for p in matched.parts])
+        await _record(db, order, lease, matched.parts)
     elif waited < SETTLE:
-        pause = min(max(_LOOK_AGAIN[0], waited / 3), _LOOK_AGAIN[1])
+        pause = min(max(_LOOK_UP_AGAIN[0], waited / 3), _LOOK_UP_AGAIN[1])
         await _give_back(db, order, lease, after=pause)
     elif order.cancel_requested:
         await _drop(db, order, lease)
@@ -92,7 +105,7 @@ async def _look_up(db: Database, connector: Connector, order: Order, lease: Leas
 
 
 async def _check_price(connector: Connector, order: Order) -> None:
-    """The preview that was not to be had when the order was accepted."""
+    """Preview an order that could not be previewed when it was accepted."""
     preview = await connector.preview(order.lines, order.address)
     for item in preview.unavailable:
         message = f"Product {item.product_id} cannot be bought."
@@ -103,74 +116,111 @@ async def _check_price(connector: Connector, order: Order) -> None:
         raise Rejected(order.platform, "price_changed", message, reason=Reason.PRICE_CHANGED)
 
 
-async def _adopt(
-    db: Database, connector: Connector, order: Order, lease: Lease, order_ids: list[str]
-) -> None:
-    """Record the platform's ids, with what it says about them if it can be asked."""
+async def _record_ids(
+    db: Database,
+    connector: Connector,
+    order: Order,
+    lease: Lease,
+    order_ids: list[str],
+    idempotency: Idempotency[Order] | None,
+) -> Order:
+    """Record the marketplace's ids, with the state that it shows if it can be read."""
     try:
-        news: Sequence[PlatformOrder] = await connector.read_many(order_ids)
+        parts: Sequence[PlatformOrder] = await connector.read_many(order_ids)
     except PlatformFailure as failure:
         log.warning("order.not_read", order=order.reference, error=str(failure))
-        news = []
-    if {part.id for part in news} >= set(order_ids):
-        await _record(db, order, lease, news)
-        return
-    async with transaction(db) as tx:
-        locked = await sql.lock_order(tx, None, order.id)
-        if locked is None or _is_another(locked, order_ids):
-            return
-        order = await advance.to(tx, locked, decide.placed(locked, order_ids), _CREATE)
-    await _give_back(db, order, lease, after=_LOOK_AGAIN[0])
+        parts = []
+    if {part.id for part in parts} >= set(order_ids):
+        return await _record(db, order, lease, parts, idempotency)
+
+    def plan(known: Order) -> Advance:
+        if _is_another(known, order_ids):
+            return Advance(known)
+        return Advance(known).then(decide.placed(known, order_ids), _CREATE)
+
+    soon = GiveBack(lease.id, lambda placed: placed.now + _LOOK_UP_AGAIN[0])
+    return await _save(db, order, soon, plan, idempotency)
 
 
-async def _record(db: Database, order: Order, lease: Lease, news: Sequence[PlatformOrder]) -> None:
+async def _record(
+    db: Database,
+    order: Order,
+    lease: Lease,
+    parts: Sequence[PlatformOrder],
+    idempotency: Idempotency[Order] | None = None,
+) -> Order:
+    def plan(known: Order) -> Advance:
+        if _is_another(known, [part.id for part in parts]):
+            return Advance(known)
+        return advance.by_platform(known, parts, _CREATE)
+
+    return await _save(db, order, GiveBack(lease.id), plan, idempotency)
+
+
+async def _save(
+    db: Database,
+    order: Order,
+    give_back: GiveBack,
+    plan: Callable[[Order], Advance],
+    idempotency: Idempotency[Order] | None,
+) -> Order:
+    if idempotency is None:
+        return await advance.record(db, order, give_back, plan)
     async with transaction(db) as tx:
-        locked = await sql.lock_order(tx, None, order.id)
-        if locked is None or _is_another(locked, [part.id for part in news]):
-            return
-        order = await advance.by_news(tx, locked, news, _CREATE)
-    at = next_look(order, order.now, random.random())  # noqa: S311 - it only spreads the load
-    await sql_leases.finish(db, lease.id, [(order, at)], heard=True)
+        after = await advance.unlocked(tx, order, plan, give_back)
+        await idempotency.replace(tx, after)
+    return after
 
 
 def _is_another(order: Order, order_ids: Sequence[str]) -> bool:
-    """Whether the order is on the platform under other ids already: it must not grow by these."""
-    surplus = [one for one in order_ids if order.order_ids and one not in order.order_ids]
+    """Whether the order has other ids on the marketplace already: it must not get these too."""
+    surplus = [
+        order_id for order_id in order_ids if order.order_ids and order_id not in order.order_ids
+    ]
     if surplus:
         log.error("order.duplicated", order=order.reference, surplus=surplus)
     return bool(surplus)
 
 
-async def _refuse(db: Database, order: Order, lease: Lease, never: Rejected) -> None:
-    failure = Failure(never.word, never.message)
-    async with transaction(db) as tx:
-        locked = await sql.lock_order(tx, None, order.id)
-        if locked is None:
-            return
-        order = await advance.to(tx, locked, decide.create_refused(locked, failure), _CREATE)
-    await sql_leases.finish(db, lease.id, [(order, None)], heard=True)
+async def _reject(
+    db: Database,
+    order: Order,
+    lease: Lease,
+    rejected: Rejected,
+    idempotency: Idempotency[Order] | None,
+) -> Order:
+    failure = Failure(rejected.word, rejected.message)
+
+    def plan(known: Order) -> Advance:
+        return Advance(known).then(decide.create_rejected(known, failure), _CREATE)
+
+    return await _save(db, order, GiveBack(lease.id, _never), plan, idempotency)
 
 
 async def _drop(db: Database, order: Order, lease: Lease) -> None:
-    async with transaction(db) as tx:
-        locked = await sql.lock_order(tx, None, order.id)
-        if locked is None:
-            return
-        order = await advance.to(tx, locked, decide.dropped(locked), Cause("cancel"))
-    await sql_leases.finish(db, lease.id, [(order, None)], heard=True)
+    def plan(known: Order) -> Advance:
+        return Advance(known).then(decide.dropped(known), Cause("cancel"))
+
+    await advance.record(db, order, GiveBack(lease.id, _never), plan)
+
+
+def _never(_: Order) -> None:
+    """An order that does not exist on the marketplace is not synced."""
 
 
 async def _give_back(db: Database, order: Order, lease: Lease, *, after: timedelta) -> None:
-    await sql_leases.finish(db, lease.id, [(order, order.now + after)], heard=True)
+    at = advance.current(order).now + after
+    await sql_leases.give_back(db, lease.id, [(order, at)], synced=True)
 
 
 async def _fail(db: Database, order: Order, lease: Lease, failure: PlatformFailure) -> None:
-    """The platform did not answer, or not now: come back later, and then less often."""
-    await sql_leases.finish(db, lease.id, [(order, retry_at(order, failure))], heard=False)
+    """Give an order back whose marketplace did not respond: retry later, with a backoff."""
+    await sql_leases.give_back(db, lease.id, [(order, retry_at(order, failure))], synced=False)
     raise failure
 
 
 def retry_at(order: Order, failure: PlatformFailure) -> datetime:
-    at = after_failure(order.sync_failures, order.now, random.random())  # noqa: S311
-    wanted = timedelta(seconds=failure.retry_after if isinstance(failure, Unavailable) else 0)
-    return max(at, order.now + wanted)
+    now = advance.current(order).now
+    at = after_failure(order.sync_failures, now, random.random())  # noqa: S311 - a jitter
+    pause = timedelta(seconds=failure.retry_after if isinstance(failure, Unavailable) else 0)
+    return max(at, now + pause)

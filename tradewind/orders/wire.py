@@ -1,37 +1,27 @@
-"""Orders as JSON: every field is always there, null where there is no value yet."""
+"""Orders, previews and timelines as JSON: every field is always there, null without a value."""
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids, money
-from tradewind.events.catalogue import OrderNews
 from tradewind.money import Cny
 from tradewind.orders import lifecycle
-from tradewind.orders.model import (
-    OPEN_REQUESTS,
-    Failure,
-    Order,
-    OrderRefund,
-    PaymentRequest,
-    PaymentStatus,
-    PayMode,
-    RequestStatus,
-    Status,
-    Who,
-)
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.model import PaymentStatus
+from tradewind.orders.payments.wire import FailureOut, PaymentOut, PersonOut, RefundOut
 from tradewind.orders.shipments import pieces_per_parcel
+from tradewind.orders.sql_lists import OrderChange
+from tradewind.platforms.failures import Reason
 from tradewind.platforms.model import (
     Address,
     CloseReason,
     Line,
     PaymentState,
     PlatformOrder,
-    RefundKind,
-    RefundState,
+    PlatformOrderStatus,
+    Preview,
 )
-from tradewind.platforms.model import Status as PlatformStatus
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Output
 
@@ -49,28 +39,6 @@ WaitingFor = Literal[
     "receipt",
     "none",
 ]
-
-
-class FailureOut(Output):
-    """Why it was refused for good."""
-
-    code: Annotated[str, Meta(examples=["out_of_stock"])]
-    message: Annotated[str, Meta(examples=["Not enough in stock."])]
-
-    @staticmethod
-    def of(failure: Failure | None) -> "FailureOut | None":
-        return None if failure is None else FailureOut(code=failure.code, message=failure.message)
-
-
-class WhoOut(Output):
-    """An account, with the e-mail that it had then."""
-
-    account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
-    email: Annotated[str, Meta(examples=["buyer@example.com"])]
-
-    @staticmethod
-    def of(who: Who | None) -> "WhoOut | None":
-        return None if who is None else WhoOut(account_id=ids.ACCOUNT.show(who.id), email=who.email)
 
 
 class LineOut(Output):
@@ -113,7 +81,7 @@ class PlatformOrderOut(Output):
     """One of the orders on the platform that this order became."""
 
     order_id: _PlatformId
-    status: Annotated[PlatformStatus | None, Meta(examples=["paid"])]
+    status: Annotated[PlatformOrderStatus | None, Meta(examples=["paid"])]
     platform_status: Annotated[str, Meta(examples=["waitsellersend"])]
     payment_status: PaymentState
     total_amount_cny: Cny
@@ -156,89 +124,6 @@ class ShipmentOut(Output):
     items: list[ShipmentItemOut]
 
 
-class RefundOut(Output):
-    """Money that is asked back. `failure` is there when the platform never heard of it."""
-
-    id: Annotated[
-        str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
-    platform_refund_id: Annotated[str | None, Meta(examples=["TQ1688000000001"])]
-    order_id: _PlatformId
-    status: RefundState
-    type: RefundKind | None
-    amount_cny: Cny
-    freight_cny: Cny
-    reason: Annotated[str | None, Meta(examples=["damaged"])]
-    note: Annotated[str | None, Meta(examples=["The box was open."])]
-    failure: FailureOut | None
-    requested_at: _Time
-    updated_at: _Time
-
-    @staticmethod
-    def of(refund: OrderRefund) -> "RefundOut":
-        return RefundOut(
-            id=ids.REFUND.show(refund.id),
-            platform_refund_id=refund.platform_id,
-            order_id=refund.order_id,
-            status=refund.state,
-            type=refund.kind,
-            amount_cny=money.show(refund.amount_fen),
-            freight_cny=money.show(refund.freight_fen),
-            reason=refund.reason,
-            note=refund.note,
-            failure=FailureOut.of(refund.failure),
-            requested_at=clock.show(refund.requested_at),
-            updated_at=clock.show(refund.updated_at),
-        )
-
-
-class PaymentOut(Output):
-    """A request to pay an order, and what became of it."""
-
-    id: Annotated[
-        str, Meta(pattern=ids.PAYMENT.pattern, examples=["pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
-    status: RequestStatus
-    amount_cny: Cny
-    mode: PayMode
-    requested_by: WhoOut
-    requested_at: _Time
-    decided_by: Annotated[WhoOut | None, Meta(description="Who approved, rejected or withdrew it.")]
-    decided_at: Annotated[_Time | None, Meta(description="When they did.")]
-    reason: Annotated[
-        str | None,
-        Meta(
-            description="Of a rejection in the approver's words; of `superseded` one of "
-            "`amount_changed`, `paid_outside`, `order_closed`.",
-            examples=["Too expensive."],
-        ),
-    ]
-    pay_url: Annotated[
-        str | None, Meta(description="Where a person pays, in pay mode `link`.", examples=[None])
-    ]
-    failure: FailureOut | None
-
-    @staticmethod
-    def of(request: PaymentRequest) -> "PaymentOut":
-        return PaymentOut(**payment_fields(request))
-
-
-def payment_fields(request: PaymentRequest) -> dict[str, Any]:
-    return {
-        "id": ids.PAYMENT.show(request.id),
-        "status": request.status,
-        "amount_cny": money.show(request.amount_fen),
-        "mode": request.mode,
-        "requested_by": WhoOut.of(request.requested_by),
-        "requested_at": clock.show(request.requested_at),
-        "decided_by": WhoOut.of(request.decided_by),
-        "decided_at": clock.show_or_none(request.decided_at),
-        "reason": request.reason,
-        "pay_url": request.pay_url,
-        "failure": FailureOut.of(request.failure),
-    }
-
-
 class OrderOut(Output):
     """An order."""
 
@@ -248,7 +133,7 @@ class OrderOut(Output):
         str | None,
         Meta(description="Its id on the platform; null before it has one.", examples=["1688001"]),
     ]
-    status: Status
+    status: OrderStatus
     payment_status: PaymentStatus
     platform_payment_status: PaymentState
     total_amount_cny: Cny | None
@@ -312,9 +197,9 @@ class OrderOut(Output):
             paid_amount_cny=money.show(order.paid_fen),
             refunded_amount_cny=money.show(order.refunded_fen),
             platform_orders=[PlatformOrderOut.of(part) for part in order.parts],
-            shipments=[parcel for part in order.parts for parcel in _shipments(part)],
+            shipments=shipments_of(order),
             refunds=[RefundOut.of(refund) for refund in order.refunds],
-            payment=_open_payment(order),
+            payment=PaymentOut.or_none(order.open_payment),
             platform_status=order.platform_status,
             failure=FailureOut.of(order.failure),
             cancel_requested=order.cancel_requested,
@@ -333,10 +218,8 @@ class OrderOut(Output):
         )
 
 
-def _open_payment(order: Order) -> PaymentOut | None:
-    """The request that is open; one that has just ended is in the history."""
-    request = order.payment
-    return PaymentOut.of(request) if request and request.status in OPEN_REQUESTS else None
+def shipments_of(order: Order) -> list[ShipmentOut]:
+    return [parcel for part in order.parts for parcel in _shipments(part)]
 
 
 def _shipments(part: PlatformOrder) -> list[ShipmentOut]:
@@ -361,27 +244,93 @@ def _shipments(part: PlatformOrder) -> list[ShipmentOut]:
     ]
 
 
-def news_of(order: Order) -> OrderNews:
-    """What an event tells of an order."""
-    return OrderNews(
-        id=ids.ORDER.show(order.id),
-        platform=order.platform,
-        order_id=order.order_id,
-        status=order.status,
-        payment_status=order.payment_status,
-        platform_payment_status=order.platform_payment_status,
-        total_amount_cny=money.show_or_none(order.total_fen),
-        updated_at=clock.show(order.updated_at),
-    )
+class ChangeOut(Output):
+    """A change of an order."""
+
+    version: Annotated[int, Meta(examples=[4])]
+    at: clock.Timestamp
+    cause: Annotated[
+        str,
+        Meta(
+            description="`accepted`, `create`, `sync`, `pay`, `cancel`, `payment_requested`, "
+            "`payment_approved`, `refund_requested`, …",
+            examples=["sync"],
+        ),
+    ]
+    by: Annotated[PersonOut | None, Meta(description="Who asked; null: the platform, or we.")]
+    changes: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Each field of the order that changed, `from` and `to`.",
+            examples=[{"status": {"from": "pending_payment", "to": "paid"}}],
+        ),
+    ]
+    events: Annotated[
+        list[str],
+        Meta(
+            description="The events that told of it.",
+            examples=[["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"]],
+        ),
+    ]
+
+    @staticmethod
+    def of(change: OrderChange) -> "ChangeOut":
+        return ChangeOut(
+            version=change.version,
+            at=clock.show(change.at),
+            cause=change.cause.word,
+            by=PersonOut.of(change.cause.by),
+            changes=dict(change.changes),
+            events=[ids.EVENT.show(event_id) for event_id in change.events],
+        )
 
 
-# What is no change of an order by itself, or only follows from others.
-_BOOKKEEPING = frozenset(
-    {"updated_at", "version", "synced_at", "next_sync_at", "stale", "waiting_for", "address"}
-)
+class SellerPreviewOut(Output):
+    """One seller's part."""
+
+    id: Annotated[
+        str | None,
+        Meta(description="Null where the platform does not say.", examples=["b2b-2200000001"]),
+    ]
+    items: list[LineOut]
+    goods_amount_cny: Cny
+    freight_cny: Cny
+    discount_cny: Cny
+    total_amount_cny: Cny
 
 
-def public(order: Order) -> dict[str, Any]:
-    """What callers see of an order, but for what changes all the time: for the timeline."""
-    shown: dict[str, Any] = msgspec.to_builtins(OrderOut.of(order))
-    return {name: value for name, value in shown.items() if name not in _BOOKKEEPING}
+class UnavailableOut(Output):
+    """What cannot be bought, and why."""
+
+    product_id: Annotated[str, Meta(examples=["900000000002"])]
+    sku_id: Annotated[str | None, Meta(examples=["87591f8108ad403c9ccf19a8eeb25e63"])]
+    reason: Annotated[Reason, Meta(examples=["out_of_stock"])]
+
+
+class PreviewOut(Output):
+    """What an order would cost now."""
+
+    sellers: list[SellerPreviewOut]
+    total_amount_cny: Cny
+    unavailable_items: list[UnavailableOut]
+
+    @staticmethod
+    def of(preview: Preview) -> "PreviewOut":
+        return PreviewOut(
+            sellers=[
+                SellerPreviewOut(
+                    id=seller.seller_id or None,
+                    items=[LineOut.of(line) for line in seller.lines],
+                    goods_amount_cny=money.show(seller.goods_fen),
+                    freight_cny=money.show(seller.freight_fen),
+                    discount_cny=money.show(seller.discount_fen),
+                    total_amount_cny=money.show(seller.total_fen),
+                )
+                for seller in preview.sellers
+            ],
+            total_amount_cny=money.show(preview.total_fen),
+            unavailable_items=[
+                UnavailableOut(product_id=line.product_id, sku_id=line.sku_id, reason=line.reason)
+                for line in preview.unavailable
+            ],
+        )

@@ -9,7 +9,7 @@ from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.client import Client
 from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
-from tradewind.orders.model import PayMode
+from tradewind.orders.payments.model import PayMode
 from tradewind.orders.payments.modes import PayModes
 from tradewind.platforms.access import AppCredentials
 from tradewind.platforms.registry import MARKETPLACES, PlatformEndpoint, Platforms

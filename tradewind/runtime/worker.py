@@ -28,8 +28,8 @@ from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.orders.advance import SUBMIT
 from tradewind.orders.platform_jobs import Submitter
-from tradewind.orders.scheduled_sync import sweep
-from tradewind.orders.sync import FOLLOW, follow_due
+from tradewind.orders.scheduled_sync import sync_modified
+from tradewind.orders.sync import SYNC, sync_due
 from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
@@ -102,7 +102,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
         ),
         ScheduledTask("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         ScheduledTask(
-            "idempotency", hour, lambda: web.delete_old_answers(db, days=idempotency.KEEP_DAYS)
+            "idempotency", hour, lambda: web.delete_old_responses(db, days=idempotency.KEEP_DAYS)
         ),
         ScheduledTask("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
     ]
@@ -126,7 +126,7 @@ async def _work(
         submitters = {platform: Submitter(db) for platform in platforms.clients}
         for platform, submitter in submitters.items():
             for name, step, purpose in (
-                (FOLLOW, partial(follow_due, db), Purpose.SYNC),
+                (SYNC, partial(sync_due, db), Purpose.SYNC),
                 (SUBMIT, submitter.step, Purpose.CHANGE),
             ):
                 wake = stack.enter_context(db.wakeups.waiting(name))
@@ -166,7 +166,7 @@ async def _sweep(db: Database, platforms: Platforms) -> None:
     """Look at every marketplace for what changed; one that is away is looked at next time."""
     for platform in platforms.clients:
         try:
-            await sweep(db, await platforms.connector(platform, Purpose.SYNC))
+            await sync_modified(db, await platforms.connector(platform, Purpose.SYNC))
         except PlatformNotConfigured:
             continue
         except PlatformFailure as failure:

@@ -155,7 +155,7 @@ class Application:
                 budget_headers = error.budget.headers()
             response = await self._error_response(error, route, request)
         except Replay as replay:
-            response = replay.answer
+            response = replay.response
         except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
             log.exception("request.failed", request_id=request.id, route=route and route.name)
             response = await self._error_response(InternalError(), route, request)

@@ -1,23 +1,25 @@
-"""Idempotency keys: a request sent twice has one effect and gets the same answer."""
+"""Idempotency keys: a request that is sent twice has one effect and gets the same response."""
 
 import hashlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from tradewind.errors import Conflict, Invalid, Malformed
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
-from tradewind.web.response import Response, encode
+from tradewind.web.response import Response
+
+Result = TypeVar("Result")
 
 KEEP_DAYS = 7
-# How long a first answer waits for the one that replaces it; a process that died replaces none.
-PENDING = timedelta(seconds=10)
 
 _WELL_FORMED = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -25,8 +27,8 @@ _WELL_FORMED = re.compile(r"[\x20-\x7e]{1,255}")
 class IdempotencyKeyMissing(Malformed):
     """This request must carry an `Idempotency-Key` header.
 
-    Make a new one, such as a UUID, for each thing you want to happen, and send the same one
-    again when you repeat a request whose answer you did not get.
+    Make a new one, such as a UUID, for each new request, and send the same one again when you
+    repeat a request whose response you did not get.
     """
 
     code = "idempotency_key_missing"
@@ -49,8 +51,8 @@ class IdempotencyKeyMalformed(Malformed):
 class IdempotencyKeyReused(Invalid):
     """This `Idempotency-Key` was used before, for a request with another body or path.
 
-    Nothing was done. Send a fresh key for a new request, or exactly the earlier request to have
-    its answer again. Keys are kept for 7 days.
+    Nothing was done. Send a fresh key for a new request, or exactly the earlier request to get
+    its response again. Keys are kept for 7 days.
     """
 
     code = "idempotency_key_reused"
@@ -61,28 +63,36 @@ class IdempotencyKeyReused(Invalid):
 
 
 class RequestInFlight(Conflict):
-    """A request with the same `Idempotency-Key` is being worked on. Ask again in a moment."""
+    """A request with the same `Idempotency-Key` is still running. Send it again in a moment."""
 
     code = "request_in_flight"
-    title = "The same request is still being worked on"
+    title = "The same request is still running"
 
     def __init__(self) -> None:
-        super().__init__(
-            "A request with this Idempotency-Key is still being worked on.", retry_after=1
-        )
+        super().__init__("A request with this Idempotency-Key is still running.", retry_after=1)
+
+
+class Effect(Protocol):
+    """A SQL statement that begins with `WITH`, and its arguments."""
+
+    @property
+    def sql(self) -> str: ...
+
+    @property
+    def args(self) -> Sequence[object]: ...
 
 
 class Replay(Exception):
-    """Ends a request that was answered before, with that same answer."""
+    """Ends the repeat of a request, with the response that the request had."""
 
-    def __init__(self, answer: Response) -> None:
+    def __init__(self, response: Response) -> None:
         super().__init__()
-        self.answer = answer
+        self.response = response
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """A request that may come again: whose it is, which one, and what exactly it asked."""
+    """A request that may be repeated: its account, its key, and a fingerprint of its content."""
 
     account_id: UUID
     route: str
@@ -105,71 +115,105 @@ def read_key(header: str | None, *, required: bool) -> str | None:
     return header
 
 
-def fingerprint(path: str, body: Any) -> bytes:
-    """What makes two requests the same: the path and the values of the body, not its spelling."""
+def fingerprint(path: str, body: object) -> bytes:
+    """Hash what makes two requests the same: the path and the values of the body."""
     values = msgspec.json.encode(body, order="deterministic")
     return hashlib.sha256(path.encode() + b"\0" + values).digest()
 
 
-async def claim(tx: Tx, once: IdempotencyKey | None) -> None:
-    """Go on only if this request is new; else end it with the answer that it had.
+@dataclass(frozen=True, slots=True)
+class StoredResponse(Generic[Result]):
+    """What a use case stores its result in, so that repeats get the response that shows it.
 
-    Call it first in the transaction of the effect. Whoever comes while that transaction is open
-    is told to come back, rather than kept waiting.
+    Without a key, every request has its effect.
     """
-    if once is None:
-        return
-    if not await sql.try_lock(tx, once.lock):
-        raise RequestInFlight
-    stored = await sql.find_answer(tx, once.account_id, once.route, once.key)
-    if stored is None:
-        return
-    if stored["fingerprint"] != once.fingerprint:
-        raise IdempotencyKeyReused
-    if stored["pending"]:
-        raise RequestInFlight
-    headers = [(name.encode(), value.encode()) for name, value in stored["headers"]]
-    headers.append((b"idempotent-replayed", b"true"))
-    raise Replay(
-        Response(stored["body"], stored["status"], headers, stored["content_type"].encode())
-    )
 
+    key: IdempotencyKey | None
+    show: Callable[[Result], Response]
 
-async def keep(
-    tx: Tx, once: IdempotencyKey | None, answer: Response, *, pending: timedelta | None = None
-) -> Response:
-    """Store the answer with the effect: what a repeat gets if we die before we reply.
+    async def check(self, db: Database) -> datetime:
+        """Raise what a repeat is answered with; of a new request, return the database's time."""
+        if self.key is None:
+            return await sql.now(db)
+        stored = await sql.find_response(db, self.key.account_id, self.key.route, self.key.key)
+        self._raise_if_stored(stored)
+        return stored.now
 
-    A `pending` one is about to be replaced: whoever repeats the request before that, or before so
-    much time has passed, is told to come back.
-    """
-    if once is not None:
-        await sql.insert_answer(
-            tx, once.account_id, once.route, once.key, pending=pending, **_stored(once, answer)
+    async def claim(self, tx: Tx) -> None:
+        """Raise what a repeat is answered with. Call it first in the transaction of the effect.
+
+        A repeat that comes while that transaction is open is told to come back: it does not wait.
+        """
+        if self.key is None:
+            return
+        stored = await sql.lock_and_find_response(
+            tx, self.key.lock, self.key.account_id, self.key.route, self.key.key
         )
-    return answer
+        if stored is None:
+            raise RequestInFlight
+        self._raise_if_stored(stored)
 
+    async def store(self, tx: Tx, result: Result, *, pending: timedelta | None = None) -> None:
+        """Store the response with the effect. A `pending` one is about to be replaced."""
+        if self.key is None:
+            return
+        statement, args = sql.insert_response(self._row(result), pending)
+        try:
+            await tx.execute(statement, *args)
+        except asyncpg.UniqueViolationError:  # it committed between our lock and our look
+            raise RequestInFlight from None
 
-async def replace(db: Database, once: IdempotencyKey | None, answer: Response) -> Response:
-    """Store a later, fuller answer before we reply with it."""
-    if once is not None:
-        await sql.update_answer(db, once.account_id, once.route, once.key, **_stored(once, answer))
-    return answer
+    async def store_with(
+        self, db: Database, result: Result, effect: Effect, *, pending: timedelta
+    ) -> None:
+        """Store a pending response and run the effect, in one statement."""
+        if self.key is None:
+            await db.execute(effect.sql, *effect.args)
+            return
+        insert, args = sql.insert_response(self._row(result), pending, after=len(effect.args))
+        rest = effect.sql.lstrip().removeprefix("WITH")
+        try:
+            await db.execute(f"WITH response AS ({insert}), {rest}", *effect.args, *args)
+        except asyncpg.UniqueViolationError as error:
+            if error.constraint_name != sql.RESPONSE_KEY:
+                raise
+        else:
+            return
+        await self.check(db)
+        raise RequestInFlight  # it was released again
 
+    async def replace(self, db: Database | Tx, result: Result) -> bool:
+        """Replace a pending response; False: it was replaced before."""
+        return self.key is None or await sql.replace_response(db, self._row(result))
 
-async def release(tx: Tx, once: IdempotencyKey | None) -> None:
-    """Forget the request: it had no effect after all, and may be sent again."""
-    if once is not None:
-        await sql.delete_answer(tx, once.account_id, once.route, once.key)
+    async def release(self, tx: Tx) -> None:
+        """Forget the request: it had no effect after all, and may be sent again."""
+        if self.key is not None:
+            await sql.delete_response(tx, self.key.account_id, self.key.route, self.key.key)
 
+    def _raise_if_stored(self, stored: sql.ResponseFound) -> None:
+        row = stored.row
+        if row is None:
+            return
+        if self.key is None or row.fingerprint != self.key.fingerprint:
+            raise IdempotencyKeyReused
+        if stored.is_pending:
+            raise RequestInFlight
+        headers = [(name.encode(), value.encode()) for name, value in row.headers]
+        headers.append((b"idempotent-replayed", b"true"))
+        raise Replay(Response(row.body, row.status, headers, row.content_type.encode()))
 
-def _stored(once: IdempotencyKey, answer: Response) -> dict[str, Any]:
-    if answer.status is None:
-        raise ValueError("An answer that is kept names its status.")
-    return {
-        "fingerprint": once.fingerprint,
-        "status": answer.status,
-        "headers": encode([(n.decode(), v.decode()) for n, v in answer.headers]).decode(),
-        "content_type": answer.content_type.decode(),
-        "body": answer.encoded(),
-    }
+    def _row(self, result: Result) -> sql.ResponseRow:
+        response = self.show(result)
+        if self.key is None or response.status is None:
+            raise ValueError("A response that is stored has a key, and names its status.")
+        return sql.ResponseRow(
+            account_id=self.key.account_id,
+            route=self.key.route,
+            key=self.key.key,
+            fingerprint=self.key.fingerprint,
+            status=response.status,
+            headers=[(name.decode(), value.decode()) for name, value in response.headers],
+            content_type=response.content_type.decode(),
+            body=response.encoded(),
+        )

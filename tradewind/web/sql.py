@@ -1,9 +1,11 @@
 """The statements of the HTTP layer: rate budgets, and responses of idempotent requests."""
 
-from datetime import timedelta
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from tradewind.storage.pool import Database
@@ -40,89 +42,124 @@ async def delete_full_budgets(db: Database) -> None:
     )
 
 
-async def try_lock(tx: Tx, lock: int) -> bool:
-    """Take an advisory lock until the transaction ends, or tell that somebody else has it."""
-    got: bool = await tx.fetchval("SELECT pg_try_advisory_xact_lock($1)", lock)
-    return got
+RESPONSE_KEY = "idempotency_key_pkey"
 
 
-async def find_answer(tx: Tx, account_id: UUID, route: str, key: str) -> dict[str, Any] | None:
-    row = await tx.fetchrow(
-        """
-        SELECT fingerprint, status, headers, content_type, body,
-               coalesce(pending_until > tradewind_now(), false) AS pending
-          FROM idempotency_key
-         WHERE account_id = $1 AND route = $2 AND key = $3
-        """,
-        account_id,
-        route,
-        key,
+@dataclass(frozen=True, slots=True)
+class ResponseRow:
+    """The response to a request with an idempotency key."""
+
+    account_id: UUID
+    route: str
+    key: str
+    fingerprint: bytes
+    status: int
+    headers: Sequence[tuple[str, str]]
+    content_type: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFound:
+    """The response that is stored for a key, if there is one, and the database's time."""
+
+    row: ResponseRow | None
+    is_pending: bool
+    now: datetime
+
+
+_FIND_RESPONSE = """
+    SELECT tradewind_now() AS now, stored.*,
+           coalesce(stored.pending_until > tradewind_now(), false) AS is_pending
+      FROM (VALUES (1)) AS always
+      LEFT JOIN idempotency_key AS stored
+        ON stored.account_id = $1 AND stored.route = $2 AND stored.key = $3
+"""
+_HEADERS = msgspec.json.Decoder(list[tuple[str, str]])
+
+
+async def now(db: Database) -> datetime:
+    at: datetime = await db.fetchval("SELECT tradewind_now()")
+    return at
+
+
+async def find_response(db: Database, account_id: UUID, route: str, key: str) -> ResponseFound:
+    record = await db.fetchrow(_FIND_RESPONSE, account_id, route, key)
+    if record is None:
+        raise RuntimeError("The query returns one row.")
+    return _response_found(record)
+
+
+async def lock_and_find_response(
+    tx: Tx, lock: int, account_id: UUID, route: str, key: str
+) -> ResponseFound | None:
+    """Take an advisory lock until the transaction ends, and find; None: another has the lock."""
+    record = await tx.fetchrow(
+        f"{_FIND_RESPONSE} WHERE pg_try_advisory_xact_lock($4)", account_id, route, key, lock
     )
-    return None if row is None else {**row, "headers": msgspec.json.decode(row["headers"])}
+    return None if record is None else _response_found(record)
 
 
-async def insert_answer(
-    tx: Tx,
-    account_id: UUID,
-    route: str,
-    key: str,
-    *,
-    fingerprint: bytes,
-    status: int,
-    headers: str,
-    content_type: str,
-    body: bytes,
-    pending: timedelta | None,
-) -> None:
-    await tx.execute(
-        """
+def _response_found(record: asyncpg.Record) -> ResponseFound:
+    row = None
+    if record["key"] is not None:
+        row = ResponseRow(
+            account_id=record["account_id"],
+            route=record["route"],
+            key=record["key"],
+            fingerprint=record["fingerprint"],
+            status=record["status"],
+            headers=_HEADERS.decode(record["headers"]),
+            content_type=record["content_type"],
+            body=record["body"],
+        )
+    return ResponseFound(row, record["is_pending"], record["now"])
+
+
+def insert_response(
+    row: ResponseRow, pending: timedelta | None, *, after: int = 0
+) -> tuple[str, Sequence[object]]:
+    """Return the statement that stores a response; its arguments come `after` so many others."""
+    p = [f"${after + number}" for number in range(1, 10)]
+    statement = f"""
         INSERT INTO idempotency_key (account_id, route, key, fingerprint, status, headers,
                                      content_type, body, created_at, pending_until)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, tradewind_now(),
-                tradewind_now() + $9::interval)
-        """,
-        account_id,
-        route,
-        key,
-        fingerprint,
-        status,
-        headers,
-        content_type,
-        body,
-        pending,
-    )
+        VALUES ({", ".join(p[:8])}, tradewind_now(), tradewind_now() + {p[8]}::interval)
+        """  # noqa: S608 - these are numbers of parameters
+    return statement, [*_values(row), pending]
 
 
-async def update_answer(
-    db: Database,
-    account_id: UUID,
-    route: str,
-    key: str,
-    *,
-    fingerprint: bytes,
-    status: int,
-    headers: str,
-    content_type: str,
-    body: bytes,
-) -> None:
-    await db.execute(
+async def replace_response(db: Database | Tx, row: ResponseRow) -> bool:
+    """Replace a response that waits to be replaced; return whether there was one."""
+    status = await db.execute(
         """
         UPDATE idempotency_key
            SET status = $5, headers = $6, content_type = $7, body = $8, pending_until = NULL
-         WHERE account_id = $1 AND route = $2 AND key = $3 AND fingerprint = $4
+         WHERE account_id = $1
+           AND route = $2
+           AND key = $3
+           AND fingerprint = $4
+           AND pending_until IS NOT NULL
         """,
-        account_id,
-        route,
-        key,
-        fingerprint,
-        status,
-        headers,
-        content_type,
-        body,
+        *_values(row),
+    )
+    return status == "UPDATE 1"
+
+
+def _values(row: ResponseRow) -> Sequence[object]:
+    return (
+        row.account_id,
+        row.route,
+        row.key,
+        row.fingerprint,
+        row.status,
+        msgspec.json.encode(row.headers).decode(),
+        row.content_type,
+        row.body,
     )
 
 
-async def delete_answer(tx: Tx, account_id: UUID, route: str, key: str) -> None:
+async def delete_response(tx: Tx, account_id: UUID, route: str, key: str) -> None:
     await tx.execute(
         "DELETE FROM idempotency_key WHERE account_id = $1 AND route = $2 AND key = $3",
         account_id,
@@ -131,7 +168,7 @@ async def delete_answer(tx: Tx, account_id: UUID, route: str, key: str) -> None:
     )
 
 
-async def delete_old_answers(db: Database, *, days: int) -> None:
+async def delete_old_responses(db: Database, *, days: int) -> None:
     await db.execute(
         """
         DELETE FROM idempotency_key

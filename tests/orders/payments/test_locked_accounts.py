@@ -17,8 +17,8 @@ from kit.store import Store
 from tradewind import ids
 from tradewind.accounts import change, sql
 from tradewind.audit.model import COMMAND_LINE
-from tradewind.orders.model import PaymentStatus, PayMode
 from tradewind.orders.payments import pay
+from tradewind.orders.payments.model import PaymentStatus, PayMode
 from tradewind.platforms.model import Payment, PaymentState
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database

@@ -13,18 +13,20 @@ from kit.store import Store
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.orders import decide, sql
-from tradewind.orders.errors import RefundRefused, RefundTooLarge
-from tradewind.orders.model import Order, OrderRefund, PaymentStatus, Status, Who
-from tradewind.orders.payments import refund
-from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders import sql
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments import decide, refund
+from tradewind.orders.payments.errors import RefundRefused, RefundTooLarge
+from tradewind.orders.payments.model import NewRefund, OrderRefund, PaymentStatus
+from tradewind.orders.payments.wire import RefundIn, RefundOut
+from tradewind.orders.person import Person
 from tradewind.platforms.failures import Rejected
 from tradewind.platforms.model import PaymentState, RefundKind, RefundState
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web import idempotency
-from tradewind.web.idempotency import IdempotencyKey, Replay
+from tradewind.web.idempotency import IdempotencyKey, Replay, StoredResponse
+from tradewind.web.response import Response
 
 SPLITS = "900000000007"
 REFUSAL = Rejected("sandbox", "5011", "The seller takes nothing back.")
@@ -64,7 +66,7 @@ def test_what_went_back_counts_before_the_order_says_so(
 def split(*refunds: OrderRefund) -> Order:
     parts = [a_part(name, There.SHIPPED, PaymentState.PAID) for name in ("A", "B")]
     return an_order(
-        Status.SHIPPED, PaymentStatus.PAID, parts, paid_fen=2 * TOTAL, refunds=list(refunds)
+        OrderStatus.SHIPPED, PaymentStatus.PAID, parts, paid_fen=2 * TOTAL, refunds=list(refunds)
     )
 
 
@@ -103,8 +105,9 @@ def test_freight_without_an_amount_of_goods_is_limited_by_the_part_too() -> None
     assert (goods_alone.amount_fen, goods_alone.freight_fen) == (1000, 0)
 
 
-def _asks(**more: Any) -> RefundIn:
-    return msgspec.convert({"type": "refund_only", "reason": "damaged", **more}, RefundIn)
+def _asks(**more: Any) -> NewRefund:
+    wish = msgspec.convert({"type": "refund_only", "reason": "damaged", **more}, RefundIn)
+    return wish.refund()
 
 
 def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
@@ -123,14 +126,28 @@ def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
     assert quiet.look(order["id"])["refunds"] == []
 
 
+def _show(result: OrderRefund) -> Response:
+    return Response(RefundOut.of(result), 201)
+
+
+def _stored(order: Order) -> StoredResponse[OrderRefund]:
+    key = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    return StoredResponse(key, _show)
+
+
 async def _ask(
-    db: Database, fake: Fake, order: Order, once: IdempotencyKey, errands: BackgroundTasks
+    db: Database,
+    fake: Fake,
+    order: Order,
+    stored: StoredResponse[OrderRefund],
+    background_tasks: BackgroundTasks,
 ) -> Any:
-    by = Who(order.account_id, "buyer@test.example")
-    answer = await refund.ask_refund(
-        db, fake.platforms, errands, COMMAND_LINE, by, order.id, _asks(amount_cny=1), once
+    by = Person(order.account_id, "buyer@test.example")
+    wanted = _asks(amount_cny=1)
+    result = await refund.request_refund(
+        db, fake.platforms, background_tasks, COMMAND_LINE, by, order.id, wanted, stored
     )
-    return answer.encoded()
+    return _show(result).encoded()
 
 
 async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
@@ -138,7 +155,7 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
 ) -> None:
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.1)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    stored = _stored(order)
     answered = asyncio.Event()
     fake = Fake(order.parts, {"A": REFUSAL})
 
@@ -146,11 +163,11 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
         await answered.wait()
 
     fake.meanwhile = wait
-    errands = BackgroundTasks()
+    background_tasks = BackgroundTasks()
 
-    told = msgspec.json.decode(first := await _ask(db, fake, order, once, errands))
+    told = msgspec.json.decode(first := await _ask(db, fake, order, stored, background_tasks))
     answered.set()
-    await errands.close()
+    await background_tasks.close()
 
     assert (told["status"], told["failure"]) == ("requested", None)
     (kept,) = (await current(db, order)).refunds
@@ -159,8 +176,8 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
     assert (kept.failure.code, kept.failure.message) == (REFUSAL.code, REFUSAL.message)
     assert decide.refundable(await current(db, order)) == TOTAL
     with pytest.raises(Replay) as caught:
-        await _ask(db, fake, order, once, errands)
-    assert caught.value.answer.encoded() == first
+        await _ask(db, fake, order, stored, background_tasks)
+    assert caught.value.response.encoded() == first
 
 
 async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_owner_hears(
@@ -169,7 +186,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
     """Somebody else holds the order meanwhile. Told 201, the owner would look for it in vain."""
     monkeypatch.setattr(refund, "_PATIENCE_SECONDS", 0.2)
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
+    stored = _stored(order)
     fake = Fake(order.parts, {"A": REFUSAL})
     held, go_on = asyncio.Event(), asyncio.Event()
 
@@ -186,9 +203,9 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
         await held.wait()
 
     fake.meanwhile = meanwhile
-    errands = BackgroundTasks()
+    background_tasks = BackgroundTasks()
 
-    asking = asyncio.create_task(_ask(db, fake, order, once, errands))
+    asking = asyncio.create_task(_ask(db, fake, order, stored, background_tasks))
     early, _ = await asyncio.wait({asking}, timeout=1)
     go_on.set()
     await asyncio.gather(*holding)
@@ -198,17 +215,17 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
         await asking
     assert (await current(db, order)).refunds == []
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)  # its key is free
+        await stored.claim(tx)  # its key is free
 
 
 async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> None:
     order = await placed(db, a_part("A", There.SHIPPED, PaymentState.PAID))
-    once = IdempotencyKey(order.account_id, "POST /v1/orders/{id}/refunds", "key", b"print")
-    errands = BackgroundTasks()
+    stored = _stored(order)
+    background_tasks = BackgroundTasks()
 
     with pytest.raises(RefundRefused):
-        await _ask(db, Fake(order.parts, {"A": REFUSAL}), order, once, errands)
+        await _ask(db, Fake(order.parts, {"A": REFUSAL}), order, stored, background_tasks)
 
     assert (await current(db, order)).refunds == []
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)  # its key is free
+        await stored.claim(tx)  # its key is free

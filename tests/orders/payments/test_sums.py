@@ -7,8 +7,9 @@ import pytest
 from kit.orders import a_part
 from kit.platform import Fake, approved, current, due_now, held
 
-from tradewind.orders.model import Order, PaymentStatus
+from tradewind.orders.model import Order
 from tradewind.orders.payments import pay
+from tradewind.orders.payments.model import PaymentStatus
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
 from tradewind.platforms.model import Status as There

@@ -11,10 +11,11 @@ from tradewind.dashboard.shell.render import Renderer
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
-from tradewind.orders.model import PaymentStatus, Status
-from tradewind.orders.routes import listed
-from tradewind.orders.timeline import ChangeOut
-from tradewind.orders.wire import OrderOut
+from tradewind.orders.list_orders import list_orders
+from tradewind.orders.model import OrderStatus
+from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.payments.model import PaymentStatus
+from tradewind.orders.wire import ChangeOut, OrderOut
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -41,7 +42,8 @@ async def show_all_orders(
         account_id = ids.ACCOUNT.read(query.account)
         if account_id is None:
             raise ValidationFailed("?account", "This is not the id of an account.")
-    found = await listed(db, query, platforms, account_id)
+    filters = query.filters(platforms.named, account_id)
+    found = await list_orders(db, filters, query, OrderOut.of)
     owners = {ids.ACCOUNT.read(order.account_id) for order in found.items}
     names = await sql_desk.names(db, [owner for owner in owners if owner])
     return renderer.page(
@@ -51,7 +53,7 @@ async def show_all_orders(
         query=query,
         orders=found.items,
         owners={ids.ACCOUNT.show(owner): row["email"] for owner, row in names.items()},
-        statuses=choices(Status),
+        statuses=choices(OrderStatus),
         payment_statuses=choices(PaymentStatus),
         platforms=choices(MARKETPLACES),
         filtered=chosen(request),
@@ -68,8 +70,10 @@ async def show_any_order(
     order = await sql_lists.find_order(db, None, order_id)
     if order is None:
         raise ResourceNotFound(ids.ORDER)
-    rows = await sql_lists.list_changes(db, order.account_id, order_id, below=None, limit=_CHANGES)
-    payments = await sql_lists.list_payments_of(
+    changes = await sql_lists.list_changes(
+        db, order.account_id, order_id, below=None, limit=_CHANGES
+    )
+    payments = await payment_sql.list_payments_of(
         db, order.account_id, order_id, below=None, limit=_CHANGES
     )
     return renderer.page(
@@ -79,7 +83,7 @@ async def show_any_order(
         order=OrderOut.of(order),
         account=await _owner(db, order.account_id),
         payments=payments,
-        changes=[(ChangeOut.of(row), told([row])) for row in rows],
+        changes=[(ChangeOut.of(change), told([{"changes": change.changes}])) for change in changes],
     )
 
 

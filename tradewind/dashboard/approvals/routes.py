@@ -19,24 +19,27 @@ from tradewind.dashboard.shell.labels import word
 from tradewind.dashboard.shell.listing import choices, first_page, next_page
 from tradewind.dashboard.shell.render import Renderer, fen
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
-from tradewind.orders import sql_lists
-from tradewind.orders.errors import AmountChanged
-from tradewind.orders.model import Order, PaymentRequest, RequestStatus
-from tradewind.orders.payments import decide, four_eyes
-from tradewind.orders.payments.routes import time_left
+from tradewind.orders.model import Order
+from tradewind.orders.payments import approve as approving
+from tradewind.orders.payments import four_eyes, sql
+from tradewind.orders.payments.errors import AmountChanged
+from tradewind.orders.payments.model import PaymentRequest, RequestStatus
+from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.payments.wire import RejectIn
-from tradewind.orders.routes import who
+from tradewind.orders.person import Person
 from tradewind.orders.wire import OrderOut
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
+from tradewind.web.idempotency import StoredResponse
 from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 
 routes = Routes("/approvals", tag="Dashboard", hidden=True, pages=True)
+_UNKEYED: StoredResponse[OrderPayment] = StoredResponse(None, lambda _: Response())
 
 DECIDED = [one for one in RequestStatus if one is not RequestStatus.PENDING_APPROVAL]
 
@@ -95,14 +98,16 @@ async def show_approvals(
 ) -> Response:
     """The queue, those first that have the least time left; or what was decided, newest first."""
     if query.show == "waiting":
-        waiting = await sql_lists.list_queue(
+        waiting = await sql.list_queue(
             db,
             after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
             limit=query.limit + 1,
         )
-        found = page("payment queue", waiting, query.limit, key=time_left, show=_pair)
+        found = page(
+            "payment queue", waiting, query.limit, key=lambda pair: pair.queue_key, show=_pair
+        )
     else:
-        over = await sql_lists.list_payments(
+        over = await sql.list_payments(
             db,
             [query.status] if query.status else DECIDED,
             below=read_cursor("payments", query.cursor, UUID),
@@ -141,7 +146,8 @@ async def approve(
     """Approve the amount that was on the page, or say that it is another."""
     try:
         seen = required_amount_fen("amount_cny", body.amount_cny)
-        await decide.approve(db, Actor.of(caller, request), who(caller), payment_id, seen, None)
+        actor, by = Actor.of(caller, request), Person.of(caller)
+        await approving.approve(db, actor, by, payment_id, seen, _UNKEYED)
     except Invalid as wrong:
         said = f"{errors_of(wrong)['amount_cny']} Nothing was approved."
         return await _page(db, renderer, request, caller, payment_id, 422, errors={"": said})
@@ -167,7 +173,8 @@ async def reject(
             raise ValidationFailed("/reason", "Say why: whoever asked reads it.", "missing")
         wanted = inputs.read_values(RejectIn, reason=reason)
         actor = Actor.of(caller, request)
-        await decide.reject(db, actor, who(caller), payment_id, wanted.reason, None)
+        by = Person.of(caller)
+        await approving.reject(db, actor, by, payment_id, wanted.reason, _UNKEYED)
     except Invalid as wrong:
         return await _page(
             db, renderer, request, caller, payment_id, 422, errors=errors_of(wrong), reason=reason
@@ -191,12 +198,12 @@ async def _page(
     errors: Mapping[str, str] | None = None,
     reason: str = "",
 ) -> Response:
-    found = await sql_lists.find_payment(db, payment_id)
+    found = await sql.find_payment(db, payment_id)
     if found is None:
         raise ResourceNotFound(ids.PAYMENT)
     (asked,) = await _asked(db, caller, [found])
     order = asked.order
-    history = await sql_lists.list_payments_of(db, order.account_id, order.id, below=None, limit=20)
+    history = await sql.list_payments_of(db, order.account_id, order.id, below=None, limit=20)
     return renderer.page(
         "approval.html",
         request,
@@ -250,7 +257,7 @@ def _detail(conflict: Conflict | None) -> str | None:
 
 async def _plainly(db: Database, payment_id: UUID, refusal: Conflict, done: str) -> str:
     """Why nothing was decided, in the words of somebody who looks at amounts."""
-    found = await sql_lists.find_payment(db, payment_id)
+    found = await sql.find_payment(db, payment_id)
     if isinstance(refusal, AmountChanged) or found is None:
         return f"{refusal.detail} Nothing was {done}: look at it again."
     request, order = found

@@ -16,20 +16,21 @@ from tradewind.dashboard.shell.submit_token import OnceForm, once_of
 from tradewind.egress.client import Client
 from tradewind.errors import Conflict, Invalid, ServiceUnavailable, UpstreamFailed, ValidationFailed
 from tradewind.orders.cancel import cancel
-from tradewind.orders.errors import RefundTooLarge
 from tradewind.orders.inputs import AdvanceIn
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments.errors import RefundTooLarge
 from tradewind.orders.payments.modes import PayModes
-from tradewind.orders.payments.refund import ask_refund
+from tradewind.orders.payments.refund import request_refund
 from tradewind.orders.payments.request import request_payment, withdraw_payment
 from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
-from tradewind.orders.routes import who
-from tradewind.orders.sandbox_routes import advance_sandbox_order
+from tradewind.orders.simulate import simulate
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKeyReused, Replay
+from tradewind.web.idempotency import IdempotencyKeyReused, Replay, StoredResponse
 from tradewind.web.inputs import read_values
 from tradewind.web.request import Request
 from tradewind.web.response import Response
@@ -37,7 +38,7 @@ from tradewind.web.site import Form
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
-_DONE = 200
+_DONE, _WAITING = 200, 202
 _TOLD = (Conflict, UpstreamFailed, ServiceUnavailable, IdempotencyKeyReused)
 
 
@@ -85,8 +86,8 @@ async def cancel_order(
     renderer: Renderer,
 ) -> Response:
     """Cancel it; the marketplace may have yet to say."""
-    once = once_of(caller, request, body)
-    act = cancel(db, platforms, errands, who(caller), order_id, once)
+    stored = StoredResponse(once_of(caller, request, body), _shown)
+    act = cancel(db, platforms, errands, Person.of(caller), order_id, stored)
     return await _done(
         renderer,
         caller,
@@ -109,9 +110,9 @@ async def ask_to_pay(
 ) -> Response:
     """Ask for the amount that was shown to be paid."""
     seen = required_amount_fen("amount_cny", body.amount_cny)
-    once = once_of(caller, request, body)
+    stored = StoredResponse(once_of(caller, request, body), _shown)
     actor = Actor.of(caller, request)
-    act = request_payment(db, actor, who(caller), order_id, modes, seen, once)
+    act = request_payment(db, actor, Person.of(caller), order_id, modes, seen, stored)
     said = "The payment was requested: somebody else has to approve it."
     return await _done(renderer, caller, order_id, act, said)
 
@@ -126,8 +127,9 @@ async def withdraw(
     renderer: Renderer,
 ) -> Response:
     """Take the request back that nobody has decided about."""
-    once = once_of(caller, request, body)
-    act = withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
+    stored = StoredResponse(once_of(caller, request, body), _shown)
+    actor = Actor.of(caller, request)
+    act = withdraw_payment(db, actor, Person.of(caller), order_id, stored)
     return await _done(renderer, caller, order_id, act, "The payment request was withdrawn.")
 
 
@@ -143,11 +145,11 @@ async def ask_back(
     renderer: Renderer,
 ) -> Response:
     """Ask the seller for money back, once for each page that was looked at."""
-    once = once_of(caller, request, body)
-    actor = Actor.of(caller, request)
+    stored = StoredResponse(once_of(caller, request, body), _shown)
+    actor, by = Actor.of(caller, request), Person.of(caller)
     try:
-        asked = _refund(body)
-        act = ask_refund(db, platforms, errands, actor, who(caller), order_id, asked, once)
+        asked = _refund(body).refund()
+        act = request_refund(db, platforms, errands, actor, by, order_id, asked, stored)
         return await _done(
             renderer, caller, order_id, act, "The refund was asked for; the seller has to agree."
         )
@@ -175,7 +177,8 @@ async def advance(
     try:
         total = _amount("total_cny", body.total_cny)
         wanted = read_values(AdvanceIn, to=body.to, total_cny=total)
-        act = advance_sandbox_order(order_id, caller, wanted, db, platforms, client, refreshes)
+        by, fen = Person.of(caller), wanted.total_fen
+        act = simulate(db, platforms, client, refreshes, by, order_id, wanted.to, fen)
         said = "It happened on the simulated marketplace, and was heard of here."
         return await _done(renderer, caller, order_id, act, said)
     except Invalid as refusal:
@@ -204,6 +207,12 @@ def _amount(name: str, text: str) -> float | None:
     return money.show_or_none(amount_fen(name, text))
 
 
+def _shown(result: object) -> Response:
+    """What is stored of a command: whether it is done, or the marketplace has yet to say."""
+    waits = isinstance(result, Order) and result.status is not OrderStatus.CANCELLED
+    return Response(None, _WAITING if waits else _DONE)
+
+
 async def _done(
     renderer: Renderer,
     caller: Caller,
@@ -216,11 +225,11 @@ async def _done(
     """Back to the order, with what came of it. What was asked for before is told as it was then."""
     where = f"/orders/{ids.ORDER.show(order_id)}"
     try:
-        answer = await act
+        answer = _shown(await act)
     except Replay as replay:
-        answer = replay.answer
+        answer = replay.response
     except _TOLD as refusal:
         return renderer.to(caller, where, plainly(refusal), tone="bad")
-    if later and isinstance(answer, Response) and answer.status != _DONE:
+    if later and answer.status != _DONE:
         return renderer.to(caller, where, later, tone="waiting")
     return renderer.to(caller, where, said)

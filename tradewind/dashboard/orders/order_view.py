@@ -13,7 +13,7 @@ from tradewind.dashboard.orders.timeline import Entry, Told, entry
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
-from tradewind.orders.timeline import ChangeOut
+from tradewind.orders.wire import ChangeOut
 from tradewind.storage.pool import Database
 from tradewind.web.paging import page, read_cursor
 
@@ -46,21 +46,21 @@ async def story(
     db: Database, account_id: UUID, order_id: UUID, cursor: str | None
 ) -> tuple[Sequence[Entry], str | None]:
     """A page of the order's timeline, newest first, and where the next begins."""
-    rows = await sql_lists.list_changes(
+    changes = await sql_lists.list_changes(
         db,
         account_id,
         order_id,
         below=read_cursor("timeline", cursor, int),
         limit=_CHANGES + 1,
     )
-    times = {event: row["at"] for row in rows[:_CHANGES] for event in row["events"]}
+    times = {event: change.at for change in changes[:_CHANGES] for event in change.events}
     told = await _told(db, account_id, times) if times else {}
     shown = page(
         "timeline",
-        rows,
+        changes,
         _CHANGES,
-        key=lambda row: row["version"],
-        show=lambda row: entry(ChangeOut.of(row), [told[one] for one in row["events"]]),
+        key=lambda change: change.version,
+        show=lambda change: entry(ChangeOut.of(change), [told[e] for e in change.events]),
     )
     return shown.items, shown.next_cursor
 

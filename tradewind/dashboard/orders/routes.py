@@ -16,11 +16,13 @@ from tradewind.dashboard.shell.links import web_link
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.submit_token import OnceForm, key_of
 from tradewind.errors import Invalid
-from tradewind.orders import sql_lists
 from tradewind.orders.inputs import OrdersQuery
-from tradewind.orders.model import Order, PaymentStatus, Status
-from tradewind.orders.routes import listed
-from tradewind.orders.wire import OrderOut, PaymentOut
+from tradewind.orders.list_orders import list_orders
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.payments.model import PaymentStatus
+from tradewind.orders.payments.wire import PaymentOut
+from tradewind.orders.wire import OrderOut
 from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -133,14 +135,14 @@ async def show_orders(
     given = query.given()
     try:
         wanted = query.wanted()
+        filters = wanted.filters(platforms.named, caller.account_id)
         if text := query.q.strip():
-            filters = wanted.filters(platforms.named, caller.account_id)
             found = await find_by_any_id(db, filters, text)
             if len(found) == 1 and given.keys() == {"q"}:
                 return renderer.to(caller, f"/orders/{found[0].reference}")
             orders = [OrderOut.of(order) for order in found]
         else:
-            page = await listed(db, wanted, platforms, caller.account_id)
+            page = await list_orders(db, filters, wanted, OrderOut.of)
             orders, cursor = page.items, page.next_cursor
     except Invalid as refusal:
         errors = errors_of(refusal)
@@ -157,7 +159,7 @@ async def show_orders(
         next_url=address(given, cursor) if cursor else None,
         first_url=address(given) if query.cursor else None,
         views=[(label, _view(statuses), _is_view(given, statuses)) for label, statuses in VIEWS],
-        statuses=[status.value for status in Status],
+        statuses=[status.value for status in OrderStatus],
         payment_statuses=[status.value for status in PaymentStatus],
         platforms=[(one.traits.platform, one.traits.name) for one in await platforms.listed()],
         waits_for=waits_for_short,
@@ -192,7 +194,7 @@ async def order_page(
 ) -> Response:
     """The page of an order; with what is wrong in a form of it."""
     story, older = await order_view.story(db, caller.account_id, order.id, cursor)
-    payments = await sql_lists.list_payments_of(
+    payments = await payment_sql.list_payments_of(
         db, caller.account_id, order.id, below=None, limit=_PAYMENTS
     )
     can = allowed(order)

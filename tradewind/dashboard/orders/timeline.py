@@ -8,7 +8,7 @@ import msgspec
 
 from tradewind.dashboard.shell import labels
 from tradewind.dashboard.shell.flash import Tone
-from tradewind.orders.timeline import ChangeOut
+from tradewind.orders.wire import ChangeOut
 
 _TITLES: Mapping[str, str] = {
     "accepted": "Order accepted",

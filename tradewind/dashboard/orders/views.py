@@ -5,21 +5,23 @@ from dataclasses import dataclass
 
 from tradewind.dashboard.shell import labels
 from tradewind.errors import ApiError
-from tradewind.orders import decide, lifecycle
-from tradewind.orders.errors import AmountChanged, InvalidTransition
-from tradewind.orders.lifecycle import Trigger
-from tradewind.orders.model import Order, Status
+from tradewind.orders import lifecycle
+from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.errors import AmountChanged
+from tradewind.orders.payments.lifecycle import Trigger
 from tradewind.orders.rollup import unpaid
 from tradewind.platforms.model import RefundState
 from tradewind.web.idempotency import IdempotencyKeyReused, RequestInFlight
 
-_OVER: Mapping[Status, str] = {
-    Status.CREATE_FAILED: "Nothing: it could not be placed, and nothing was bought.",
-    Status.RECEIVED: "Nothing: it was received. It is completed when the marketplace says so.",
-    Status.COMPLETED: "Nothing: it is completed.",
-    Status.CANCELLED: "Nothing: it is cancelled.",
-    Status.CLOSED: "Nothing: it is closed.",
-    Status.UNKNOWN: "Nobody knows: the marketplace uses a word that has no meaning here.",
+_OVER: Mapping[OrderStatus, str] = {
+    OrderStatus.CREATE_FAILED: "Nothing: it could not be placed, and nothing was bought.",
+    OrderStatus.RECEIVED: "Nothing: it was received. It is completed when the marketplace says so.",
+    OrderStatus.COMPLETED: "Nothing: it is completed.",
+    OrderStatus.CANCELLED: "Nothing: it is cancelled.",
+    OrderStatus.CLOSED: "Nothing: it is closed.",
+    OrderStatus.UNKNOWN: "Nobody knows: the marketplace uses a word that has no meaning here.",
 }
 _WAITS: Mapping[str, str] = {
     "platform_create": "The marketplace, to take the order.",
@@ -37,20 +39,20 @@ _SHORT: Mapping[str, str] = {
     "receipt": "its receipt",
     "none": "—",
 }
-_MOVES: Mapping[Status, Sequence[tuple[str, str]]] = {
-    Status.PENDING_PAYMENT: (
+_MOVES: Mapping[OrderStatus, Sequence[tuple[str, str]]] = {
+    OrderStatus.PENDING_PAYMENT: (
         ("paid", "It is paid by hand"),
         ("cancelled", "The seller closes it"),
         ("expired", "The time to pay runs out"),
     ),
-    Status.PAID: (
+    OrderStatus.PAID: (
         ("partially_shipped", "A part is shipped"),
         ("shipped", "It is shipped"),
         ("closed", "The seller closes it"),
     ),
-    Status.PARTIALLY_SHIPPED: (("shipped", "The rest is shipped"),),
-    Status.SHIPPED: (("received", "It is received"), ("completed", "It is completed")),
-    Status.RECEIVED: (("completed", "It is completed"),),
+    OrderStatus.PARTIALLY_SHIPPED: (("shipped", "The rest is shipped"),),
+    OrderStatus.SHIPPED: (("received", "It is received"), ("completed", "It is completed")),
+    OrderStatus.RECEIVED: (("completed", "It is completed"),),
 }
 _REFUND_MOVES: Mapping[RefundState, Sequence[tuple[str, str]]] = {
     RefundState.REQUESTED: (

@@ -11,8 +11,8 @@ from tradewind.dashboard.overview import views as overview
 from tradewind.dashboard.shell import charts, labels
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.delivery import sql as deliveries
-from tradewind.orders import sql_lists
-from tradewind.orders.model import Status
+from tradewind.orders.model import OrderStatus
+from tradewind.orders.payments import sql as payment_sql
 from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
@@ -102,7 +102,7 @@ async def _buying(db: Database, caller: Caller, chosen: str) -> dict[str, Any]:
         db, caller.account_id, most=overview.MOST + 1
     )
     orders = await sql_overview.count_orders(
-        db, caller.account_id, [status.value for status in Status], most=overview.MOST + 1
+        db, caller.account_id, [status.value for status in OrderStatus], most=overview.MOST + 1
     )
     waiting, since = await sql_overview.count_payments_waiting(db, caller.account_id)
     hooks = await webhooks.list_subscriptions(
@@ -125,7 +125,7 @@ async def _buying(db: Database, caller: Caller, chosen: str) -> dict[str, Any]:
                 overview.counted(orders[status]),
                 charts.share_bar(orders[status], most, tone=labels.tone(status)),
             )
-            for status in Status
+            for status in OrderStatus
             if orders[status]
         ],
         "payments": overview.counted(waiting),
@@ -135,7 +135,7 @@ async def _buying(db: Database, caller: Caller, chosen: str) -> dict[str, Any]:
 
 async def _approving(db: Database, caller: Caller) -> dict[str, Any]:
     """What waits for an approver, those first that have the least time left; never their own."""
-    queue = await sql_lists.list_queue(db, after=None, limit=10 * _ROWS)
+    queue = await payment_sql.list_queue(db, after=None, limit=10 * _ROWS)
     others = [pair for pair in queue if pair[0].requested_by.id != caller.account_id]
     waiting = await sql_overview.count_payments_to_decide(
         db, caller.account_id, most=overview.MOST + 1

@@ -17,6 +17,7 @@ from tradewind.auth.model import Role
 from tradewind.dashboard.admin import queries as sql_desk
 from tradewind.dashboard.search import queries as sql_search
 from tradewind.orders import sql_lists
+from tradewind.orders.payments import sql as payment_sql
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.webhooks import sql as webhook_sql
@@ -109,7 +110,7 @@ class _Look:
         return "/account" if account_id == self._me else None
 
     async def payment(self, payment_id: UUID) -> str | None:
-        found = await sql_lists.find_payment(self._db, payment_id)
+        found = await payment_sql.find_payment(self._db, payment_id)
         if found is None:
             return None
         if self._approves:

@@ -1,1 +1,1 @@
-"""The verbs about money: ask to pay, decide, pay, ask for it back."""
+"""Payments of orders: request, approve, pay, refund."""

@@ -1,12 +1,71 @@
-"""Why a payment cannot be approved, beyond the state of its order."""
+"""Errors about payments and refunds."""
 
 from datetime import datetime
 from uuid import UUID
 
-from tradewind import clock
+from tradewind import clock, money
 from tradewind.accounts.model import SharedControl
 from tradewind.auth.errors import AccountLocked
-from tradewind.errors import Conflict
+from tradewind.errors import Conflict, Invalid
+from tradewind.orders.errors import upstream
+from tradewind.platforms.failures import Rejected
+
+
+class AmountChanged(Conflict):
+    """The order costs something else than the amount that you named; nothing was changed."""
+
+    code = "amount_changed"
+    title = "The amount has changed"
+
+    def __init__(self, seen_fen: int, current_fen: int) -> None:
+        super().__init__(
+            f"The amount is {money.text(current_fen)}, not {money.text(seen_fen)}.",
+            amount_cny=money.show(seen_fen),
+            current_amount_cny=money.show(current_fen),
+        )
+
+
+class OwnRequest(Conflict):
+    """Nobody decides about their own payment request: another approver has to."""
+
+    code = "own_request"
+    title = "This is your own request"
+
+    def __init__(self) -> None:
+        super().__init__("You asked for this payment yourself; somebody else has to decide.")
+
+
+class RefundTooLarge(Invalid):
+    """No more can be asked back than was paid and is not yet refunded or asked for.
+
+    `left_cny` is how much that is.
+    """
+
+    code = "refund_too_large"
+    title = "The refund is larger than what is left"
+
+    def __init__(self, asked_fen: int, left_fen: int) -> None:
+        if left_fen:
+            detail = (
+                f"A refund of {money.text(asked_fen)} is more than what is left to refund, "
+                f"{money.text(left_fen)}."
+            )
+        else:
+            detail = "Nothing is left to refund: all of it was refunded or asked for already."
+        super().__init__(detail, left_cny=money.show(left_fen))
+
+
+class RefundRefused(Invalid):
+    """The platform refuses this refund; `upstream` has its own words. Nothing was asked for."""
+
+    code = "refund_refused"
+    title = "The platform refuses this refund"
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(
+            f"{rejected.platform} refuses this refund: {rejected.message}",
+            upstream=upstream(rejected),
+        )
 
 
 class PaymentAccountLocked(Conflict, AccountLocked):

@@ -1,4 +1,4 @@
-"""Four eyes: whether who approves a payment may, and is another person than who requested it."""
+"""Four eyes: checks that the approver of a payment is independent of its requester."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -14,7 +14,7 @@ from tradewind.storage.transaction import Tx
 
 
 async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None:
-    """Refuse an approval that must not be, in the transaction that makes it.
+    """Raise the error of an approval that is not allowed, in the transaction that makes it.
 
     `owner` is the account that the order belongs to. Its lock, and the lock and roles of the
     approver, cannot change before the transaction ends.
@@ -35,6 +35,6 @@ async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None
 async def conflicts(
     db: Database | Tx, approver: UUID, requesters: Sequence[UUID]
 ) -> Mapping[UUID, ApproverNotIndependent]:
-    """Those of the requesters whose payments this approver must not approve now, and why."""
+    """Return the requesters whose payments this approver must not approve now, and why."""
     shared = await grants.shared_control(db, approver, list(set(requesters)))
-    return {one.requester: ApproverNotIndependent(one, approver) for one in shared}
+    return {control.requester: ApproverNotIndependent(control, approver) for control in shared}

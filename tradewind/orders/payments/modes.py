@@ -1,24 +1,24 @@
-"""How payments are made on each platform: as it is set, as far as the platform can."""
+"""How payments are made on each marketplace: as configured, as far as it can."""
 
 from collections.abc import Mapping
 
-from tradewind.orders.model import PayMode
+from tradewind.orders.payments.model import PayMode
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.registry import Platforms
 
 
 class PayModes:
-    """The pay mode of every platform: `auto` unless it is set otherwise or cannot be done."""
+    """The pay mode of every marketplace: `auto`, unless configured otherwise or not supported."""
 
-    def __init__(self, platforms: Platforms, chosen: Mapping[str, PayMode]) -> None:
+    def __init__(self, platforms: Platforms, configured: Mapping[str, PayMode]) -> None:
         self._platforms = platforms
-        self._chosen = chosen
+        self._configured = configured
 
     def of(self, platform: str) -> PayMode:
-        able = self._platforms.marketplace(platform).traits.capabilities
-        wanted = self._chosen.get(platform, PayMode.AUTO)
-        if wanted is PayMode.AUTO and Capability.PAY_AUTO not in able:
+        capabilities = self._platforms.marketplace(platform).traits.capabilities
+        mode = self._configured.get(platform, PayMode.AUTO)
+        if mode is PayMode.AUTO and Capability.PAY_AUTO not in capabilities:
             return PayMode.LINK
-        if wanted is PayMode.LINK and Capability.PAY_LINK not in able:
+        if mode is PayMode.LINK and Capability.PAY_LINK not in capabilities:
             return PayMode.AUTO
-        return wanted
+        return mode

@@ -1,4 +1,4 @@
-"""Asks the seller for money back."""
+"""Requests refunds from the seller."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,53 +10,52 @@ from tradewind.audit.record import record
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
-from tradewind.orders import advance, decide, lifecycle, sql, sql_leases, sql_lists
-from tradewind.orders.errors import RefundRefused, RefundTooLarge
-from tradewind.orders.model import Cause, Failure, Order, OrderRefund, Who
-from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders import advance, sql, sql_leases, sql_lists
+from tradewind.orders.idempotency import PENDING, Idempotency
+from tradewind.orders.model import Cause, Order
+from tradewind.orders.payments import decide
+from tradewind.orders.payments.errors import RefundRefused, RefundTooLarge
+from tradewind.orders.payments.model import Failure, NewRefund, OrderRefund
+from tradewind.orders.person import Person
 from tradewind.orders.rollup import GOT_MONEY
-from tradewind.orders.sync import FOLLOW
-from tradewind.orders.wire import RefundOut
+from tradewind.orders.sync import SYNC
 from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import CapabilityNotSupported, api_error
 from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Rejected
-from tradewind.platforms.model import PlatformOrder, RefundRequest, RefundState
+from tradewind.platforms.model import PlatformOrder, RefundKind, RefundRequest, RefundState
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web import idempotency
-from tradewind.web.idempotency import PENDING, IdempotencyKey
-from tradewind.web.response import Response, location
 
 _PATIENCE_SECONDS = 5.0
 _COUNTS = frozenset({RefundState.REQUESTED, RefundState.APPROVED, RefundState.SUCCEEDED})
 
 
-async def ask_refund(
+async def request_refund(
     db: Database,
     platforms: Platforms,
-    errands: BackgroundTasks,
+    background_tasks: BackgroundTasks,
     actor: Actor,
-    by: Who,
+    by: Person,
     order_id: UUID,
-    asked: RefundIn,
-    once: IdempotencyKey,
-) -> Response:
-    """Write the refund down, then ask the platform for it: its answer, or `requested` so far."""
-    found = await sql_lists.find_order(db, by.id, order_id)
-    if found is None:
+    wanted: NewRefund,
+    idempotency: Idempotency[OrderRefund],
+) -> OrderRefund:
+    """Store a refund, then request it from the marketplace; return it as it is by then."""
+    stored = await sql_lists.find_order(db, by.id, order_id)
+    if stored is None:
         raise ResourceNotFound(ids.ORDER)
-    connector = await platforms.connector(found.platform)
+    connector = await platforms.connector(stored.platform)
     async with transaction(db) as tx:
-        await idempotency.claim(tx, once)
+        await idempotency.claim(tx)
         order = await sql.lock_order(tx, by.id, order_id)
         if order is None:
             raise ResourceNotFound(ids.ORDER)
-        lifecycle.must_be_refundable(order, by)
+        decide.must_be_refundable(order, by)
         if Capability.REFUND not in connector.traits.capabilities:
             raise CapabilityNotSupported(order.platform, Capability.REFUND)
-        refund = _new(order, asked)
-        step = decide.refund_asked(order, refund, by)
+        refund = _new(order, wanted)
+        step = decide.refund_requested(order, refund, by)
         order = await advance.to(tx, order, step, Cause("refund_requested", by))
         await record(
             tx,
@@ -67,41 +66,41 @@ async def ask_refund(
             order=order.reference,
             amount_fen=refund.amount_fen + refund.freight_fen,
         )
-        where = [location("orders", order.reference, "refunds")]
-        first = Response(RefundOut.of(refund), 201, where)
-        await idempotency.keep(tx, once, first, pending=PENDING)
-    course = _Course()
-    sending = _send(db, connector, order, refund, asked, once, course)
-    if not await errands.within(_PATIENCE_SECONDS, sending):
-        if course.refusal is None:
-            course.is_told = True
+        await idempotency.store(tx, refund, pending=PENDING)
+    progress = _Progress()
+    sending = _send(db, connector, order, refund, idempotency, progress)
+    if not await background_tasks.within(_PATIENCE_SECONDS, sending):
+        if progress.failure is None:
+            progress.is_returned = True
         else:
-            await course.settled.wait()
+            await progress.settled.wait()
     latest = await _latest(db, by, order_id, refund)
-    if latest is None and course.refusal is not None:
-        failure = course.refusal
+    if latest is None and progress.failure is not None:
+        failure = progress.failure
         raise RefundRefused(failure) if isinstance(failure, Rejected) else api_error(failure)
-    answer = Response(RefundOut.of(latest or refund), 201, where)
-    return await idempotency.replace(db, once, answer)
+    await idempotency.replace(db, latest or refund)
+    return latest or refund
 
 
 @dataclass(slots=True)
-class _Course:
-    """What whoever answers the owner and whoever asks the platform know of each other.
+class _Progress:
+    """What the use case and the call to the marketplace know of each other.
 
-    Each decides and says so without a pause in between: either the owner is told that the refund
-    is requested, and it stays, or a refusal takes it back, and the owner hears of nothing else.
+    Each sets its flag without an await after its check: either the refund is returned as requested,
+    and it stays, or a failure removes it, and the failure is raised instead.
     """
 
-    is_told: bool = False
-    refusal: PlatformFailure | None = None
+    is_returned: bool = False
+    failure: PlatformFailure | None = None
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-async def _latest(db: Database, by: Who, order_id: UUID, refund: OrderRefund) -> OrderRefund | None:
-    """The refund as it is now; None: it was taken back."""
+async def _latest(
+    db: Database, by: Person, order_id: UUID, refund: OrderRefund
+) -> OrderRefund | None:
+    """Return the refund as it is now; None: it was removed."""
     order = await sql_lists.find_order(db, by.id, order_id)
-    return next((one for one in order.refunds if one.id == refund.id), None) if order else None
+    return next((r for r in order.refunds if r.id == refund.id), None) if order else None
 
 
 async def _send(
@@ -109,14 +108,13 @@ async def _send(
     connector: Connector,
     order: Order,
     refund: OrderRefund,
-    asked: RefundIn,
-    once: IdempotencyKey,
-    course: _Course,
+    idempotency: Idempotency[OrderRefund],
+    progress: _Progress,
 ) -> None:
-    """Ask the platform. What it refuses was never asked for, unless its owner was told so."""
+    """Request the refund. One that fails is removed, unless it was returned to the buyer."""
     request = RefundRequest(
         refund.order_id,
-        asked.type,
+        refund.kind or RefundKind.REFUND_ONLY,
         refund.amount_fen,
         refund.freight_fen,
         refund.reason or "",
@@ -127,64 +125,64 @@ async def _send(
     except OutcomeUnknown as unknown:
         log.warning("refund.unknown", order=order.reference, code=unknown.code)
         await sql_leases.hint(db, order.platform, [refund.order_id])
-        db.wakeups.announce(FOLLOW)
+        db.wakeups.announce(SYNC)
         return
     except PlatformFailure as failure:
-        if not course.is_told:
-            course.refusal = failure
+        if not progress.is_returned:
+            progress.failure = failure
         try:
-            await _refused(db, order, refund, once, failure, is_told=course.is_told)
+            await _fail(db, order, refund, idempotency, failure, is_returned=progress.is_returned)
         finally:
-            course.settled.set()
+            progress.settled.set()
         return
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
         if locked is not None:
-            step = decide.refund_named(locked, refund.id, platform_id, locked.now)
+            step = decide.refund_accepted(locked, refund.id, platform_id, locked.now)
             await advance.to(tx, locked, step, Cause("refund_accepted"))
 
 
-async def _refused(
+async def _fail(
     db: Database,
     order: Order,
     refund: OrderRefund,
-    once: IdempotencyKey,
+    idempotency: Idempotency[OrderRefund],
     failure: PlatformFailure,
     *,
-    is_told: bool,
+    is_returned: bool,
 ) -> None:
     async with transaction(db) as tx:
         locked = await sql.lock_order(tx, None, order.id)
-        if locked is not None and is_told:
-            why = Failure(failure.code, failure.message)
-            step = decide.refund_failed(locked, refund.id, why, locked.now)
+        if locked is not None and is_returned:
+            reason = Failure(failure.code, failure.message)
+            step = decide.refund_failed(locked, refund.id, reason, locked.now)
             await advance.to(tx, locked, step, Cause("refund_refused"))
         elif locked is not None:
             step = decide.refund_dropped(locked, refund.id)
             await advance.to(tx, locked, step, Cause("refund_refused"))
-        if not is_told:
-            await idempotency.release(tx, once)
+        if not is_returned:
+            await idempotency.release(tx)
 
 
-def _new(order: Order, asked: RefundIn) -> OrderRefund:
-    part = _part(order, asked.order_id)
-    goods, freight = _amounts(order, part, asked)
+def _new(order: Order, wanted: NewRefund) -> OrderRefund:
+    part = _part(order, wanted.order_id)
+    goods, freight = _amounts(order, part, wanted)
     if goods + freight == 0 and decide.refundable_of(order, part) > 0:
         raise ValidationFailed(
             "/freight_cny",
-            "All of the goods was refunded or asked for already, only freight is left; a refund "
-            f"must be of more than {money.text(0)}.",
+            "The goods are refunded or requested already, only freight is left; a refund must be "
+            f"of more than {money.text(0)}.",
         )
     return OrderRefund(
         id=ids.new(),
         platform_id=None,
         order_id=part.id,
         state=RefundState.REQUESTED,
-        kind=asked.type,
+        kind=wanted.kind,
         amount_fen=goods,
         freight_fen=freight,
-        reason=asked.reason,
-        note=asked.note,
+        reason=wanted.reason,
+        note=wanted.note,
         failure=None,
         requested_at=order.now,
         updated_at=order.now,
@@ -192,23 +190,24 @@ def _new(order: Order, asked: RefundIn) -> OrderRefund:
 
 
 def _part(order: Order, order_id: str | None) -> PlatformOrder:
-    """Which order on the platform the money is asked back for."""
+    """Return the part of the order that the refund is for."""
     paid = [part for part in order.parts if part.payment in GOT_MONEY]
-    named = [part for part in paid if order_id in (None, part.id)]
-    if len(named) == 1:
-        return named[0]
-    known = ", ".join(part.id for part in paid)
-    problem = "Name one" if order_id is None else "There is no such paid order"
-    raise ValidationFailed("/order_id", f"{problem} of the orders that it was split into: {known}.")
+    matching = [part for part in paid if order_id in (None, part.id)]
+    if len(matching) == 1:
+        return matching[0]
+    paid_ids = ", ".join(part.id for part in paid)
+    problem = "Is required: send one" if order_id is None else "Is no paid order: send one"
+    message = f"{problem} of the orders that it was split into: {paid_ids}."
+    raise ValidationFailed("/order_id", message)
 
 
-def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, int]:
-    """Goods and freight to request: together no more than is left of this part.
+def _amounts(order: Order, part: PlatformOrder, wanted: NewRefund) -> tuple[int, int]:
+    """Return goods and freight to request: together no more than is left of this part.
 
-    `amount_cny` left out means all that is left of the goods; `freight_cny` left out with it, all
-    that is left of the freight, and left out alone, none.
+    Without an amount it is all that is left of the goods and, unless the freight has an amount, of
+    the freight. With an amount and no freight, it is no freight.
     """
-    goods, freight = asked.amount_fen, asked.freight_fen
+    goods, freight = wanted.amount_fen, wanted.freight_fen
     left = decide.refundable_of(order, part)
     if goods is None:
         freight_left = min(_freight_left(order, part), left)
@@ -221,10 +220,10 @@ def _amounts(order: Order, part: PlatformOrder, asked: RefundIn) -> tuple[int, i
 
 
 def _freight_left(order: Order, part: PlatformOrder) -> int:
-    """Of the freight, what nobody has got or asked back. Platforms count it apart."""
-    asked = sum(
+    """What is neither refunded nor requested of the freight. Marketplaces count it apart."""
+    requested = sum(
         refund.freight_fen
         for refund in order.refunds
         if refund.order_id == part.id and refund.state in _COUNTS
     )
-    return max(0, part.freight_fen - asked)
+    return max(0, part.freight_fen - requested)

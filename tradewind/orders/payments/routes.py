@@ -1,6 +1,6 @@
-"""Money over HTTP: buyers ask to pay and to be paid back, approvers decide."""
+"""Payments over HTTP: buyers request payments and refunds, approvers approve or reject."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 from tradewind import ids
@@ -9,29 +9,34 @@ from tradewind.auth.model import Approver, Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import sql_lists
-from tradewind.orders.errors import (
+from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.payments import approve as approving
+from tradewind.orders.payments import refund as refunding
+from tradewind.orders.payments import sql
+from tradewind.orders.payments.errors import (
     AmountChanged,
-    InvalidTransition,
+    ApproverNotIndependent,
     OwnRequest,
+    PaymentAccountLocked,
     RefundRefused,
     RefundTooLarge,
 )
-from tradewind.orders.model import Order, PaymentRequest
-from tradewind.orders.payments import decide
-from tradewind.orders.payments import refund as refunding
-from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
+from tradewind.orders.payments.model import OrderRefund, PaymentRequest
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.payments.request import request_payment, withdraw_payment
+from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.payments.wire import (
     ApproveIn,
     PaymentIn,
+    PaymentOut,
     PaymentsQuery,
-    PaymentWithOrderOut,
     RefundIn,
+    RefundOut,
     RejectIn,
+    payment_fields,
 )
-from tradewind.orders.routes import who
-from tradewind.orders.wire import PaymentOut, RefundOut
+from tradewind.orders.person import Person
+from tradewind.orders.wire import OrderOut
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
     PlatformAuthExpired,
@@ -42,16 +47,25 @@ from tradewind.platforms.errors import (
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Response
+from tradewind.web.response import Response, location
 
 routes = Routes("/v1/orders", tag="Payments")
 approvals = Routes("/v1/payments", tag="Payments (approvers)")
 
-# What has no time to be paid by comes last.
-_NEVER = datetime(9998, 1, 1, tzinfo=UTC)
+
+class PaymentWithOrderOut(PaymentOut):
+    """A request to pay, with the order that it is about."""
+
+    order: OrderOut
+
+    @staticmethod
+    def of_both(payment: OrderPayment) -> "PaymentWithOrderOut":
+        return PaymentWithOrderOut(
+            **payment_fields(payment.request), order=OrderOut.of(payment.order)
+        )
 
 
 @routes.post(
@@ -65,7 +79,7 @@ async def request_order_payment(
     order_id: ids.OrderId,
     caller: Buyer,
     body: PaymentIn | None,
-    once: IdempotencyKey | None,
+    idempotency_key: IdempotencyKey | None,
     request: Request,
     modes: PayModes,
     db: Database,
@@ -75,21 +89,35 @@ async def request_order_payment(
     The request is for what the order costs now. If that changes before it is paid, the request is
     `superseded` and `payment_status` is `unpaid` again.
     """
-    seen = body.amount_fen if body else None
-    actor = Actor.of(caller, request)
-    return await request_payment(db, actor, who(caller), order_id, modes, seen, once)
+
+    def show(payment: PaymentRequest) -> Response:
+        where = location("orders", ids.ORDER.show(order_id), "payments")
+        return Response(PaymentOut.of(payment), 201, [where])
+
+    actor, by, seen = (
+        Actor.of(caller, request),
+        Person.of(caller),
+        body.amount_fen if body else None,
+    )
+    stored = StoredResponse(idempotency_key, show)
+    return show(await request_payment(db, actor, by, order_id, modes, seen, stored))
 
 
 @routes.delete("/{id}/payment", returns=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
 async def withdraw_order_payment(
     order_id: ids.OrderId,
     caller: Buyer,
-    once: IdempotencyKey | None,
+    idempotency_key: IdempotencyKey | None,
     request: Request,
     db: Database,
 ) -> Response:
     """Take back a payment request that nobody has decided about yet."""
-    return await withdraw_payment(db, Actor.of(caller, request), who(caller), order_id, once)
+
+    def show(payment: PaymentRequest) -> Response:
+        return Response(PaymentOut.of(payment), 200)
+
+    actor, stored = Actor.of(caller, request), StoredResponse(idempotency_key, show)
+    return show(await withdraw_payment(db, actor, Person.of(caller), order_id, stored))
 
 
 @routes.get("/{id}/payments", errors=(ResourceNotFound,))
@@ -99,7 +127,7 @@ async def list_order_payments(
     """List every request to pay an order, newest first."""
     if await sql_lists.find_order(db, caller.account_id, order_id) is None:
         raise ResourceNotFound(ids.ORDER)
-    found = await sql_lists.list_payments_of(
+    payments = await sql.list_payments_of(
         db,
         caller.account_id,
         order_id,
@@ -108,7 +136,7 @@ async def list_order_payments(
     )
     return page(
         "payments of an order",
-        found,
+        payments,
         query.limit,
         key=lambda payment: payment.id,
         show=PaymentOut.of,
@@ -136,10 +164,10 @@ async def request_refund(
     order_id: ids.OrderId,
     caller: Buyer,
     body: RefundIn,
-    once: IdempotencyKey,
+    idempotency_key: IdempotencyKey,
     request: Request,
     platforms: Platforms,
-    errands: BackgroundTasks,
+    background_tasks: BackgroundTasks,
     db: Database,
 ) -> Response:
     """Ask the seller for money back, all of it or a part.
@@ -147,9 +175,17 @@ async def request_refund(
     The refund is `requested` until the seller decides. `payment_status` becomes
     `partially_refunded` or `refunded` when the money is back.
     """
-    return await refunding.ask_refund(
-        db, platforms, errands, Actor.of(caller, request), who(caller), order_id, body, once
+
+    def show(refund: OrderRefund) -> Response:
+        where = location("orders", ids.ORDER.show(order_id), "refunds")
+        return Response(RefundOut.of(refund), 201, [where])
+
+    actor, by = Actor.of(caller, request), Person.of(caller)
+    stored = StoredResponse(idempotency_key, show)
+    refund = await refunding.request_refund(
+        db, platforms, background_tasks, actor, by, order_id, body.refund(), stored
     )
+    return show(refund)
 
 
 @routes.get("/{id}/refunds", errors=(ResourceNotFound,))
@@ -172,29 +208,32 @@ async def list_payments(
     time left before the platform closes the order. With one, the latest come first.
     """
     if query.status is None and query.order is None:
-        waiting = await sql_lists.list_queue(
+        waiting = await sql.list_queue(
             db,
             after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
             limit=query.limit + 1,
         )
-        return page("payment queue", waiting, query.limit, key=time_left, show=_shown)
-    found = await sql_lists.list_payments(
+        return page(
+            "payment queue",
+            waiting,
+            query.limit,
+            key=lambda payment: payment.queue_key,
+            show=PaymentWithOrderOut.of_both,
+        )
+    payments = await sql.list_payments(
         db,
         query.status,
         query.order_id,
         below=read_cursor("payments", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page("payments", found, query.limit, key=lambda pair: pair[0].id, show=_shown)
-
-
-def time_left(pair: tuple[PaymentRequest, Order]) -> tuple[datetime, UUID]:
-    payment, order = pair
-    return order.pay_before or _NEVER, payment.id
-
-
-def _shown(pair: tuple[PaymentRequest, Order]) -> PaymentWithOrderOut:
-    return PaymentWithOrderOut.of_both(*pair)
+    return page(
+        "payments",
+        payments,
+        query.limit,
+        key=lambda payment: payment.request.id,
+        show=PaymentWithOrderOut.of_both,
+    )
 
 
 @approvals.get("/{id}", errors=(ResourceNotFound,))
@@ -202,10 +241,14 @@ async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
     """Look at a payment request of any account, with its order."""
-    found = await sql_lists.find_payment(db, payment_id)
-    if found is None:
+    payment = await sql.find_payment(db, payment_id)
+    if payment is None:
         raise ResourceNotFound(ids.PAYMENT)
-    return _shown(found)
+    return PaymentWithOrderOut.of_both(payment)
+
+
+def _decided(payment: OrderPayment) -> Response:
+    return Response(PaymentWithOrderOut.of_both(payment), 200)
 
 
 @approvals.post(
@@ -224,7 +267,7 @@ async def approve_payment(
     payment_id: ids.PaymentId,
     caller: Approver,
     body: ApproveIn | None,
-    once: IdempotencyKey | None,
+    idempotency_key: IdempotencyKey | None,
     request: Request,
     db: Database,
 ) -> Response:
@@ -234,8 +277,13 @@ async def approve_payment(
     approved is paid exactly once, and not at all if its amount changes first. While an operator has
     locked the account of the order, nothing of it can be approved.
     """
-    seen = body.amount_fen if body else None
-    return await decide.approve(db, Actor.of(caller, request), who(caller), payment_id, seen, once)
+    actor, by, seen = (
+        Actor.of(caller, request),
+        Person.of(caller),
+        body.amount_fen if body else None,
+    )
+    stored = StoredResponse(idempotency_key, _decided)
+    return _decided(await approving.approve(db, actor, by, payment_id, seen, stored))
 
 
 @approvals.post(
@@ -247,11 +295,11 @@ async def reject_payment(
     payment_id: ids.PaymentId,
     caller: Approver,
     body: RejectIn,
-    once: IdempotencyKey | None,
+    idempotency_key: IdempotencyKey | None,
     request: Request,
     db: Database,
 ) -> Response:
     """Reject a payment that somebody else asked for, and say why."""
-    return await decide.reject(
-        db, Actor.of(caller, request), who(caller), payment_id, body.reason, once
-    )
+    actor, by = Actor.of(caller, request), Person.of(caller)
+    stored = StoredResponse(idempotency_key, _decided)
+    return _decided(await approving.reject(db, actor, by, payment_id, body.reason, stored))

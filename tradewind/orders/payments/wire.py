@@ -1,30 +1,142 @@
-"""Payments and refunds as JSON: what callers send, and what approvers see."""
+"""Payments and refunds as JSON: what callers send, and what they get."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import Meta
 
-from tradewind import ids, money
+from tradewind import clock, ids, money
 from tradewind.errors import FieldError, ValidationFailed
-from tradewind.money import CnyIn
-from tradewind.orders.model import Order, PaymentRequest, RequestStatus
-from tradewind.orders.wire import OrderOut, PaymentOut, payment_fields
-from tradewind.platforms.model import RefundKind
-from tradewind.web.inputs import Input, read_amount
+from tradewind.money import Cny, CnyIn
+from tradewind.orders.payments.model import (
+    Failure,
+    NewRefund,
+    OrderRefund,
+    PaymentRequest,
+    PayMode,
+    RequestStatus,
+)
+from tradewind.orders.person import Person
+from tradewind.platforms.model import RefundKind, RefundState
+from tradewind.web.inputs import Input, Output, read_amount
 from tradewind.web.paging import PageQuery
 from tradewind.web.validation import NOT_BLANK
 
+_Time = clock.Timestamp
 
-class PaymentWithOrderOut(PaymentOut):
-    """A request to pay, with the order that it is about."""
 
-    order: OrderOut
+class FailureOut(Output):
+    """Why it was refused for good."""
+
+    code: Annotated[str, Meta(examples=["out_of_stock"])]
+    message: Annotated[str, Meta(examples=["Not enough in stock."])]
 
     @staticmethod
-    def of_both(request: PaymentRequest, order: Order) -> "PaymentWithOrderOut":
-        return PaymentWithOrderOut(**payment_fields(request), order=OrderOut.of(order))
+    def of(failure: Failure | None) -> "FailureOut | None":
+        return None if failure is None else FailureOut(code=failure.code, message=failure.message)
+
+
+class PersonOut(Output):
+    """An account, with the e-mail that it had then."""
+
+    account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    email: Annotated[str, Meta(examples=["buyer@example.com"])]
+
+    @staticmethod
+    def of(person: Person | None) -> "PersonOut | None":
+        if person is None:
+            return None
+        return PersonOut(account_id=ids.ACCOUNT.show(person.id), email=person.email)
+
+
+class RefundOut(Output):
+    """Money that is asked back. `failure` is there when the platform never heard of it."""
+
+    id: Annotated[
+        str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
+    ]
+    platform_refund_id: Annotated[str | None, Meta(examples=["TQ1688000000001"])]
+    order_id: Annotated[str, Meta(examples=["1688000000001"])]
+    status: RefundState
+    type: RefundKind | None
+    amount_cny: Cny
+    freight_cny: Cny
+    reason: Annotated[str | None, Meta(examples=["damaged"])]
+    note: Annotated[str | None, Meta(examples=["The box was open."])]
+    failure: FailureOut | None
+    requested_at: _Time
+    updated_at: _Time
+
+    @staticmethod
+    def of(refund: OrderRefund) -> "RefundOut":
+        return RefundOut(
+            id=ids.REFUND.show(refund.id),
+            platform_refund_id=refund.platform_id,
+            order_id=refund.order_id,
+            status=refund.state,
+            type=refund.kind,
+            amount_cny=money.show(refund.amount_fen),
+            freight_cny=money.show(refund.freight_fen),
+            reason=refund.reason,
+            note=refund.note,
+            failure=FailureOut.of(refund.failure),
+            requested_at=clock.show(refund.requested_at),
+            updated_at=clock.show(refund.updated_at),
+        )
+
+
+class PaymentOut(Output):
+    """A request to pay an order, and what became of it."""
+
+    id: Annotated[
+        str, Meta(pattern=ids.PAYMENT.pattern, examples=["pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
+    ]
+    status: RequestStatus
+    amount_cny: Cny
+    mode: PayMode
+    requested_by: PersonOut
+    requested_at: _Time
+    decided_by: Annotated[
+        PersonOut | None, Meta(description="Who approved, rejected or withdrew it.")
+    ]
+    decided_at: Annotated[_Time | None, Meta(description="When they did.")]
+    reason: Annotated[
+        str | None,
+        Meta(
+            description="Of a rejection in the approver's words; of `superseded` one of "
+            "`amount_changed`, `paid_outside`, `order_closed`.",
+            examples=["Too expensive."],
+        ),
+    ]
+    pay_url: Annotated[
+        str | None, Meta(description="Where a person pays, in pay mode `link`.", examples=[None])
+    ]
+    failure: FailureOut | None
+
+    @staticmethod
+    def of(request: PaymentRequest) -> "PaymentOut":
+        return PaymentOut(**payment_fields(request))
+
+    @staticmethod
+    def or_none(request: PaymentRequest | None) -> "PaymentOut | None":
+        return None if request is None else PaymentOut.of(request)
+
+
+def payment_fields(request: PaymentRequest) -> dict[str, Any]:
+    return {
+        "id": ids.PAYMENT.show(request.id),
+        "status": request.status,
+        "amount_cny": money.show(request.amount_fen),
+        "mode": request.mode,
+        "requested_by": PersonOut.of(request.requested_by),
+        "requested_at": clock.show(request.requested_at),
+        "decided_by": PersonOut.of(request.decided_by),
+        "decided_at": clock.show_or_none(request.decided_at),
+        "reason": request.reason,
+        "pay_url": request.pay_url,
+        "failure": FailureOut.of(request.failure),
+    }
 
 
 class PaymentsQuery(PageQuery):
@@ -102,13 +214,15 @@ class RefundIn(Input):
         ),
     ] = None
 
-    @property
-    def amount_fen(self) -> int | None:
-        return read_amount("/amount_cny", self.amount_cny)
-
-    @property
-    def freight_fen(self) -> int | None:
-        return read_amount("/freight_cny", self.freight_cny)
+    def refund(self) -> NewRefund:
+        return NewRefund(
+            kind=self.type,
+            reason=self.reason,
+            amount_fen=read_amount("/amount_cny", self.amount_cny),
+            freight_fen=read_amount("/freight_cny", self.freight_cny),
+            note=self.note,
+            order_id=self.order_id,
+        )
 
     def check_fields(self) -> Iterator[FieldError]:
         """Refuse a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""

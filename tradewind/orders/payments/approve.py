@@ -1,0 +1,101 @@
+"""Approves and rejects payments: by another person than the requester, at the amount seen."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.audit.model import Actor
+from tradewind.audit.record import record
+from tradewind.errors import ResourceNotFound
+from tradewind.orders import advance
+from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.idempotency import Idempotency
+from tradewind.orders.lifecycle import allowed
+from tradewind.orders.model import Cause, Order
+from tradewind.orders.payments import decide, four_eyes, sql
+from tradewind.orders.payments.lifecycle import Trigger
+from tradewind.orders.payments.sql import OrderPayment
+from tradewind.orders.person import Person
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import Tx, transaction
+
+
+async def approve(
+    db: Database,
+    actor: Actor,
+    by: Person,
+    payment_id: UUID,
+    seen_fen: int | None,
+    idempotency: Idempotency[OrderPayment],
+) -> OrderPayment:
+    """Approve that an order is paid, at the amount of its request."""
+
+    def step(order: Order) -> Order:
+        return decide.payment_approved(order, by, seen_fen, order.now)
+
+    return await _decide(db, actor, by, payment_id, idempotency, Trigger.APPROVE, step)
+
+
+async def reject(
+    db: Database,
+    actor: Actor,
+    by: Person,
+    payment_id: UUID,
+    reason: str,
+    idempotency: Idempotency[OrderPayment],
+) -> OrderPayment:
+    """Reject the payment of an order, with a reason."""
+
+    def step(order: Order) -> Order:
+        return decide.payment_rejected(order, by, reason, order.now)
+
+    return await _decide(db, actor, by, payment_id, idempotency, Trigger.REJECT, step)
+
+
+async def _decide(
+    db: Database,
+    actor: Actor,
+    by: Person,
+    payment_id: UUID,
+    idempotency: Idempotency[OrderPayment],
+    command: Trigger,
+    step: Callable[[Order], Order],
+) -> OrderPayment:
+    cause = "payment_approved" if command is Trigger.APPROVE else "payment_rejected"
+    async with transaction(db) as tx:
+        await idempotency.claim(tx)
+        order = await sql.lock_order_of(tx, payment_id)
+        if order is None:
+            raise ResourceNotFound(ids.PAYMENT)
+        request = order.payment
+        if request is None or request.id != payment_id:
+            raise await _already_ended(tx, payment_id, order, by, command)
+        decided = step(order)
+        if command is Trigger.APPROVE:
+            await four_eyes.check(
+                tx, owner=order.account_id, requester=request.requested_by.id, approver=by.id
+            )
+        order = await advance.to(tx, order, decided, Cause(cause, by))
+        request = order.payment or request
+        await record(
+            tx,
+            actor,
+            cause.replace("_", "."),
+            account_id=order.account_id,
+            subject=ids.PAYMENT.show(payment_id),
+            order=order.reference,
+            amount_fen=request.amount_fen,
+            reason=request.reason,
+        )
+        result = OrderPayment(request, order)
+        await idempotency.store(tx, result)
+        return result
+
+
+async def _already_ended(
+    tx: Tx, payment_id: UUID, order: Order, by: Person, command: Trigger
+) -> InvalidTransition:
+    """The error for a request that was approved, rejected, withdrawn or superseded before."""
+    payment = await sql.find_payment(tx, payment_id)
+    status = payment.request.status if payment else order.payment_status
+    return InvalidTransition(status, command.value, allowed(order, by))

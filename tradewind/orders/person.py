@@ -1,0 +1,23 @@
+"""A person who acts on orders: an account, with the e-mail that it had then."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from tradewind.web.caller import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who requested, approved or changed something.
+
+    `roles` are those of a caller who acts now. They are not stored, so a person that was read from
+    the database has none.
+    """
+
+    id: UUID
+    email: str
+    roles: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @staticmethod
+    def of(caller: Caller) -> "Person":
+        return Person(caller.account_id, caller.email, caller.roles)
