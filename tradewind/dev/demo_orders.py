@@ -65,7 +65,7 @@ STORIES: Sequence[Story] = (
 
 
 def next_move(order: Order, until: str) -> str | None:
-    """What somebody does next with an order on its way to `until`; None: it stays as it is."""
+    """Return the next move of an order on its way to `until`; None: it stays as it is."""
     if until in (order.status, order.payment_status) or order.cancel_requested:
         return None
     if order.status is OrderStatus.PENDING_PAYMENT:
@@ -91,7 +91,7 @@ def _next_about_money(order: Order, until: str) -> str | None:
 
 
 class Demo:
-    """People who order, pay and ship, so that there is something to look at."""
+    """A buyer, an approver and sellers who move demo orders along."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Demo:
         self._approver = approver
 
     async def tick(self) -> float:
-        """Move the order that has rested longest, or begin one; seconds until the next move."""
+        """Move the order that changed longest ago, or place one; seconds until the next move."""
         orders = await sql_lists.list_by_change(
             self._db, Filters(account_id=self._buyer.id), below=None, limit=_MOST_ORDERS
         )

@@ -287,7 +287,7 @@ def _log(steps: Sequence[_Step]) -> None:
             "order.changed",
             order=step.after.reference,
             version=step.after.version,
-            cause=step.cause.word,
+            cause=step.cause.name,
             status=_move(step.before.status, step.after.status),
             payment=_move(step.before.payment_status, step.after.payment_status),
         )

@@ -75,10 +75,10 @@ def _part_ended(parts: Sequence[PlatformOrder]) -> bool:
 
 
 def merged(
-    known: Sequence[PlatformOrder], shown: Sequence[PlatformOrder]
+    stored: Sequence[PlatformOrder], shown: Sequence[PlatformOrder]
 ) -> Sequence[PlatformOrder]:
     """Return the parts as they are now: of two states of a part, the later. New ones come last."""
-    by_id = {part.id: part for part in known}
+    by_id = {part.id: part for part in stored}
     for part in shown:
         before = by_id.get(part.id)
         if before is None:

@@ -141,8 +141,8 @@ async def _record(
     If it is still to be cancelled, the marketplace is asked again `not_before` that time.
     """
 
-    def plan(known: Order) -> Advance:
-        planned = advance.by_platform(known, parts, Cause("cancel"))
+    def plan(latest: Order) -> Advance:
+        planned = advance.by_platform(latest, parts, Cause("cancel"))
         if rejected is None or planned.end.status not in _OPEN:
             return planned
         return planned.then(decide.cancel_rejected(planned.end), Cause("cancel_refused"))

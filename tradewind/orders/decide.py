@@ -10,7 +10,7 @@ from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.model import NewOrder, Order, OrderStatus
 from tradewind.orders.payments.decide import moved
 from tradewind.orders.payments.lifecycle import Trigger
-from tradewind.orders.payments.model import Failure, PaymentStatus
+from tradewind.orders.payments.model import Failure
 from tradewind.orders.person import Person
 from tradewind.platforms.model import CloseReason, PaymentState
 
@@ -31,34 +31,10 @@ def accepted(
         metadata=wanted.metadata,
         expected_fen=wanted.expected_fen,
         previewed=previewed,
-        status=OrderStatus.CREATING,
-        payment_status=PaymentStatus.UNPAID,
-        platform_payment_status=PaymentState.UNPAID,
-        platform_status=None,
-        goods_fen=None,
-        freight_fen=None,
-        discount_fen=None,
-        total_fen=None,
-        paid_fen=0,
-        refunded_fen=0,
-        parts=[],
-        order_ids=[],
-        refunds=[],
-        payment=None,
-        failure=None,
-        cancel_requested=False,
-        dispute=False,
-        paid_outside=False,
-        close_reason=None,
-        pay_before=None,
         created_at=at,
         updated_at=at,
-        version=1,
         next_sync_at=at,
-        synced_at=None,
-        sync_failures=0,
         create_sent_at=at,
-        cancel_sent_at=None,
         now=at,
     )
 

@@ -81,7 +81,7 @@ class SeveralSellers(Invalid):
     """This platform takes the items of one seller per order; `sellers` shows the split.
 
     Each entry has the seller's `id`, its `items` and what they cost: send one order for each.
-    `sellers` is empty if the platform does not say who sells what. A preview is refused like this
+    `sellers` is empty if the platform does not say who sells what. A preview fails like this
     as well as an order.
     """
 
@@ -106,50 +106,50 @@ class SeveralSellers(Invalid):
 
 
 class OrderRefused(Invalid):
-    """The platform refuses such an order, and would always; `upstream` has its own words."""
+    """The platform rejects this order for good; `upstream` has its own code and message."""
 
     code = "order_refused"
-    title = "The platform refuses this order"
+    title = "The platform rejects this order"
 
     def __init__(self, rejected: Rejected) -> None:
         super().__init__(
-            f"{rejected.platform} refuses this order: {rejected.message}",
+            f"{rejected.platform} rejects this order: {rejected.message}",
             reason=rejected.reason,
             upstream=upstream(rejected),
         )
 
 
 class CancelRefused(Conflict):
-    """The platform refuses to cancel the order, though it is not paid."""
+    """The platform does not cancel the order, though it is not paid."""
 
     code = "cancel_refused"
-    title = "The platform refuses to cancel"
+    title = "The platform does not cancel this order"
 
     def __init__(self, rejected: Rejected) -> None:
         super().__init__(
-            f"{rejected.platform} refuses to cancel the order: {rejected.message}",
+            f"{rejected.platform} does not cancel the order: {rejected.message}",
             upstream=upstream(rejected),
         )
 
 
 class NotSimulated(Invalid):
-    """Only orders on a simulated platform can be moved by hand."""
+    """Only orders on a simulated platform can be moved like this."""
 
     code = "not_simulated"
-    title = "This platform is real"
+    title = "This platform is not simulated"
 
     def __init__(self, platform: str) -> None:
-        super().__init__(f"{platform} is real here: nobody but its people moves its orders.")
+        super().__init__(f"{platform} is not simulated here: only its sellers move its orders.")
 
 
 class SimulatorFailed(UpstreamFailed):
-    """The simulated marketplace did not answer as it should."""
+    """The simulated marketplace did not respond as expected."""
 
     code = "simulator_failed"
     title = "The simulated marketplace failed"
 
     def __init__(self) -> None:
-        super().__init__("The simulated marketplace did not answer.", retry_after=1)
+        super().__init__("The simulated marketplace did not respond.", retry_after=1)
 
 
 def upstream(rejected: Rejected) -> dict[str, str]:

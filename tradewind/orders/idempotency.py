@@ -25,7 +25,7 @@ class Statement:
 class Idempotency(Protocol[Result_contra]):
     """Makes a request that is sent twice have one effect. Without a key it does nothing.
 
-    `check`, `claim` and `store_with` raise what the repeat of a request is answered with.
+    `check`, `claim` and `store_with` raise what ends the repeat of a request.
     """
 
     async def check(self, db: Database) -> datetime:
@@ -41,8 +41,8 @@ class Idempotency(Protocol[Result_contra]):
     ) -> None:
         """Store the result with the effect: a repeat gets it even if we die before we respond.
 
-        A `pending` one is about to be replaced: until then, or for that long, a repeat is told to
-        come back.
+        A `pending` one is about to be replaced: until then, or for that long, a repeat gets
+        an error that says so.
         """
         ...
 

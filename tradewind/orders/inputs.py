@@ -118,16 +118,8 @@ class OrderIn(Input):
         """The order on this platform, which `self.platform` may name by an alias."""
         return NewOrder(
             platform=platform,
-            lines=[Line(item.product_id, item.sku_id, item.quantity) for item in self.items],
-            address=Address(
-                self.address.name,
-                self.address.phone,
-                self.address.province,
-                self.address.city,
-                self.address.district,
-                self.address.detail,
-                self.address.postal_code,
-            ),
+            lines=msgspec.convert(self.items, list[Line], from_attributes=True),
+            address=msgspec.convert(self.address, Address, from_attributes=True),
             remark=self.remark,
             expected_fen=read_amount("/expected_total_cny", self.expected_total_cny),
             external_id=self.external_id,

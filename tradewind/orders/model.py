@@ -57,9 +57,12 @@ class NewOrder:
     metadata: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An order. `parts` are the orders that it became on the marketplace, as last read."""
+    """An order. `parts` are the orders that it became on the marketplace, as last read.
+
+    The defaults are those of a new order.
+    """
 
     id: UUID
     account_id: UUID
@@ -71,34 +74,34 @@ class Order:
     metadata: Mapping[str, str]
     expected_fen: int | None
     previewed: bool
-    status: OrderStatus
-    payment_status: PaymentStatus
-    platform_payment_status: PaymentState
-    platform_status: str | None
-    goods_fen: int | None
-    freight_fen: int | None
-    discount_fen: int | None
-    total_fen: int | None
-    paid_fen: int
-    refunded_fen: int
-    parts: Sequence[PlatformOrder]
-    order_ids: Sequence[str]
-    refunds: Sequence[OrderRefund]
-    payment: PaymentRequest | None
-    failure: Failure | None
-    cancel_requested: bool
-    dispute: bool
-    paid_outside: bool
-    close_reason: CloseReason | None
-    pay_before: datetime | None
+    status: OrderStatus = OrderStatus.CREATING
+    payment_status: PaymentStatus = PaymentStatus.UNPAID
+    platform_payment_status: PaymentState = PaymentState.UNPAID
+    platform_status: str | None = None
+    goods_fen: int | None = None
+    freight_fen: int | None = None
+    discount_fen: int | None = None
+    total_fen: int | None = None
+    paid_fen: int = 0
+    refunded_fen: int = 0
+    parts: Sequence[PlatformOrder] = ()
+    order_ids: Sequence[str] = ()
+    refunds: Sequence[OrderRefund] = ()
+    payment: PaymentRequest | None = None
+    failure: Failure | None = None
+    cancel_requested: bool = False
+    dispute: bool = False
+    paid_outside: bool = False
+    close_reason: CloseReason | None = None
+    pay_before: datetime | None = None
     created_at: datetime
     updated_at: datetime
-    version: int
+    version: int = 1
     next_sync_at: datetime | None
-    synced_at: datetime | None
-    sync_failures: int
+    synced_at: datetime | None = None
+    sync_failures: int = 0
     create_sent_at: datetime | None
-    cancel_sent_at: datetime | None
+    cancel_sent_at: datetime | None = None
     # The database's time when the order was read, and this process's monotonic clock right then.
     now: datetime
     hints: int = 0
@@ -125,5 +128,5 @@ class Order:
 class Cause:
     """Why an order changed, and the person who asked for it; None: the marketplace or a job."""
 
-    word: str
+    name: str
     by: Person | None = None

@@ -1,4 +1,4 @@
-"""Where marketplaces push to: their own signature, and an answer at once."""
+"""Receives notices of marketplaces over HTTP, each with the marketplace's signature."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ class NoticeForged(Unauthenticated):
     """The notice does not carry the marketplace's signature, or cannot be read."""
 
     code = "notice_refused"
-    title = "The notice is refused"
+    title = "The notice is rejected"
 
     def __init__(self) -> None:
         super().__init__("This is no notice of that marketplace, or its signature is wrong.")
@@ -51,6 +51,6 @@ async def receive_notice(
     body = await read_body(request, seconds=_BODY_SECONDS)
     try:
         await take_notice(db, platforms, platform, dict(request.headers), body)
-    except NoticeRejected as refused:
-        raise NoticeForged from refused
+    except NoticeRejected as rejected:
+        raise NoticeForged from rejected
     return NoticeOut(received=True)

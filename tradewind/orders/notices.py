@@ -24,8 +24,8 @@ async def take_notice(
     try:
         platforms.check_notice_secret(connection.app_secret)
         notice = connector.read_notice(headers, body, connection.app_key, connection.app_secret)
-    except NoticeRejected as refused:
-        log.warning("notice.refused", platform=platform, reason=str(refused))
+    except NoticeRejected as rejected:
+        log.warning("notice.rejected", platform=platform, reason=str(rejected))
         raise
     due = await sql_leases.hint(db, platform, notice.order_ids) if notice.order_ids else 0
     log.info("notice.taken", platform=platform, kind=notice.kind, id=notice.id, orders=due)

@@ -94,8 +94,8 @@ def _status(parts: Sequence[PlatformOrder]) -> OrderStatus | None:
         return None
     if PlatformOrderStatus.UNKNOWN in open_states:
         return OrderStatus.UNKNOWN
-    known = [state for state in _PROGRESS if state in open_states]
-    least, most = known[0], known[-1]
+    progress = [state for state in _PROGRESS if state in open_states]
+    least, most = progress[0], progress[-1]
     if least in _UNSHIPPED and _PROGRESS.index(most) > _PROGRESS.index(PlatformOrderStatus.PAID):
         return OrderStatus.PARTIALLY_SHIPPED
     return OrderStatus(least)

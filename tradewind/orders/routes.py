@@ -94,9 +94,9 @@ async def create_order(
 ) -> Response:
     """Place an order.
 
-    It is previewed first; what is definitely refused is refused here, and nothing is stored. The
-    answer comes within seconds: with the platform's `order_id` if it has one by then, else with
-    `status: creating`, and an `order.updated` event follows. A later refusal becomes
+    It is previewed first; an order that is rejected for good is not stored. The response
+    comes within seconds: with the platform's `order_id` if it has one by then, else with
+    `status: creating`, and an `order.updated` event follows. A later rejection becomes
     `create_failed`. However often this request is repeated with the same Idempotency-Key, and
     whatever breaks, one order is made.
     """
@@ -114,7 +114,7 @@ def _created(order: Order) -> Response:
 async def list_orders(
     caller: Buyer, query: OrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
-    """List your orders as we last heard of them, newest first."""
+    """List your orders as of their last sync, newest first."""
     filters = query.filters(platforms.named, caller.account_id)
     return await listing.list_orders(db, filters, query, OrderOut.of)
 
@@ -123,22 +123,22 @@ async def list_orders(
 async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
     """Compare up to 1,000 orders with what you have, by `updated_at`.
 
-    Answers with those that differ, as they are now: a nightly reconciliation in one call.
+    Returns those that differ, as they are now: a nightly reconciliation in one call.
     """
-    for index, known in enumerate(body.orders):
-        check_moment(f"/orders/{index}/updated_at", known.updated_at)
-    sent = {ids.ORDER.read(known.id): known for known in body.orders}
-    order_ids = [order_id for order_id in sent if order_id is not None]
+    for index, sent in enumerate(body.orders):
+        check_moment(f"/orders/{index}/updated_at", sent.updated_at)
+    by_id = {ids.ORDER.read(sent.id): sent for sent in body.orders}
+    order_ids = [order_id for order_id in by_id if order_id is not None]
     times = await sql_lists.known_times(db, caller.account_id, order_ids)
     differ = [
         order_id
         for order_id, at in times.items()
-        if clock.show(at) != clock.show(sent[order_id].updated_at)
+        if clock.show(at) != clock.show(by_id[order_id].updated_at)
     ]
     orders = await sql_lists.find_many(db, caller.account_id, differ)
     return DiffOut(
         orders=[OrderOut.of(order) for order in orders],
-        unknown=[known.id for order_id, known in sent.items() if order_id not in times],
+        unknown=[sent.id for order_id, sent in by_id.items() if order_id not in times],
     )
 
 
@@ -187,8 +187,8 @@ async def cancel_order(
 ) -> Response:
     """Cancel an order that is not paid.
 
-    `status` becomes `cancelled` when the platform says so. After payment it is too late: ask for
-    a refund instead.
+    `status` becomes `cancelled` when the platform says so. After payment it is too late: request a
+    refund instead.
     """
     by, stored = Person.of(caller), StoredResponse(idempotency_key, _cancelled)
     return _cancelled(await cancel(db, platforms, background_tasks, by, order_id, stored))

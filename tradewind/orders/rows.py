@@ -21,6 +21,14 @@ COLUMNS = f"""
     o.next_sync_at, o.synced_at, o.sync_failures, o.create_sent_at, o.cancel_sent_at, o.hints,
     tradewind_now() AS now, {PAYMENT_COLUMNS}
 """
+# The columns that are fields of an order as they are.
+_PLAIN = (
+    *("id", "account_id", "platform", "external_id", "remark", "expected_fen", "previewed"),
+    *("platform_status", "goods_fen", "freight_fen", "discount_fen", "total_fen", "paid_fen"),
+    *("refunded_fen", "order_ids", "cancel_requested", "dispute", "paid_outside", "pay_before"),
+    *("created_at", "updated_at", "version", "next_sync_at", "synced_at", "sync_failures"),
+    *("create_sent_at", "cancel_sent_at", "hints", "now"),
+)
 _LINES = msgspec.json.Decoder(list[Line])
 _ADDRESS = msgspec.json.Decoder(Address)
 _METADATA = msgspec.json.Decoder(dict[str, str])
@@ -44,46 +52,19 @@ def tracking_numbers(order: Order) -> list[str]:
 
 def read_order(row: asyncpg.Record) -> Order:
     """An order, with its open payment request where the row was joined with it."""
+    failure, close_reason = row["failure"], row["close_reason"]
     return Order(
-        id=row["id"],
-        account_id=row["account_id"],
-        platform=row["platform"],
+        **{name: row[name] for name in _PLAIN},
         lines=_LINES.decode(row["items"]),
         address=_ADDRESS.decode(row["address"]),
-        remark=row["remark"],
-        external_id=row["external_id"],
         metadata=_METADATA.decode(row["metadata"]),
-        expected_fen=row["expected_fen"],
-        previewed=row["previewed"],
         status=OrderStatus(row["status"]),
         payment_status=PaymentStatus(row["payment_status"]),
         platform_payment_status=PaymentState(row["platform_payment_status"]),
-        platform_status=row["platform_status"],
-        goods_fen=row["goods_fen"],
-        freight_fen=row["freight_fen"],
-        discount_fen=row["discount_fen"],
-        total_fen=row["total_fen"],
-        paid_fen=row["paid_fen"],
-        refunded_fen=row["refunded_fen"],
         parts=_PARTS.decode(row["parts"]),
-        order_ids=row["order_ids"],
         refunds=_REFUNDS.decode(row["refunds"]),
         payment=None if row["pay_status"] is None else read_payment(row),
-        failure=None if row["failure"] is None else FAILURE.decode(row["failure"]),
-        cancel_requested=row["cancel_requested"],
-        dispute=row["dispute"],
-        paid_outside=row["paid_outside"],
-        close_reason=None if row["close_reason"] is None else CloseReason(row["close_reason"]),
-        pay_before=row["pay_before"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        version=row["version"],
-        next_sync_at=row["next_sync_at"],
-        synced_at=row["synced_at"],
-        sync_failures=row["sync_failures"],
-        create_sent_at=row["create_sent_at"],
-        cancel_sent_at=row["cancel_sent_at"],
-        now=row["now"],
-        hints=row["hints"],
+        failure=None if failure is None else FAILURE.decode(failure),
+        close_reason=None if close_reason is None else CloseReason(close_reason),
         read_at=monotonic(),
     )

@@ -1,4 +1,4 @@
-"""Moves orders on a simulated marketplace over HTTP, so that CI of integrators can test it all."""
+"""Moves orders on a simulated marketplace over HTTP, for the CI of integrators."""
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
@@ -30,7 +30,7 @@ async def advance_sandbox_order(
     client: Client,
     refreshes: Refreshes,
 ) -> OrderOut:
-    """Move an order on a simulated platform, and answer with it after that.
+    """Move an order on a simulated platform, and return it after a sync.
 
     Everything that follows is real: the sync, the events, the webhooks.
     """

@@ -12,6 +12,14 @@ from tradewind.orders.rows import COLUMNS
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
+_STATE = (
+    *("id", "status", "payment_status", "platform_payment_status", "platform_status", "goods_fen"),
+    *("freight_fen", "discount_fen", "total_fen", "paid_fen", "refunded_fen"),
+)
+_FLAGS = (
+    *("cancel_requested", "dispute", "paid_outside", "close_reason", "pay_before", "updated_at"),
+    "version",
+)
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
 
 
@@ -77,7 +85,7 @@ def insert_order(order: Order, cause: Cause, *, lease: UUID, held: timedelta) ->
             order.created_at,
             lease,
             held,
-            cause.word,
+            cause.name,
             cause.by and cause.by.id,
             cause.by and cause.by.email,
         ],
@@ -101,7 +109,7 @@ async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order |
 
 
 async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock orders, in the order of their ids, so that two who want the same never deadlock.
+    """Lock orders, in the order of their ids, so that two transactions never deadlock.
 
     A statement that waited for a lock still reads its own snapshot. If an order was written while
     it waited, all are therefore read again.
@@ -138,13 +146,13 @@ async def save_orders(
     lease: UUID | None = None,
     only_synced: bool = False,
 ) -> Sequence[Saved]:
-    """Write orders that nobody changed since, with their payments, ids there and timeline.
+    """Write orders that did not change since, with payments, ids on the marketplace, timeline.
 
     Orders whose version is another than the known one, or whose `lease` is no longer this one, are
     left as they are, and are not returned. Without a lease, an order that is due already stays so.
 
     With a lease, the orders are given back: they were synced now, and their next sync is as
-    written, or now if a hint came meanwhile. Who `only_synced` puts off nothing but the next sync:
+    written, or now if a hint came meanwhile. With `only_synced`, only the next sync is put off:
     a job that is to be done stays due, and is due from now, so that the next sync leaves it to the
     worker again.
     """
@@ -160,7 +168,7 @@ async def save_orders(
         for order_id in write.order.order_ids
         if order_id not in write.before.order_ids
     ]
-    # A batch waits for nobody: whoever changes one of its orders would hold up all of them.
+    # A batch does not wait for one order: an order that is locked is left out.
     skip_locked = "SKIP LOCKED" if len(writes) > 1 else ""
     records = await tx.fetch(
         f"""
@@ -263,7 +271,7 @@ async def save_orders(
             SELECT platform, order_id, purchase_order_id FROM placed
             ON CONFLICT DO NOTHING
         ),
-        told AS (
+        entered AS (
             INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
                                       actor, changes, events)
             SELECT entry.id, version, account_id, at, cause, actor_id, actor, changes,
@@ -281,30 +289,14 @@ async def save_orders(
                           AND existing.purchase_order_id <> saved.id) AS id_taken
           FROM saved
         """,  # noqa: S608 - the part is our own constant
-        [order.id for order in orders],
-        [order.status for order in orders],
-        [order.payment_status for order in orders],
-        [order.platform_payment_status for order in orders],
-        [order.platform_status for order in orders],
-        [order.goods_fen for order in orders],
-        [order.freight_fen for order in orders],
-        [order.discount_fen for order in orders],
-        [order.total_fen for order in orders],
-        [order.paid_fen for order in orders],
-        [order.refunded_fen for order in orders],
+        *_columns(orders, _STATE),
         [rows.to_json(order.parts) for order in orders],
         [rows.to_json(order.order_ids) for order in orders],
         [rows.to_json(rows.tracking_numbers(order)) for order in orders],
         [rows.to_json(order.refunds) for order in orders],
         [order.open_payment and order.open_payment.id for order in orders],
         [rows.to_json_or_none(order.failure) for order in orders],
-        [order.cancel_requested for order in orders],
-        [order.dispute for order in orders],
-        [order.paid_outside for order in orders],
-        [order.close_reason for order in orders],
-        [order.pay_before for order in orders],
-        [order.updated_at for order in orders],
-        [order.version for order in orders],
+        *_columns(orders, _FLAGS),
         [write.job for write in writes],
         [write.next_sync_at for write in writes],
         [write.before.version for write in writes],
@@ -336,10 +328,15 @@ async def save_orders(
         [entry.order.version for entry in timeline],
         [entry.order.account_id for entry in timeline],
         [entry.order.updated_at for entry in timeline],
-        [entry.cause.word for entry in timeline],
+        [entry.cause.name for entry in timeline],
         [entry.cause.by and entry.cause.by.id for entry in timeline],
         [entry.cause.by and entry.cause.by.email for entry in timeline],
         [entry.changes for entry in timeline],
         [rows.to_json([str(event_id) for event_id in entry.events]) for entry in timeline],
     )
     return [Saved(**record) for record in records]
+
+
+def _columns(orders: Sequence[Order], names: Sequence[str]) -> Sequence[Sequence[object]]:
+    """Return a list for each of the fields, with its value in every order."""
+    return [[getattr(order, name) for order in orders] for name in names]

@@ -74,7 +74,7 @@ async def take_lease(
 ) -> Order | None:
     """Take the lease of an order; None if there is no such order, or another holds its lease.
 
-    Who wants to `only_sync` leaves the order to the worker while a job has just become due:
+    With `only_sync`, the order is left to the worker while a job has just become due:
     refreshes that follow each other would keep the job from being done.
     """
     row = await db.fetchrow(
@@ -114,10 +114,10 @@ async def give_back(
 ) -> None:
     """Give orders back unchanged, each with the time of its next sync.
 
-    Who lost the lease meanwhile changes nothing. A hint, or a change by somebody else, that came
-    meanwhile makes the order due at once. `synced` is whether the marketplace responded. Who
-    `only_synced` puts off nothing but the next sync: a job that is to be done stays due, and is due
-    from now, so that the next sync leaves it to the worker again.
+    After the lease was lost, nothing changes. A hint, or another change, that came meanwhile makes
+    the order due at once. `synced` is whether the marketplace responded. With `only_synced`, only
+    the next sync is put off: a job that is to be done stays due, and is due from now, so that the
+    next sync leaves it to the worker again.
     """
     await db.execute(
         """

@@ -1,7 +1,7 @@
 """The statements that read orders for people."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -73,7 +73,7 @@ async def list_by_creation(
          ORDER BY o.id DESC
          LIMIT $13
         """,  # noqa: S608 - the parts are our own constants
-        *_values(filters),
+        *astuple(filters),
         below,
         limit,
     )
@@ -93,28 +93,12 @@ async def list_by_change(
          ORDER BY o.updated_at DESC, o.id DESC
          LIMIT $14
         """,  # noqa: S608 - the parts are our own constants
-        *_values(filters),
+        *astuple(filters),
         None if below is None else below[0],
         None if below is None else below[1],
         limit,
     )
     return [rows.read_order(record) for record in records]
-
-
-def _values(filters: Filters) -> Sequence[object]:
-    return (
-        filters.account_id,
-        filters.statuses,
-        filters.payment_statuses,
-        filters.platforms,
-        filters.external_ids,
-        filters.order_ids,
-        filters.tracking_numbers,
-        filters.created_after,
-        filters.created_before,
-        filters.updated_after,
-        filters.updated_before,
-    )
 
 
 async def find_order(db: Database, account_id: UUID | None, order_id: UUID) -> Order | None:

@@ -133,10 +133,10 @@ async def _record_ids(
     if {part.id for part in parts} >= set(order_ids):
         return await _record(db, order, lease, parts, idempotency)
 
-    def plan(known: Order) -> Advance:
-        if _is_another(known, order_ids):
-            return Advance(known)
-        return Advance(known).then(decide.placed(known, order_ids), _CREATE)
+    def plan(latest: Order) -> Advance:
+        if _is_another(latest, order_ids):
+            return Advance(latest)
+        return Advance(latest).then(decide.placed(latest, order_ids), _CREATE)
 
     soon = GiveBack(lease.id, lambda placed: placed.now + _LOOK_UP_AGAIN[0])
     return await _save(db, order, soon, plan, idempotency)
@@ -149,10 +149,10 @@ async def _record(
     parts: Sequence[PlatformOrder],
     idempotency: Idempotency[Order] | None = None,
 ) -> Order:
-    def plan(known: Order) -> Advance:
-        if _is_another(known, [part.id for part in parts]):
-            return Advance(known)
-        return advance.by_platform(known, parts, _CREATE)
+    def plan(latest: Order) -> Advance:
+        if _is_another(latest, [part.id for part in parts]):
+            return Advance(latest)
+        return advance.by_platform(latest, parts, _CREATE)
 
     return await _save(db, order, GiveBack(lease.id), plan, idempotency)
 
@@ -191,15 +191,15 @@ async def _reject(
 ) -> Order:
     failure = Failure(rejected.word, rejected.message)
 
-    def plan(known: Order) -> Advance:
-        return Advance(known).then(decide.create_rejected(known, failure), _CREATE)
+    def plan(latest: Order) -> Advance:
+        return Advance(latest).then(decide.create_rejected(latest, failure), _CREATE)
 
     return await _save(db, order, GiveBack(lease.id, _never), plan, idempotency)
 
 
 async def _drop(db: Database, order: Order, lease: Lease) -> None:
-    def plan(known: Order) -> Advance:
-        return Advance(known).then(decide.dropped(known), Cause("cancel"))
+    def plan(latest: Order) -> Advance:
+        return Advance(latest).then(decide.dropped(latest), Cause("cancel"))
 
     await advance.record(db, order, GiveBack(lease.id, _never), plan)
 

@@ -120,7 +120,7 @@ async def _save(db: Database, lease: Lease, changed: Sequence[Advance]) -> Seque
     """Save a batch; return the orders that cannot be saved as the marketplace shows them.
 
     If the batch cannot be saved, each order is saved alone, so that one of them does not stop the
-    others. An order that somebody changes meanwhile is left out, and is due again at once.
+    others. An order that another process changes meanwhile is left out, and is due again at once.
     """
     try:
         async with transaction(db) as tx:
@@ -128,7 +128,7 @@ async def _save(db: Database, lease: Lease, changed: Sequence[Advance]) -> Seque
     except (asyncpg.IntegrityConstraintViolationError, RuntimeError) as error:
         if len(changed) == 1:
             return [_log_not_saved(changed[0].order, error)]
-        return [order for one in changed for order in await _save(db, lease, [one])]
+        return [order for single in changed for order in await _save(db, lease, [single])]
     for planned in changed:
         if planned.order.id not in saved:
             await sql_leases.release(db, lease.id, planned.order.id)
@@ -145,11 +145,11 @@ async def _save_one(
     """Save one order, with its refunds if they were read; return it if it cannot be saved."""
     new_ids: Sequence[UUID] = [ids.new() for _ in refunds or ()]
 
-    def plan(known: Order) -> Advance:
-        planned = advance.by_platform(known, parts, _SYNC)
+    def plan(latest: Order) -> Advance:
+        planned = advance.by_platform(latest, parts, _SYNC)
         if refunds is None:
             return planned
-        return planned.then(decide.refunds_synced(planned.end, refunds, new_ids, known.now), _SYNC)
+        return planned.then(decide.refunds_synced(planned.end, refunds, new_ids, latest.now), _SYNC)
 
     try:
         await advance.record(db, order, GiveBack(lease.id, only_synced=True), plan)

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids, money
@@ -50,7 +51,7 @@ class LineOut(Output):
 
     @staticmethod
     def of(line: Line) -> "LineOut":
-        return LineOut(product_id=line.product_id, sku_id=line.sku_id, quantity=line.quantity)
+        return msgspec.convert(line, LineOut, from_attributes=True)
 
 
 class AddressOut(Output):
@@ -66,15 +67,7 @@ class AddressOut(Output):
 
     @staticmethod
     def of(address: Address) -> "AddressOut":
-        return AddressOut(
-            name=address.name,
-            phone=address.phone,
-            province=address.province,
-            city=address.city,
-            district=address.district,
-            detail=address.detail,
-            postal_code=address.postal_code,
-        )
+        return msgspec.convert(address, AddressOut, from_attributes=True)
 
 
 class PlatformOrderOut(Output):
@@ -152,7 +145,7 @@ class OrderOut(Output):
     refunds: list[RefundOut]
     payment: Annotated[PaymentOut | None, Meta(description="The payment request that is open.")]
     platform_status: Annotated[
-        str | None, Meta(description="The platform's own word.", examples=["waitsellersend"])
+        str | None, Meta(description="The platform's own status.", examples=["waitsellersend"])
     ]
     failure: FailureOut | None
     cancel_requested: bool
@@ -171,13 +164,13 @@ class OrderOut(Output):
     ]
     next_sync_at: _Time | None
     stale: Annotated[
-        bool, Meta(description="The platform could not be asked: this is what we last heard.")
+        bool, Meta(description="The platform could not be read: this is as of the last sync.")
     ]
     version: Annotated[int, Meta(examples=[4])]
 
     @staticmethod
     def of(order: Order, *, stale: bool | None = None) -> "OrderOut":
-        """`stale` is what a refresh found out; otherwise, whether the last sync failed."""
+        """`stale` is the result of a refresh; None: whether the last sync failed."""
         return OrderOut(
             id=ids.ORDER.show(order.id),
             platform=order.platform,
@@ -257,7 +250,9 @@ class ChangeOut(Output):
             examples=["sync"],
         ),
     ]
-    by: Annotated[PersonOut | None, Meta(description="Who asked; null: the platform, or we.")]
+    by: Annotated[
+        PersonOut | None, Meta(description="Who asked for it; null: the platform, or a job.")
+    ]
     changes: Annotated[
         dict[str, Any],
         Meta(
@@ -268,7 +263,7 @@ class ChangeOut(Output):
     events: Annotated[
         list[str],
         Meta(
-            description="The events that told of it.",
+            description="The events that it caused.",
             examples=[["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"]],
         ),
     ]
@@ -278,7 +273,7 @@ class ChangeOut(Output):
         return ChangeOut(
             version=change.version,
             at=clock.show(change.at),
-            cause=change.cause.word,
+            cause=change.cause.name,
             by=PersonOut.of(change.cause.by),
             changes=dict(change.changes),
             events=[ids.EVENT.show(event_id) for event_id in change.events],
@@ -330,7 +325,7 @@ class PreviewOut(Output):
             ],
             total_amount_cny=money.show(preview.total_fen),
             unavailable_items=[
-                UnavailableOut(product_id=line.product_id, sku_id=line.sku_id, reason=line.reason)
+                msgspec.convert(line, UnavailableOut, from_attributes=True)
                 for line in preview.unavailable
             ],
         )

@@ -132,7 +132,7 @@ class StoredResponse(Generic[Result]):
     show: Callable[[Result], Response]
 
     async def check(self, db: Database) -> datetime:
-        """Raise what a repeat is answered with; of a new request, return the database's time."""
+        """Raise what ends a repeat; of a new request, return the database's time."""
         if self.key is None:
             return await sql.now(db)
         stored = await sql.find_response(db, self.key.account_id, self.key.route, self.key.key)
@@ -140,9 +140,9 @@ class StoredResponse(Generic[Result]):
         return stored.now
 
     async def claim(self, tx: Tx) -> None:
-        """Raise what a repeat is answered with. Call it first in the transaction of the effect.
+        """Raise what ends a repeat. Call it first in the transaction of the effect.
 
-        A repeat that comes while that transaction is open is told to come back: it does not wait.
+        A repeat that comes while that transaction is open gets RequestInFlight: it does not wait.
         """
         if self.key is None:
             return
@@ -160,7 +160,7 @@ class StoredResponse(Generic[Result]):
         statement, args = sql.insert_response(self._row(result), pending)
         try:
             await tx.execute(statement, *args)
-        except asyncpg.UniqueViolationError:  # it committed between our lock and our look
+        except asyncpg.UniqueViolationError:  # the first request committed after our snapshot
             raise RequestInFlight from None
 
     async def store_with(

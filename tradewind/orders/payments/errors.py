@@ -12,7 +12,7 @@ from tradewind.platforms.failures import Rejected
 
 
 class AmountChanged(Conflict):
-    """The order costs something else than the amount that you named; nothing was changed."""
+    """The order costs another amount than the one that you sent; nothing was changed."""
 
     code = "amount_changed"
     title = "The amount has changed"
@@ -26,17 +26,19 @@ class AmountChanged(Conflict):
 
 
 class OwnRequest(Conflict):
-    """Nobody decides about their own payment request: another approver has to."""
+    """Nobody approves or rejects their own payment request: another approver has to."""
 
     code = "own_request"
     title = "This is your own request"
 
     def __init__(self) -> None:
-        super().__init__("You asked for this payment yourself; somebody else has to decide.")
+        super().__init__(
+            "You requested this payment yourself; another approver has to approve or reject it."
+        )
 
 
 class RefundTooLarge(Invalid):
-    """No more can be asked back than was paid and is not yet refunded or asked for.
+    """No more can be refunded than was paid and is not yet refunded or requested.
 
     `left_cny` is how much that is.
     """
@@ -51,19 +53,19 @@ class RefundTooLarge(Invalid):
                 f"{money.text(left_fen)}."
             )
         else:
-            detail = "Nothing is left to refund: all of it was refunded or asked for already."
+            detail = "Nothing is left to refund: all of it was refunded or requested already."
         super().__init__(detail, left_cny=money.show(left_fen))
 
 
 class RefundRefused(Invalid):
-    """The platform refuses this refund; `upstream` has its own words. Nothing was asked for."""
+    """The platform rejects this refund; `upstream` has its own code. Nothing was requested."""
 
     code = "refund_refused"
-    title = "The platform refuses this refund"
+    title = "The platform rejects this refund"
 
     def __init__(self, rejected: Rejected) -> None:
         super().__init__(
-            f"{rejected.platform} refuses this refund: {rejected.message}",
+            f"{rejected.platform} rejects this refund: {rejected.message}",
             upstream=upstream(rejected),
         )
 
@@ -84,7 +86,7 @@ class PaymentAccountLocked(Conflict, AccountLocked):
 
 
 class ApproverNotIndependent(Conflict):
-    """The same person may be behind the request and the approval: somebody else has to approve it.
+    """The same person may be behind the request and the approval: another approver has to act.
 
     Within the last 24 hours, whoever requested this payment (or set the password of the account
     that did) also gave your account its role or its password, or unlocked it. Another approver can

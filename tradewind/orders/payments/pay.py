@@ -85,13 +85,13 @@ async def _read_and_commit(db: Database, connector: Connector, order: Order) -> 
         accounts = await account_sql.share_accounts(tx, [order.account_id])
         account_locked = accounts[order.account_id].locked_at is not None
 
-        def plan(known: Order) -> Advance:
+        def plan(latest: Order) -> Advance:
             nonlocal sent_before
-            sent_before = known.payment_status is PaymentStatus.PROCESSING
-            planned = advance.by_platform(known, parts, _PAY)
+            sent_before = latest.payment_status is PaymentStatus.PROCESSING
+            planned = advance.by_platform(latest, parts, _PAY)
             if account_locked or not _may_be_sent(planned.end):
                 return planned
-            return planned.then(decide.payment_sent(planned.end, known.now), _PAY)
+            return planned.then(decide.payment_sent(planned.end, latest.now), _PAY)
 
         order = await advance.unlocked(tx, order, plan)
     return _Prepared(order, sent_before, account_locked)
@@ -190,8 +190,8 @@ async def _record(
     """Save the state of the order there: it decides whether a payment that failed is paid."""
     parts = await connector.read_many(order.order_ids)
 
-    def plan(known: Order) -> Advance:
-        planned = advance.by_platform(known, parts, _PAY)
+    def plan(latest: Order) -> Advance:
+        planned = advance.by_platform(latest, parts, _PAY)
         if failure is None or planned.end.payment_status is not PaymentStatus.PROCESSING:
             return planned
         return planned.then(decide.payment_failed(planned.end, failure), _PAY)

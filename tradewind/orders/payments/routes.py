@@ -84,7 +84,7 @@ async def request_order_payment(
     modes: PayModes,
     db: Database,
 ) -> Response:
-    """Ask for an order to be paid. Somebody else has to approve it.
+    """Request the payment of an order. Another person has to approve it.
 
     The request is for what the order costs now. If that changes before it is paid, the request is
     `superseded` and `payment_status` is `unpaid` again.
@@ -94,13 +94,10 @@ async def request_order_payment(
         where = location("orders", ids.ORDER.show(order_id), "payments")
         return Response(PaymentOut.of(payment), 201, [where])
 
-    actor, by, seen = (
-        Actor.of(caller, request),
-        Person.of(caller),
-        body.amount_fen if body else None,
-    )
+    actor, by = Actor.of(caller, request), Person.of(caller)
+    amount_fen = body.amount_fen if body else None
     stored = StoredResponse(idempotency_key, show)
-    return show(await request_payment(db, actor, by, order_id, modes, seen, stored))
+    return show(await request_payment(db, actor, by, order_id, modes, amount_fen, stored))
 
 
 @routes.delete("/{id}/payment", returns=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
@@ -111,7 +108,7 @@ async def withdraw_order_payment(
     request: Request,
     db: Database,
 ) -> Response:
-    """Take back a payment request that nobody has decided about yet."""
+    """Withdraw a payment request that is not approved or rejected yet."""
 
     def show(payment: PaymentRequest) -> Response:
         return Response(PaymentOut.of(payment), 200)
@@ -170,7 +167,7 @@ async def request_refund(
     background_tasks: BackgroundTasks,
     db: Database,
 ) -> Response:
-    """Ask the seller for money back, all of it or a part.
+    """Request a refund from the seller, of all or a part.
 
     The refund is `requested` until the seller decides. `payment_status` becomes
     `partially_refunded` or `refunded` when the money is back.
@@ -204,8 +201,8 @@ async def list_payments(
 ) -> Page[PaymentWithOrderOut]:
     """List payments of all accounts, with their orders.
 
-    Without a filter it is the queue: what waits for a decision, those first that have the least
-    time left before the platform closes the order. With one, the latest come first.
+    Without a filter it is the queue: what waits for approval, the least time left before the
+    platform closes the order first. With a filter, the newest come first.
     """
     if query.status is None and query.order is None:
         waiting = await sql.list_queue(
@@ -240,7 +237,7 @@ async def list_payments(
 async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
-    """Look at a payment request of any account, with its order."""
+    """Get a payment request of any account, with its order."""
     payment = await sql.find_payment(db, payment_id)
     if payment is None:
         raise ResourceNotFound(ids.PAYMENT)
@@ -271,19 +268,16 @@ async def approve_payment(
     request: Request,
     db: Database,
 ) -> Response:
-    """Approve a payment that somebody else asked for.
+    """Approve a payment that another person requested.
 
     Send the `amount_cny` that you saw: if it is another by now, nothing is approved. What was
     approved is paid exactly once, and not at all if its amount changes first. While an operator has
     locked the account of the order, nothing of it can be approved.
     """
-    actor, by, seen = (
-        Actor.of(caller, request),
-        Person.of(caller),
-        body.amount_fen if body else None,
-    )
+    actor, by = Actor.of(caller, request), Person.of(caller)
+    amount_fen = body.amount_fen if body else None
     stored = StoredResponse(idempotency_key, _decided)
-    return _decided(await approving.approve(db, actor, by, payment_id, seen, stored))
+    return _decided(await approving.approve(db, actor, by, payment_id, amount_fen, stored))
 
 
 @approvals.post(
@@ -299,7 +293,7 @@ async def reject_payment(
     request: Request,
     db: Database,
 ) -> Response:
-    """Reject a payment that somebody else asked for, and say why."""
+    """Reject a payment that another person requested, with a reason."""
     actor, by = Actor.of(caller, request), Person.of(caller)
     stored = StoredResponse(idempotency_key, _decided)
     return _decided(await approving.reject(db, actor, by, payment_id, body.reason, stored))

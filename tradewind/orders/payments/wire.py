@@ -27,7 +27,7 @@ _Time = clock.Timestamp
 
 
 class FailureOut(Output):
-    """Why it was refused for good."""
+    """Why it was rejected for good."""
 
     code: Annotated[str, Meta(examples=["out_of_stock"])]
     message: Annotated[str, Meta(examples=["Not enough in stock."])]
@@ -51,7 +51,7 @@ class PersonOut(Output):
 
 
 class RefundOut(Output):
-    """Money that is asked back. `failure` is there when the platform never heard of it."""
+    """A refund. `failure` is there when the platform never got it."""
 
     id: Annotated[
         str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
@@ -165,7 +165,7 @@ class PaymentsQuery(PageQuery):
 
 
 class PaymentIn(Input):
-    """What the buyer looked at."""
+    """The amount that the buyer saw."""
 
     amount_cny: Annotated[
         CnyIn | None,
@@ -178,11 +178,11 @@ class PaymentIn(Input):
 
 
 class ApproveIn(PaymentIn):
-    """What the approver looked at."""
+    """The amount that the approver saw."""
 
 
 class RejectIn(Input):
-    """Why not."""
+    """Why it is rejected."""
 
     reason: Annotated[
         str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK, examples=["Too expensive."])
@@ -190,7 +190,7 @@ class RejectIn(Input):
 
 
 class RefundIn(Input):
-    """How much to ask back, and why."""
+    """How much to refund, and why."""
 
     type: RefundKind
     reason: Annotated[
@@ -228,7 +228,7 @@ class RefundIn(Input):
         """Refuse a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""
         if self.amount_cny == 0 and not self.freight_cny:
             message = (
-                f"Must be more than {money.text(0)}; leave it out to ask for everything that is "
+                f"Must be more than {money.text(0)}; leave it out to request everything that is "
                 "left."
             )
             yield FieldError("/amount_cny", message)
