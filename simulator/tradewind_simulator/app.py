@@ -12,13 +12,22 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import structlog
 
-from tradewind_simulator import answers, apps, control, lifeline, oauth, pages, perform, sender
+from tradewind_simulator import (
+    apps,
+    control,
+    oauth,
+    pages,
+    parent_death,
+    perform,
+    responses,
+    sender,
+)
 from tradewind_simulator.alibaba import errors as alibaba_errors
 from tradewind_simulator.alibaba import gateway as alibaba
 from tradewind_simulator.alibaba import oauth as alibaba_oauth
-from tradewind_simulator.answers import Answer
-from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator.calls import Call, DialectFormat, GatewayError, Operation
 from tradewind_simulator.model import App
+from tradewind_simulator.responses import Response
 from tradewind_simulator.sandbox import Options, Sandbox
 from tradewind_simulator.taobao import errors as taobao_errors
 from tradewind_simulator.taobao import gateway as taobao
@@ -53,21 +62,21 @@ class Request(msgspec.Struct):
 
     def params(self) -> dict[str, str]:
         """The query and the form together; a JSON object counts as a form."""
-        found = dict(parse_qsl(self.query, keep_blank_values=True))
+        params = dict(parse_qsl(self.query, keep_blank_values=True))
         if self.headers.get("content-type", "").startswith("application/json"):
-            return found | _flat(self.body)
+            return params | _flat(self.body)
         form = parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True)
-        return found | dict(form)
+        return params | dict(form)
 
 
 def _flat(body: bytes) -> dict[str, str]:
     try:
-        given = msgspec.json.decode(body or b"{}", type=dict[str, Any])
+        values = msgspec.json.decode(body or b"{}", type=dict[str, Any])
     except msgspec.MsgspecError:
         return {}
     return {
         name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        for name, value in given.items()
+        for name, value in values.items()
     }
 
 
@@ -89,7 +98,7 @@ def options() -> Options:
 def create(chosen: Options | None = None) -> Asgi:
     """The application; granian calls this without arguments."""
     if chosen is None:
-        lifeline.hold()
+        parent_death.exit_with_parent()
     sandbox = Sandbox(chosen or options())
     tasks: list[asyncio.Task[None]] = []
 
@@ -131,14 +140,14 @@ async def _tick(sandbox: Sandbox) -> None:
 async def _serve(sandbox: Sandbox, scope: Scope, receive: Receive, send: Send) -> None:
     request = await _read(scope, receive)
     if request is None:
-        await _answer(answers.json({"error": "The request is too large."}, 413), receive, send)
+        await _answer(responses.json({"error": "The request is too large."}, 413), receive, send)
         return
     try:
-        answer = await _route(sandbox, request)
+        response = await _route(sandbox, request)
     except Exception:
         log.exception("sandbox.failed", method=request.method, path=request.path)
-        answer = answers.json({"error": "The sandbox itself failed; its log says why."}, 500)
-    await _answer(answer, receive, send)
+        response = responses.json({"error": "The sandbox itself failed; its log says why."}, 500)
+    await _answer(response, receive, send)
 
 
 async def _read(scope: Scope, receive: Receive) -> Request | None:
@@ -155,38 +164,38 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
     return Request(scope["method"], scope["path"], query, headers, body)
 
 
-async def _route(sandbox: Sandbox, request: Request) -> Answer:
+async def _route(sandbox: Sandbox, request: Request) -> Response:
     for prefix, serve in _PREFIXES.items():
         if request.path.startswith(prefix):
             return await serve(sandbox, request)
     if request.path == "/order/cashier.htm" and request.method == "POST":
         return pages.pay(sandbox, request.query)
-    shown = request.method in ("GET", "HEAD")
-    found = pages.show(sandbox, request.path, request.query) if shown else None
-    return found or answers.json({"error": f"Nothing at {request.path}."}, 404)
+    is_read = request.method in ("GET", "HEAD")
+    page = pages.show(sandbox, request.path, request.query) if is_read else None
+    return page or responses.json({"error": f"Nothing at {request.path}."}, 404)
 
 
-async def _health(_: Sandbox, __: Request) -> Answer:
-    return answers.json({"status": "ok"})
+async def _health(_: Sandbox, __: Request) -> Response:
+    return responses.json({"status": "ok"})
 
 
-async def _control(sandbox: Sandbox, request: Request) -> Answer:
+async def _control(sandbox: Sandbox, request: Request) -> Response:
     if not _same_origin(request):
-        return answers.json({"error": "Other sites may not use the control API."}, 403)
+        return responses.json({"error": "Other sites may not use the control API."}, 403)
     words = request.path.removeprefix("/_control/")
     query = dict(parse_qsl(request.query))
     return control.handle(sandbox, request.method, words, query, request.body)
 
 
-async def _authorize(sandbox: Sandbox, request: Request) -> Answer:
+async def _authorize(sandbox: Sandbox, request: Request) -> Response:
     return oauth.authorize(sandbox, request.params())
 
 
-async def _alibaba_token(sandbox: Sandbox, request: Request) -> Answer:
+async def _alibaba_token(sandbox: Sandbox, request: Request) -> Response:
     return alibaba_oauth.token(sandbox, request.path.rpartition("/")[2], request.params())
 
 
-async def _taobao_token(sandbox: Sandbox, request: Request) -> Answer:
+async def _taobao_token(sandbox: Sandbox, request: Request) -> Response:
     return taobao_oauth.token(sandbox, request.path.removeprefix("/rest"), request.params())
 
 
@@ -196,7 +205,7 @@ def _same_origin(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-async def _alibaba(sandbox: Sandbox, request: Request) -> Answer:
+async def _alibaba(sandbox: Sandbox, request: Request) -> Response:
     params = request.params()
     path = request.path.removeprefix("/openapi/")
     try:
@@ -204,12 +213,12 @@ async def _alibaba(sandbox: Sandbox, request: Request) -> Answer:
         call = _call(sandbox, app, params, request, alibaba_errors.missing)
         _pace(sandbox, call, alibaba_errors.TOO_MANY)
         alibaba.admit(call, operation)
-    except Rejected as rejected:
-        return _rejected(sandbox, alibaba.FACE, rejected)
-    return await _perform(sandbox, alibaba.FACE, operation, call)
+    except GatewayError as error:
+        return _gateway_error(sandbox, alibaba.FORMAT, error)
+    return await _perform(sandbox, alibaba.FORMAT, operation, call)
 
 
-async def _taobao(sandbox: Sandbox, request: Request) -> Answer:
+async def _taobao(sandbox: Sandbox, request: Request) -> Response:
     params = request.params()
     path = request.path.removeprefix("/rest")
     try:
@@ -217,14 +226,14 @@ async def _taobao(sandbox: Sandbox, request: Request) -> Answer:
         call = _call(sandbox, app, params, request, taobao_errors.missing)
         _pace(sandbox, call, taobao_errors.TOO_MANY)
         taobao.admit(call, operation)
-    except Rejected as rejected:
-        return _rejected(sandbox, taobao.FACE, rejected)
-    return await _perform(sandbox, taobao.FACE, operation, call)
+    except GatewayError as error:
+        return _gateway_error(sandbox, taobao.FORMAT, error)
+    return await _perform(sandbox, taobao.FORMAT, operation, call)
 
 
-def _pace(sandbox: Sandbox, call: Call, refusal: tuple[str, str]) -> None:
+def _pace(sandbox: Sandbox, call: Call, too_many: tuple[str, str]) -> None:
     if not sandbox.limits.allow(call.app.name, call.real):
-        raise Rejected(*refusal)
+        raise GatewayError(*too_many)
 
 
 def _call(
@@ -232,7 +241,7 @@ def _call(
     app: App,
     params: dict[str, str],
     request: Request,
-    missing: Callable[[str], Rejected],
+    missing: Callable[[str], GatewayError],
 ) -> Call:
     return Call(
         world=sandbox.world,
@@ -246,29 +255,33 @@ def _call(
     )
 
 
-def _rejected(sandbox: Sandbox, face: Face, rejected: Rejected) -> Answer:
-    sandbox.world.counters[f"rejected.{rejected.code}"] += 1
-    return face.error(rejected.code, rejected.message, 0)
+def _gateway_error(
+    sandbox: Sandbox, dialect_format: DialectFormat, error: GatewayError
+) -> Response:
+    sandbox.world.counters[f"rejected.{error.code}"] += 1
+    return dialect_format.error(error.code, error.message, 0)
 
 
-async def _perform(sandbox: Sandbox, face: Face, operation: Operation, call: Call) -> Answer:
+async def _perform(
+    sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
+) -> Response:
     """In a task of its own, so that it goes on though the client leaves."""
     return await asyncio.shield(
-        asyncio.ensure_future(perform.perform(sandbox, face, operation, call))
+        asyncio.ensure_future(perform.perform(sandbox, dialect_format, operation, call))
     )
 
 
-async def _answer(answer: Answer, receive: Receive, send: Send) -> None:
-    if answer.silence is not None:
-        await _be_silent(answer.silence, receive, send)
+async def _answer(response: Response, receive: Receive, send: Send) -> None:
+    if response.silence is not None:
+        await _be_silent(response.silence, receive, send)
         return
     headers = [
-        (b"content-type", answer.content_type),
-        (b"content-length", str(len(answer.body)).encode()),
-        *answer.headers,
+        (b"content-type", response.content_type),
+        (b"content-length", str(len(response.body)).encode()),
+        *response.headers,
     ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body})
 
 
 async def _be_silent(seconds: float, receive: Receive, send: Send) -> None:
@@ -286,7 +299,7 @@ async def _be_silent(seconds: float, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"", "more_body": True})
 
 
-_PREFIXES: dict[str, Callable[[Sandbox, Request], Awaitable[Answer]]] = {
+_PREFIXES: dict[str, Callable[[Sandbox, Request], Awaitable[Response]]] = {
     "/openapi/param2/": _alibaba,
     "/openapi/http/1/system.oauth2/getToken/": _alibaba_token,
     "/rest/auth/token/": _taobao_token,

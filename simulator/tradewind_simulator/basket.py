@@ -99,42 +99,42 @@ def pick(
     chosen: list[tuple[Wanted, Product, Sku]] = []
     pieces: dict[int, int] = defaultdict(int)
     of_sku: dict[int, int] = defaultdict(int)
-    for one in wanted:
-        product = shop.products.get(one.product)
+    for line in wanted:
+        product = shop.products.get(line.product)
         if product is None or not product.listed:
-            problems.append(Problem(one, NO_ONLINE_TRADE))
+            problems.append(Problem(line, NO_ONLINE_TRADE))
             continue
-        sku = _sku(product, one)
+        sku = _sku(product, line)
         if sku is None:
-            code = BAD_SPEC if one.spec or one.sku else SEVERAL_SELLERS
-            problems.append(Problem(one, code))
+            code = BAD_SPEC if line.spec or line.sku else SEVERAL_SELLERS
+            problems.append(Problem(line, code))
             continue
-        chosen.append((one, product, sku))
-        pieces[product.id] += one.quantity
-        of_sku[sku.id] += one.quantity
+        chosen.append((line, product, sku))
+        pieces[product.id] += line.quantity
+        of_sku[sku.id] += line.quantity
     picked: list[Picked] = []
-    for one, product, sku in chosen:
+    for line, product, sku in chosen:
         price = _price(product, sku, pieces[product.id], creating=creating)
         gone = creating and product.magic == magic.SELLS_OUT
         if gone or of_sku[sku.id] > shop.left(sku):
-            problems.append(Problem(one, NO_STOCK))
+            problems.append(Problem(line, NO_STOCK))
         elif pieces[product.id] < product.minimum:
-            problems.append(Problem(one, BELOW_MINIMUM))
+            problems.append(Problem(line, BELOW_MINIMUM))
         elif pieces[product.id] % product.batch:
-            problems.append(Problem(one, MIXED_BATCH))
+            problems.append(Problem(line, MIXED_BATCH))
         elif price == 0:
-            problems.append(Problem(one, ZERO_PRICE))
+            problems.append(Problem(line, ZERO_PRICE))
         else:
-            picked.append(Picked(product, sku, one.quantity, price))
+            picked.append(Picked(product, sku, line.quantity, price))
     return picked, problems
 
 
-def _sku(product: Product, one: Wanted) -> Sku | None:
+def _sku(product: Product, line: Wanted) -> Sku | None:
     """A product without choices needs no spec; one with choices does."""
-    if not one.spec and not one.sku:
+    if not line.spec and not line.sku:
         return product.skus[0] if len(product.skus) == 1 else None
     for sku in product.skus:
-        if (one.spec and sku.spec == one.spec) or (one.sku and sku.id == one.sku):
+        if (line.spec and sku.spec == line.spec) or (line.sku and sku.id == line.sku):
             return sku
     return None
 
@@ -153,38 +153,38 @@ def _price(product: Product, sku: Sku, pieces: int, *, creating: bool) -> int:
 
 
 def sellers_of(picked: Iterable[Picked]) -> set[int]:
-    return {one.product.seller for one in picked}
+    return {item.product.seller for item in picked}
 
 
 def parts(shop: Shop, picked: Sequence[Picked], province: str) -> list[Part]:
     """By seller; and what is magic that way becomes two orders, line by line or in halves."""
     by_seller: dict[int, list[Picked]] = defaultdict(list)
-    for one in picked:
-        by_seller[one.product.seller].append(one)
-    made: list[Part] = []
+    for item in picked:
+        by_seller[item.product.seller].append(item)
+    split_parts: list[Part] = []
     for seller, theirs in by_seller.items():
-        made += [_part(shop.sellers[seller], half, province) for half in _halves(theirs)]
-    return made
+        split_parts += [_part(shop.sellers[seller], half, province) for half in _halves(theirs)]
+    return split_parts
 
 
 def _halves(picked: list[Picked]) -> list[list[Picked]]:
-    if not any(one.product.magic == magic.SPLITS for one in picked):
+    if not any(item.product.magic == magic.SPLITS for item in picked):
         return [picked]
     if len(picked) > 1:
         return [picked[:1], picked[1:]]
-    one = picked[0]
-    less = one.quantity // 2
+    item = picked[0]
+    less = item.quantity // 2
     if less == 0:
         return [picked]
     return [
-        [Picked(one.product, one.sku, one.quantity - less, one.price_fen)],
-        [Picked(one.product, one.sku, less, one.price_fen)],
+        [Picked(item.product, item.sku, item.quantity - less, item.price_fen)],
+        [Picked(item.product, item.sku, less, item.price_fen)],
     ]
 
 
 def _part(seller: Seller, picked: list[Picked], province: str) -> Part:
-    goods = sum(one.amount_fen for one in picked)
-    grams = sum(one.product.grams * one.quantity for one in picked)
+    goods = sum(item.amount_fen for item in picked)
+    grams = sum(item.product.grams * item.quantity for item in picked)
     off = seller.off_from_fen is not None and goods >= seller.off_from_fen
     return Part(
         seller=seller,
@@ -197,4 +197,4 @@ def _part(seller: Seller, picked: list[Picked], province: str) -> Part:
 
 def line_discounts(part: Part) -> list[int]:
     """The discount of a part, shared out over its lines."""
-    return money.shares(part.discount_fen, [one.amount_fen for one in part.picked])
+    return money.shares(part.discount_fen, [item.amount_fen for item in part.picked])

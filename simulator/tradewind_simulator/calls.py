@@ -6,16 +6,16 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tradewind_simulator.answers import Answer, Refused
 from tradewind_simulator.model import App
 from tradewind_simulator.notices import Notices
+from tradewind_simulator.responses import BusinessError, Response
 from tradewind_simulator.tokens import Tokens
 from tradewind_simulator.world import World
 
 T = TypeVar("T")
 
 
-class Rejected(Exception):
+class GatewayError(Exception):
     """The gateway turns a call away before it reaches an operation."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -33,7 +33,7 @@ class Call(Struct):
     app: App
     params: dict[str, str]
     base: str
-    missing: Callable[[str], Rejected]
+    missing: Callable[[str], GatewayError]
     at: float = 0.0
     real: float = 0.0
 
@@ -67,14 +67,14 @@ class Operation(Struct, frozen=True):
     name: str
     alias: str
     run: Callable[[Call], Any]
-    refuse: Callable[[Refused], Any]
+    error_body: Callable[[BusinessError], Any]
     needs_token: bool = True
 
 
-class Face(Struct, frozen=True):
+class DialectFormat(Struct, frozen=True):
     """How a dialect says no: at its gateway, and in which codes."""
 
-    error: Callable[[str, str, int], Answer]
+    error: Callable[[str, str, int], Response]
     is_gateway_code: Callable[[str], bool]
     bad_signature: tuple[str, str]
-    encode: Callable[[Any], Answer]
+    encode: Callable[[Any], Response]

@@ -69,7 +69,7 @@ def _product(
     minimum = chance.choices([1, 2, 3, 5, 10], weights=[6, 3, 2, 1, 1])[0]
     batch = 10 if minimum == 10 and chance.random() < 0.5 else 1  # noqa: PLR2004
     sold = int(10 ** chance.uniform(0.5, 4.6))
-    steps = _steps(price, minimum, one=quote is Quote.BY_SKU)
+    steps = _steps(price, minimum, single=quote is Quote.BY_SKU)
     return Product(
         id=number,
         seller=seller.id,
@@ -100,8 +100,8 @@ def _price(chance: random.Random, kind: Kind) -> int:
     return max(100, fen // 100 * 100 - chance.choice([20, 50, 0, 10]))
 
 
-def _steps(price: int, minimum: int, *, one: bool) -> tuple[Step, ...]:
-    if one:
+def _steps(price: int, minimum: int, *, single: bool) -> tuple[Step, ...]:
+    if single:
         return (Step(minimum, price),)
     starts = (minimum, minimum * 20 if minimum > 1 else 30, minimum * 100 if minimum > 1 else 200)
     return tuple(

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tradewind_simulator import answers, magic, steps
-from tradewind_simulator.answers import Answer
+from tradewind_simulator import magic, responses, steps
 from tradewind_simulator.clock import FASTEST
 from tradewind_simulator.faults import Fault, Mode
 from tradewind_simulator.model import Dialect, Order
 from tradewind_simulator.notices import Notice, Target
-from tradewind_simulator.orders import NotNow
+from tradewind_simulator.orders import StepNotPossible
+from tradewind_simulator.responses import Response
 from tradewind_simulator.sandbox import Sandbox
 from tradewind_simulator.steps import STEPS, Details
 
@@ -22,7 +22,7 @@ _SHOWN = 1_000
 _MOST_DUPLICATES = 20
 
 
-class _Wrong(Exception):
+class _BadRequest(Exception):
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
         self.status = status
@@ -72,15 +72,17 @@ class _PushIn(Struct, forbid_unknown_fields=True):
     window_seconds: float = 1.0
 
 
-def handle(sandbox: Sandbox, method: str, path: str, query: dict[str, str], body: bytes) -> Answer:
+def handle(
+    sandbox: Sandbox, method: str, path: str, query: dict[str, str], body: bytes
+) -> Response:
     """Answer one call below `/_control`."""
     sandbox.settle()
     try:
-        return answers.json(_route(sandbox, method, path.strip("/").split("/"), query, body))
-    except _Wrong as wrong:
-        return answers.json({"error": str(wrong)}, wrong.status)
-    except NotNow as error:
-        return answers.json({"error": str(error), "status": error.order.status}, 409)
+        return responses.json(_route(sandbox, method, path.strip("/").split("/"), query, body))
+    except _BadRequest as wrong:
+        return responses.json({"error": str(wrong)}, wrong.status)
+    except StepNotPossible as error:
+        return responses.json({"error": str(error), "status": error.order.status}, 409)
 
 
 def _route(
@@ -98,7 +100,7 @@ def _route(
         case _:
             handler = _ROUTES.get((method, "/".join(words)))
             if handler is None:
-                raise _Wrong(f"No such control: {method} /_control/{'/'.join(words)}", 404)
+                raise _BadRequest(f"No such control: {method} /_control/{'/'.join(words)}", 404)
             return handler(sandbox, body)
 
 
@@ -106,41 +108,41 @@ def _read(body: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except msgspec.MsgspecError as error:
-        raise _Wrong(str(error)) from None
+        raise _BadRequest(str(error)) from None
 
 
 def _order(sandbox: Sandbox, number: str) -> Order:
     order = sandbox.world.orders.get(int(number)) if number.isdecimal() else None
     if order is None:
-        raise _Wrong(f"No order {number}.", 404)
+        raise _BadRequest(f"No order {number}.", 404)
     return order
 
 
 def _advance(sandbox: Sandbox, order: Order, wanted: _AdvanceIn) -> Any:
     if wanted.to not in STEPS:
-        raise _Wrong(f"`to` is one of {', '.join(STEPS)}.")
+        raise _BadRequest(f"`to` is one of {', '.join(STEPS)}.")
     refund = wanted.refund.removeprefix("TQ")
     if refund and not refund.isdecimal():
-        raise _Wrong("`refund` is the id of a refund.")
+        raise _BadRequest("`refund` is the id of a refund.")
     details = Details(wanted.fen, wanted.freight_fen, int(refund or 0), wanted.with_return)
     return show(steps.take(sandbox.world, order, sandbox.now(), wanted.to, details))
 
 
 def show(order: Order) -> dict[str, Any]:
     """An order with its sums, its ids as strings."""
-    shown: dict[str, Any] = msgspec.to_builtins(order)
-    shown.pop("type", None)
-    shown |= {
+    document: dict[str, Any] = msgspec.to_builtins(order)
+    document.pop("type", None)
+    document |= {
         "id": str(order.id),
         "total_fen": order.total_fen,
         "refunded_fen": order.refunded_fen,
         "pay_before": order.pay_before,
     }
-    for line in shown["lines"]:
+    for line in document["lines"]:
         line["id"] = str(line["id"])
-    for refund in shown["refunds"]:
+    for refund in document["refunds"]:
         refund["id"] = str(refund["id"])
-    return shown
+    return document
 
 
 def _state(sandbox: Sandbox, query: dict[str, str]) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def _state(sandbox: Sandbox, query: dict[str, str]) -> dict[str, Any]:
     wanted = query.get("reference")
     orders = [
         order
-        for order in sorted(world.orders.values(), key=lambda one: -one.id)
+        for order in sorted(world.orders.values(), key=lambda each: -each.id)
         if wanted is None or order.reference == wanted
     ]
     return {
@@ -157,11 +159,11 @@ def _state(sandbox: Sandbox, query: dict[str, str]) -> dict[str, Any]:
         "orders_total": len(orders),
         "orders": [show(order) for order in orders[:_SHOWN]],
         "ledger": [
-            {**msgspec.to_builtins(one), "id": str(one.id), "order": str(one.order)}
-            for one in reversed(world.ledger[-_SHOWN:])
+            {**msgspec.to_builtins(entry), "id": str(entry.id), "order": str(entry.order)}
+            for entry in reversed(world.ledger[-_SHOWN:])
         ],
         "counters": dict(world.counters),
-        "notices": [_notice(one) for one in list(sandbox.notices.log)[-_SHOWN:]],
+        "notices": [_notice(notice) for notice in list(sandbox.notices.log)[-_SHOWN:]],
         "notices_waiting": sandbox.notices.waiting,
         "faults": msgspec.to_builtins(sandbox.faults.wanted),
         "per_second": sandbox.limits.per_second,
@@ -176,7 +178,7 @@ def _notice(notice: Notice) -> dict[str, Any]:
         "order": str(notice.order),
         "topic": notice.topic,
         "born": notice.born,
-        "answers": notice.answers,
+        "answers": notice.responses,
         "delivered": notice.delivered,
     }
 
@@ -197,9 +199,9 @@ def _get_clock(sandbox: Sandbox, _: bytes) -> dict[str, Any]:
 def _set_clock(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
     wanted = _read(body, _ClockIn)
     if wanted.speed is not None and not 0 <= wanted.speed <= FASTEST:
-        raise _Wrong(f"`speed` is between 0 and {FASTEST:.0f}.")
+        raise _BadRequest(f"`speed` is between 0 and {FASTEST:.0f}.")
     if wanted.advance_seconds is not None and not 0 <= wanted.advance_seconds <= 1e9:  # noqa: PLR2004
-        raise _Wrong("`advance_seconds` is not below 0: time does not run backwards.")
+        raise _BadRequest("`advance_seconds` is not below 0: time does not run backwards.")
     if wanted.speed is not None:
         sandbox.run_at(wanted.speed)
     if wanted.advance_seconds is not None:
@@ -215,7 +217,7 @@ def _reset(sandbox: Sandbox, _: bytes) -> dict[str, Any]:
 def _add_fault(sandbox: Sandbox, body: bytes) -> Any:
     wanted = _read(body, _FaultIn)
     if not 0 <= wanted.rate <= 1 or not 0 <= wanted.seconds <= 3_600:  # noqa: PLR2004
-        raise _Wrong("`rate` is between 0 and 1, `seconds` between 0 and 3600.")
+        raise _BadRequest("`rate` is between 0 and 1, `seconds` between 0 and 3600.")
     fault = msgspec.convert(wanted, Fault, from_attributes=True)
     sandbox.faults.add(fault)
     return msgspec.to_builtins(fault)
@@ -232,7 +234,7 @@ def _get_faults(sandbox: Sandbox, _: bytes) -> dict[str, Any]:
 def _expire(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
     wanted = _read(body, _ExpireIn)
     if wanted.app is not None and wanted.app not in sandbox.world.apps:
-        raise _Wrong(f"No app {wanted.app}.")
+        raise _BadRequest(f"No app {wanted.app}.")
     ended = sandbox.tokens.expire(time.time(), wanted.app, refresh=wanted.refresh)
     return {"expired": ended}
 
@@ -240,7 +242,7 @@ def _expire(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
 def _limit(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
     wanted = _read(body, _LimitsIn)
     if wanted.per_second is not None and wanted.per_second <= 0:
-        raise _Wrong("`per_second` is above 0, or null for no limit.")
+        raise _BadRequest("`per_second` is above 0, or null for no limit.")
     sandbox.limits.set(wanted.per_second)
     return {"per_second": wanted.per_second}
 
@@ -255,11 +257,11 @@ def _push(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
         and (wanted.dialect is None or app.dialect is wanted.dialect)
     ]
     if not apps:
-        raise _Wrong("No app is meant by that.")
+        raise _BadRequest("No app is meant by that.")
     if not wanted.url.startswith(("http://", "https://")):
-        raise _Wrong("`url` begins with http:// or https://.")
+        raise _BadRequest("`url` begins with http:// or https://.")
     if not 0 <= wanted.duplicates <= _MOST_DUPLICATES or not 0 <= wanted.window_seconds <= 60:  # noqa: PLR2004
-        raise _Wrong("`duplicates` is 0 to 20, `window_seconds` 0 to 60.")
+        raise _BadRequest("`duplicates` is 0 to 20, `window_seconds` 0 to 60.")
     for app in apps:
         url = wanted.url.replace("{app}", app.name)
         target = Target(

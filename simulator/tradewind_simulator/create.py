@@ -27,15 +27,17 @@ def create(
 def _one(
     world: World, app: str, part: Part, address: Address, reference: str, remark: str, at: float
 ) -> Order:
-    spells = {picked.product.magic for picked in part.picked}
+    magic_words = {picked.product.magic for picked in part.picked}
     building = world.apps[app].dialect is Dialect.TAOBAO
-    seconds = magic.SHORT_DEADLINE_SECONDS if magic.SHORT_DEADLINE in spells else world.pay_seconds
+    seconds = (
+        magic.SHORT_DEADLINE_SECONDS if magic.SHORT_DEADLINE in magic_words else world.pay_seconds
+    )
     due = [Due(at + seconds, "expire")]
     if building:
         due.append(Due(at + BUILD_SECONDS, "build"))
-    if magic.SELLER_CLOSES in spells:
+    if magic.SELLER_CLOSES in magic_words:
         due.append(Due(at + magic.SOON_SECONDS, "close_by_seller"))
-    if magic.PRICE_MODIFIED in spells:
+    if magic.PRICE_MODIFIED in magic_words:
         due.append(Due(at + magic.SOON_SECONDS, "raise_price"))
     order = Order(
         id=world.ids.next(),

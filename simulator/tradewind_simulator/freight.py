@@ -12,7 +12,7 @@ _OTHER = (
 _KILO = 1_000
 
 
-def known(province: str) -> bool:
+def is_province(province: str) -> bool:
     return province.startswith((*_NEAR, *_OTHER, *_FAR, *_ABROAD))
 
 

@@ -38,7 +38,7 @@ class Notice(Struct):
     born: float
     headers: dict[str, str]
     body: str
-    answers: list[int]
+    responses: list[int]
     data: dict[str, Any]
     delivered: bool = False
     confirmed: bool = False
@@ -90,7 +90,7 @@ class Notices:
 
     def done(self, notice: Notice, tries: int, status: int, real: float) -> None:
         """A 2xx ends it; otherwise twice more, then it waits to be fetched by the replay API."""
-        notice.answers.append(status)
+        notice.responses.append(status)
         if 200 <= status < 300:  # noqa: PLR2004
             notice.delivered = True
         elif tries < len(_RETRY_SECONDS):

@@ -46,7 +46,7 @@ class Change(Struct, frozen=True):
     event: Event | None
 
 
-class NotNow(Exception):
+class StepNotPossible(Exception):
     """The order is not where this could happen to it."""
 
     def __init__(self, order: Order, what: str) -> None:
@@ -61,7 +61,7 @@ def touched(order: Order, at: float) -> Order:
 
 def _need(order: Order, what: str, *allowed: Status) -> None:
     if order.status not in allowed:
-        raise NotNow(order, what)
+        raise StepNotPossible(order, what)
 
 
 def _without(order: Order, *done: str) -> tuple[Due, ...]:
@@ -75,14 +75,14 @@ def build(order: Order, at: float) -> Change:
     return Change(touched(order, at), Event.MADE)
 
 
-def pay(order: Order, at: float, spells: Sequence[str] = ()) -> Change:
+def pay(order: Order, at: float, magic_words: Sequence[str] = ()) -> Change:
     """Paid in full; the seller now has something to send."""
     _need(order, "pay", Status.UNPAID)
     chance = random.Random(order.id)  # noqa: S311 - how long a seller takes, not a secret
     due = [Due(at + chance.uniform(4, 28) * _HOUR, "ship")]
-    if magic.SHIPS_IN_PARTS in spells:
+    if magic.SHIPS_IN_PARTS in magic_words:
         due = [Due(at + magic.SOON_SECONDS, "partial_ship"), Due(at + 2 * _HOUR, "ship")]
-    if magic.SELLER_CLOSES_PAID in spells:
+    if magic.SELLER_CLOSES_PAID in magic_words:
         due = [Due(at + magic.SOON_SECONDS, "close_by_seller")]
     order = replace(
         order,
@@ -101,7 +101,7 @@ def change_price(order: Order, at: float, total_fen: int, freight_fen: int | Non
     """The seller asks for another total: the difference is a discount, below zero for a rise."""
     _need(order, "change_price", Status.UNPAID)
     if total_fen < 1 or (freight_fen is not None and freight_fen < 0):
-        raise NotNow(order, "a price below one fen")
+        raise StepNotPossible(order, "a price below one fen")
     freight = min(order.freight_fen if freight_fen is None else freight_fen, total_fen)
     discount = order.goods_fen + freight - total_fen
     shares = money.shares(discount, [line.price_fen * line.quantity for line in order.lines])
@@ -147,7 +147,7 @@ def partial_ship(order: Order, at: float, parcel: Parcel) -> Change:
     left = [line for line in order.open_lines if line.shipped < line.quantity]
     pieces = sum(line.quantity - line.shipped for line in left)
     if pieces < 2:  # noqa: PLR2004 - nothing would be left
-        raise NotNow(order, "partial_ship of a single piece")
+        raise StepNotPossible(order, "partial_ship of a single piece")
     first = left[0]
     some = (
         first.quantity
@@ -203,7 +203,7 @@ def close_unpaid(order: Order, at: float, by: str, reason: str, event: Event) ->
 def terminate(order: Order, at: float, by: str, reason: str, event: Event) -> Change:
     """Closed after payment; whoever calls this has seen to the money."""
     if order.status in OVER or order.paid_at is None:
-        raise NotNow(order, "terminate")
+        raise StepNotPossible(order, "terminate")
     order = replace(
         order, status=Status.TERMINATED, over_at=at, closed_by=by, close_reason=reason, due=()
     )

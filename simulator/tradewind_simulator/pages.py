@@ -4,10 +4,10 @@ import re
 from html import escape
 from urllib.parse import parse_qs
 
-from tradewind_simulator import answers, images, money, steps
-from tradewind_simulator.answers import Answer
+from tradewind_simulator import images, money, responses, steps
 from tradewind_simulator.model import Order, Status
-from tradewind_simulator.orders import NotNow
+from tradewind_simulator.orders import StepNotPossible
+from tradewind_simulator.responses import Response
 from tradewind_simulator.sandbox import Sandbox
 
 _IMAGE = re.compile(r"/images/(\d{1,18})/(\d{1,2})\.svg")
@@ -19,24 +19,24 @@ _LAYOUT = (
 )
 
 
-def show(sandbox: Sandbox, path: str, query: str) -> Answer | None:
+def show(sandbox: Sandbox, path: str, query: str) -> Response | None:
     """The page at this path; None if there is none."""
     if path == "/":
         return _front(sandbox)
     if path == "/order/cashier.htm":
         return _cashier(sandbox, query)
-    if found := _IMAGE.fullmatch(path):
-        return _image(sandbox, int(found[1]), int(found[2]))
-    if found := _OFFER.fullmatch(path):
-        return _offer(sandbox, int(found[1]))
+    if match := _IMAGE.fullmatch(path):
+        return _image(sandbox, int(match[1]), int(match[2]))
+    if match := _OFFER.fullmatch(path):
+        return _offer(sandbox, int(match[1]))
     return None
 
 
-def _page(title: str, body: str, status: int = 200) -> Answer:
-    return answers.html(_LAYOUT.format(escape(title), body), status)
+def _page(title: str, body: str, status: int = 200) -> Response:
+    return responses.html(_LAYOUT.format(escape(title), body), status)
 
 
-def _front(sandbox: Sandbox) -> Answer:
+def _front(sandbox: Sandbox) -> Response:
     counts = f"{len(sandbox.world.products)} products, {len(sandbox.world.sellers)} sellers"
     return _page(
         "Tradewind sandbox",
@@ -46,15 +46,15 @@ def _front(sandbox: Sandbox) -> Answer:
     )
 
 
-def _image(sandbox: Sandbox, product: int, picture: int) -> Answer | None:
-    found = sandbox.world.products.get(product)
-    if found is None:
+def _image(sandbox: Sandbox, product: int, picture: int) -> Response | None:
+    listed = sandbox.world.products.get(product)
+    if listed is None:
         return None
     cached = ((b"cache-control", b"public, max-age=86400"),)
-    return Answer(images.draw(found, picture), 200, b"image/svg+xml", cached)
+    return Response(images.draw(listed, picture), 200, b"image/svg+xml", cached)
 
 
-def _offer(sandbox: Sandbox, number: int) -> Answer | None:
+def _offer(sandbox: Sandbox, number: int) -> Response | None:
     product = sandbox.world.products.get(number)
     if product is None:
         return None
@@ -72,11 +72,11 @@ def _offer(sandbox: Sandbox, number: int) -> Answer | None:
 
 def _orders(sandbox: Sandbox, query: str) -> list[Order]:
     ids = parse_qs(query).get("orderId", [""])[0].split(";")
-    found = (sandbox.world.orders.get(int(one)) for one in ids if one.isdecimal())
-    return [order for order in found if order is not None]
+    orders = (sandbox.world.orders.get(int(number)) for number in ids if number.isdecimal())
+    return [order for order in orders if order is not None]
 
 
-def _cashier(sandbox: Sandbox, query: str) -> Answer:
+def _cashier(sandbox: Sandbox, query: str) -> Response:
     sandbox.settle()
     orders = _orders(sandbox, query)
     if not orders:
@@ -91,12 +91,12 @@ def _cashier(sandbox: Sandbox, query: str) -> Answer:
     return _page("收银台 Cashier", f"<table>{rows}</table>{button}")
 
 
-def pay(sandbox: Sandbox, query: str) -> Answer:
+def pay(sandbox: Sandbox, query: str) -> Response:
     """The button of the cashier: pays what of these orders can be paid."""
     at = sandbox.settle()
     for order in _orders(sandbox, query):
         try:
             steps.take(sandbox.world, order, at, "pay", steps.Details())
-        except NotNow:
+        except StepNotPossible:
             continue
     return _cashier(sandbox, query)

@@ -11,7 +11,7 @@ from tradewind_simulator.world import World
 SETTLE_SECONDS = 3.0  # of world time, from the acceptance of a batch payment to its outcome
 
 
-class Refusal(StrEnum):
+class PaymentError(StrEnum):
     """Why no money was taken."""
 
     NOT_UNPAID = "ORDER_STATUS_ERROR"
@@ -23,28 +23,28 @@ class Refusal(StrEnum):
 
 def debit(
     world: World, order: Order, at: float, *, operation: str, channel: str, fen: int | None
-) -> Order | Refusal:
+) -> Order | PaymentError:
     """Pay an order from the buyer's account.
 
     The same operation id again takes nothing and succeeds again; another one on a paid order
     is refused.
     """
-    known = world.operation(order.app, operation) if operation else None
-    if known is not None:
-        return order if known.order == order.id else Refusal.OTHER_ORDER
+    earlier = world.operation(order.app, operation) if operation else None
+    if earlier is not None:
+        return order if earlier.order == order.id else PaymentError.OTHER_ORDER
     if order.paid_at is not None:
-        return Refusal.ALREADY_PAID
+        return PaymentError.ALREADY_PAID
     if order.status is not Status.UNPAID:
-        return Refusal.NOT_UNPAID
+        return PaymentError.NOT_UNPAID
     if fen is not None and fen != order.total_fen:
-        return Refusal.WRONG_AMOUNT
-    if magic.PAYMENT_FAILS in world.spells(order):
-        return Refusal.NO_BALANCE
+        return PaymentError.WRONG_AMOUNT
+    if magic.PAYMENT_FAILS in world.magic_words(order):
+        return PaymentError.NO_BALANCE
     return take_money(world, order, at, operation=operation, channel=channel)
 
 
 def take_money(world: World, order: Order, at: float, *, operation: str, channel: str) -> Order:
-    change = orders.pay(order, at, world.spells(order))
+    change = orders.pay(order, at, world.magic_words(order))
     entry = Entry(
         id=world.ids.next(),
         order=order.id,
@@ -59,14 +59,14 @@ def take_money(world: World, order: Order, at: float, *, operation: str, channel
     return world.put(change)
 
 
-def accept(world: World, order: Order, at: float) -> Order | Refusal:
+def accept(world: World, order: Order, at: float) -> Order | PaymentError:
     """A batch payment is accepted at once and made later; accepting twice changes nothing."""
     if order.paid_at is not None:
-        return Refusal.ALREADY_PAID
+        return PaymentError.ALREADY_PAID
     if order.status is not Status.UNPAID:
-        return Refusal.NOT_UNPAID
-    if magic.PAYMENT_FAILS in world.spells(order):
-        return Refusal.NO_BALANCE
+        return PaymentError.NOT_UNPAID
+    if magic.PAYMENT_FAILS in world.magic_words(order):
+        return PaymentError.NO_BALANCE
     if order.paying:
         return order
     accepted = replace(

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tradewind_simulator import answers
-from tradewind_simulator.answers import Answer, Refused
-from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator import responses
+from tradewind_simulator.calls import Call, DialectFormat, GatewayError, Operation
 from tradewind_simulator.faults import Fault, Mode
+from tradewind_simulator.responses import BusinessError, Response
 from tradewind_simulator.sandbox import Sandbox
 
 _HANG_SECONDS = 300.0
@@ -20,74 +20,78 @@ _PAGE_500 = "<html><body><h1>500 Internal Server Error</h1></body></html>"
 _PAGE_GARBAGE = "<html><head><title>系统繁忙</title></head><body>系统繁忙,请稍后再试</body></html>"
 
 
-def do(sandbox: Sandbox, face: Face, operation: Operation, call: Call) -> Answer:
+def do(
+    sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
+) -> Response:
     """Do it now, in the world as it is now, and count it."""
     call.at = sandbox.settle()
     call.real = time.time()
     sandbox.world.counters[f"{operation.alias}.done"] += 1
     try:
         value = operation.run(call)
-    except Refused as refused:
+    except BusinessError as error:
         sandbox.world.counters[f"{operation.alias}.refused"] += 1
-        value = operation.refuse(refused)
-    except Rejected as rejected:
-        return face.error(rejected.code, rejected.message, 0)
-    return face.encode(value)
+        value = operation.error_body(error)
+    except GatewayError as error:
+        return dialect_format.error(error.code, error.message, 0)
+    return dialect_format.encode(value)
 
 
-async def perform(sandbox: Sandbox, face: Face, operation: Operation, call: Call) -> Answer:
+async def perform(
+    sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
+) -> Response:
     """Do it, unless a fault strikes; a client that leaves meanwhile changes nothing."""
     sandbox.world.counters[f"{operation.alias}.calls"] += 1
     fault = sandbox.faults.strike(operation.name, operation.alias)
     if fault is None:
-        return do(sandbox, face, operation, call)
+        return do(sandbox, dialect_format, operation, call)
     sandbox.world.counters[f"{operation.alias}.faults"] += 1
     match fault.mode:
         case Mode.HANG:
-            return Answer(b"", silence=fault.seconds or _HANG_SECONDS)
+            return Response(b"", silence=fault.seconds or _HANG_SECONDS)
         case Mode.LATE:
             await asyncio.sleep(fault.seconds)
         case Mode.HTTP500 | Mode.ERROR | Mode.WRONG_SIGNATURE:
             if fault.after:
-                do(sandbox, face, operation, call)
-            return _refusal(face, operation, fault)
+                do(sandbox, dialect_format, operation, call)
+            return _refusal(dialect_format, operation, fault)
         case Mode.TWICE:
-            do(sandbox, face, operation, call)
+            do(sandbox, dialect_format, operation, call)
         case _:
             pass
-    answer = do(sandbox, face, operation, call)
+    response = do(sandbox, dialect_format, operation, call)
     if fault.mode is Mode.SLOW:
         await asyncio.sleep(fault.seconds)
-    return _spoilt(answer, fault)
+    return _spoilt(response, fault)
 
 
-def _refusal(face: Face, operation: Operation, fault: Fault) -> Answer:
+def _refusal(dialect_format: DialectFormat, operation: Operation, fault: Fault) -> Response:
     if fault.mode is Mode.HTTP500:
-        return answers.html(_PAGE_500, fault.status or 500)
+        return responses.html(_PAGE_500, fault.status or 500)
     if fault.mode is Mode.WRONG_SIGNATURE:
-        return face.error(*face.bad_signature, fault.status)
+        return dialect_format.error(*dialect_format.bad_signature, fault.status)
     code = fault.code or "SYSTEM_ERROR"
     message = fault.message or f"asked for: {code}"
-    if face.is_gateway_code(code):
-        return face.error(code, message, fault.status)
-    answer = face.encode(operation.refuse(Refused(code, message)))
-    return replace(answer, status=fault.status or answer.status)
+    if dialect_format.is_gateway_code(code):
+        return dialect_format.error(code, message, fault.status)
+    response = dialect_format.encode(operation.error_body(BusinessError(code, message)))
+    return replace(response, status=fault.status or response.status)
 
 
-def _spoilt(answer: Answer, fault: Fault) -> Answer:
+def _spoilt(response: Response, fault: Fault) -> Response:
     match fault.mode:
         case Mode.DROP:
-            return Answer(b"", silence=fault.seconds)
+            return Response(b"", silence=fault.seconds)
         case Mode.DOUBLED:
-            return replace(answer, body=answer.body * 2)
+            return replace(response, body=response.body * 2)
         case Mode.GARBAGE:
-            return answers.html(_PAGE_GARBAGE)
+            return responses.html(_PAGE_GARBAGE)
         case Mode.DRIFT:
             return replace(
-                answer, body=msgspec.json.encode(drifted(msgspec.json.decode(answer.body)))
+                response, body=msgspec.json.encode(drifted(msgspec.json.decode(response.body)))
             )
         case _:
-            return answer
+            return response
 
 
 def drifted(value: Any) -> Any:
@@ -100,8 +104,8 @@ def drifted(value: Any) -> Any:
         case str() if _DIGITS.fullmatch(value):
             return int(value)
         case list():
-            return [drifted(one) for one in value]
+            return [drifted(element) for element in value]
         case dict():
-            return {name: drifted(one) for name, one in value.items()}
+            return {name: drifted(element) for name, element in value.items()}
         case _:
             return value

@@ -14,7 +14,7 @@ from tradewind_simulator.model import (
     RefundStatus,
     Status,
 )
-from tradewind_simulator.orders import Change, Event, NotNow, touched
+from tradewind_simulator.orders import Change, Event, StepNotPossible, touched
 
 _DAY = 86_400.0
 
@@ -41,7 +41,7 @@ REASONS = (
 
 
 def reason(number: int) -> Reason | None:
-    return next((one for one in REASONS if one.id == number), None)
+    return next((reason for reason in REASONS if reason.id == number), None)
 
 
 def find(order: Order, refund_id: int) -> Refund | None:
@@ -62,7 +62,7 @@ def refundable_fen(order: Order) -> tuple[int, int]:
 def ask(order: Order, at: float, refund: Refund, *, agreed_after: float = _DAY) -> Change:
     """One more refund, which the seller agrees to by itself after a day."""
     if order.paid_at is None or order.status is Status.TERMINATED:
-        raise NotNow(order, "refund")
+        raise StepNotPossible(order, "refund")
     order = replace(
         order,
         refunds=(*order.refunds, refund),
@@ -71,7 +71,7 @@ def ask(order: Order, at: float, refund: Refund, *, agreed_after: float = _DAY) 
     return Change(touched(order, at), _event(refund))
 
 
-def refuse(order: Order, at: float, refund: Refund) -> Change:
+def error_body(order: Order, at: float, refund: Refund) -> Change:
     """The seller says no; the buyer has three days to ask for something else."""
     _need(order, refund, "refund_refuse", RefundStatus.ASKED)
     due = Due(at + 3 * _DAY, "refund_close", refund.id)
@@ -133,15 +133,15 @@ def _moved(order: Order, at: float, refund: Refund, status: RefundStatus, *due: 
     moved = replace(refund, status=status, changed_at=at, done_at=done_at)
     order = replace(
         order,
-        refunds=tuple(moved if one.id == refund.id else one for one in order.refunds),
-        due=(*(one for one in order.due if one.which != refund.id), *due),
+        refunds=tuple(moved if each.id == refund.id else each for each in order.refunds),
+        due=(*(due_step for due_step in order.due if due_step.which != refund.id), *due),
     )
     return Change(touched(order, at), _event(refund))
 
 
 def _need(order: Order, refund: Refund, what: str, *allowed: RefundStatus) -> None:
     if refund.status not in allowed:
-        raise NotNow(order, f"{what} of a refund that is {refund.status}")
+        raise StepNotPossible(order, f"{what} of a refund that is {refund.status}")
 
 
 def _event(refund: Refund) -> Event:

@@ -45,9 +45,9 @@ def run(
     what is not given stays as the environment has it.
     """
     bound = claim(host, port)
-    given = {"STATE": state, "SEED": seed, "SPEED": speed, "NOTIFY_URL": notify_url}
+    overrides = {"STATE": state, "SEED": seed, "SPEED": speed, "NOTIFY_URL": notify_url}
     os.environ.update(
-        {PREFIX + name: str(value) for name, value in given.items() if value is not None}
+        {PREFIX + name: str(value) for name, value in overrides.items() if value is not None}
     )
     try:
         chosen = options()
@@ -88,5 +88,5 @@ def claim(host: str, port: int) -> int:
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise PortTaken(host, port, why) from None
-        found: int = probe.getsockname()[1]
-        return found
+        bound: int = probe.getsockname()[1]
+        return bound

@@ -152,7 +152,7 @@ class Sandbox:
                 case Target():
                     if record.app in world.apps and not self.options.notify_url:
                         self.notices.targets[record.app] = record
-        for order in sorted(latest.values(), key=lambda one: one.changed_at):
+        for order in sorted(latest.values(), key=lambda each: each.changed_at):
             if order.app in world.apps:
                 world.load_order(order)
             world.ids.last = max(world.ids.last, order.id, *(line.id for line in order.lines))

@@ -27,11 +27,11 @@ class Sort(StrEnum):
 def terms(text: str) -> list[str]:
     """Chinese as pairs of neighbours (a lone character as itself), English as bare words."""
     text = text.lower().replace("t-shirt", "tshirt")
-    found: list[str] = []
+    terms: list[str] = []
     for run in _HAN.findall(text):
-        found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
-    found += [_stem(word) for word in _WORD.findall(text) if word not in _FILLERS]
-    return found
+        terms += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+    terms += [_stem(word) for word in _WORD.findall(text) if word not in _FILLERS]
+    return terms
 
 
 def _stem(word: str) -> str:
@@ -63,23 +63,23 @@ class Index:
     ) -> list[Product]:
         """Every product that answers `query`, best first; equals by sales, then by id."""
         scores = self._scores(query)
-        found = [
+        matches = [
             (score, product)
             for at, score in scores
             if _fits(product := self._products[at], low_fen, high_fen, category_id)
         ]
         match sort:
             case Sort.PRICE_ASC:
-                found.sort(key=lambda pair: (pair[1].lowest_fen, pair[1].id))
+                matches.sort(key=lambda pair: (pair[1].lowest_fen, pair[1].id))
             case Sort.PRICE_DESC:
-                found.sort(key=lambda pair: (-pair[1].lowest_fen, pair[1].id))
+                matches.sort(key=lambda pair: (-pair[1].lowest_fen, pair[1].id))
             case Sort.SALES_DESC:
-                found.sort(key=lambda pair: (-pair[1].sold, pair[1].id))
+                matches.sort(key=lambda pair: (-pair[1].sold, pair[1].id))
             case Sort.SALES_ASC:
-                found.sort(key=lambda pair: (pair[1].sold, pair[1].id))
+                matches.sort(key=lambda pair: (pair[1].sold, pair[1].id))
             case Sort.RELEVANCE:
-                found.sort(key=lambda pair: (-round(pair[0], 6), -pair[1].sold, pair[1].id))
-        return [product for _, product in found]
+                matches.sort(key=lambda pair: (-round(pair[0], 6), -pair[1].sold, pair[1].id))
+        return [product for _, product in matches]
 
     def _scores(self, query: str) -> Iterable[tuple[int, float]]:
         wanted = set(terms(query))
@@ -117,7 +117,7 @@ def _terms_of(product: Product) -> dict[str, float]:
     A backpack answers `backpack` better than a pet backpack does: the fewer words a thing is
     called by, the more each of them says.
     """
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     fields = (
         (_REST, _rest(product)),
         (_TITLE, [product.title, product.title_en]),
@@ -129,8 +129,8 @@ def _terms_of(product: Product) -> dict[str, float]:
             share = 0.7 + 0.3 / max(1, len(words)) if weight == _KIND else 1.0
             # A lone character of a query finds the titles that hold it.
             for term in {*words, *"".join(_HAN.findall(text))}:
-                found[term] = max(weight * share, found.get(term, 0.0))
-    return found
+                weights[term] = max(weight * share, weights.get(term, 0.0))
+    return weights
 
 
 def _rest(product: Product) -> list[str]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tradewind_simulator import magic, orders, payments, refunds
 from tradewind_simulator.model import Entry, Order, Refund, RefundStatus, Status
-from tradewind_simulator.orders import Event, NotNow
+from tradewind_simulator.orders import Event, StepNotPossible
 from tradewind_simulator.world import World
 
 BUYER, SELLER, SYSTEM, PLATFORM = (
@@ -42,7 +42,7 @@ def settle(world: World, until: float) -> int:
         world.orders[order_id] = order
         try:
             STEPS[what](world, order, at, Details(refund=which))
-        except NotNow:
+        except StepNotPossible:
             continue
         count += 1
     return count
@@ -60,7 +60,7 @@ def _build(world: World, order: Order, at: float, _: Details) -> Order:
 def _pay(world: World, order: Order, at: float, _: Details) -> Order:
     """Paid by hand on the marketplace's own page."""
     if order.status is not Status.UNPAID:
-        raise NotNow(order, "pay")
+        raise StepNotPossible(order, "pay")
     return payments.take_money(world, order, at, operation="", channel="alipay")
 
 
@@ -176,7 +176,7 @@ def _refund_request(world: World, order: Order, at: float, details: Details) -> 
         changed_at=at,
     )
     if refund.total_fen == 0:
-        raise NotNow(order, "refund")
+        raise StepNotPossible(order, "refund")
     return world.put(refunds.ask(order, at, refund))
 
 
@@ -184,7 +184,7 @@ def _with_refund(move: Callable[[Order, float, Refund], orders.Change]) -> Step:
     def step(world: World, order: Order, at: float, details: Details) -> Order:
         refund = refunds.find(order, details.refund)
         if refund is None:
-            raise NotNow(order, "a refund that does not exist")
+            raise StepNotPossible(order, "a refund that does not exist")
         change = move(order, at, refund)
         done = refunds.find(change.order, refund.id)
         if done is not None and done.status is RefundStatus.DONE:
@@ -229,7 +229,7 @@ STEPS: dict[str, Step] = {
     "raise_price": _raise_price,
     "refund_request": _refund_request,
     "refund_agree": _with_refund(_refund_agree),
-    "refund_refuse": _with_refund(refunds.refuse),
+    "refund_refuse": _with_refund(refunds.error_body),
     "refund_return": _with_refund(refunds.send_back),
     "refund_complete": _with_refund(refunds.pay_back),
     "refund_close": _with_refund(refunds.close),

@@ -46,8 +46,8 @@ class Tokens:
 
     def exchange(self, app: App, code: str, real: float) -> Token | None:
         """A token for a code; None for a code that is unknown, too old, used, or another app's."""
-        known = self._codes.pop(code, None)
-        if known is None or known.app != app.name or real >= known.until:
+        issued = self._codes.pop(code, None)
+        if issued is None or issued.app != app.name or real >= issued.until:
             return None
         return self._issue(app, real)
 

@@ -51,9 +51,9 @@ class World:
         self.clock = clock
         self.ids = Ids()
         self.chance = random.Random(seed)  # noqa: S311 - faults and shuffles
-        sellers, made = catalogue.make(seed, products)
+        sellers, generated = catalogue.make(seed, products)
         self.sellers = {s.id: s for s in (magic.SELLER, magic.OTHER_SELLER, *sellers)}
-        self.products = {p.id: p for p in (*magic.products(), *made)}
+        self.products = {p.id: p for p in (*magic.products(), *generated)}
         self.index = Index(list(self.products.values()))
         self.on_news: Callable[[News], None] = lambda _: None
         self.on_change: Callable[[Order | Entry], None] = lambda _: None
@@ -73,7 +73,7 @@ class World:
     def shop(self) -> Shop:
         return Shop(self.sellers, self.products, self.taken)
 
-    def spells(self, order: Order) -> list[str]:
+    def magic_words(self, order: Order) -> list[str]:
         """What is magic about the products of an order."""
         return [self.products[line.product].magic for line in order.lines]
 
@@ -98,9 +98,9 @@ class World:
             self.taken[sku] -= pieces
         for sku, pieces in _held(order):
             self.taken[sku] += pieces
-        known = before.due if before is not None else ()
+        scheduled = before.due if before is not None else ()
         for due in order.due:
-            if due not in known:
+            if due not in scheduled:
                 heapq.heappush(self._due, (due.at, order.id, due.what, due.which))
 
     def book(self, entry: Entry) -> None:
@@ -123,12 +123,12 @@ class World:
 
     def referenced(self, app: str, reference: str) -> list[Order]:
         """A buyer's orders under one reference, the first made first."""
-        made = self._by_reference.get((app, reference), ())
-        return [self.orders[one] for one in sorted(made)]
+        order_ids = self._by_reference.get((app, reference), ())
+        return [self.orders[order_id] for order_id in sorted(order_ids)]
 
     def latest_changed(self, app: str) -> Iterator[Order]:
         """A buyer's orders, the most recently changed first."""
-        return (self.orders[one] for one in reversed(self._by_app.get(app, {})))
+        return (self.orders[order_id] for order_id in reversed(self._by_app.get(app, {})))
 
     def next_due(self, until: float) -> tuple[float, int, str, int] | None:
         """What is due first, if it is due by `until`; each is handed out once."""

@@ -23,7 +23,7 @@ from tradewind_simulator import (
 from tradewind_simulator.basket import Shop, Wanted
 from tradewind_simulator.clock import Clock
 from tradewind_simulator.model import Address, Order, RefundStatus, Status
-from tradewind_simulator.orders import NotNow
+from tradewind_simulator.orders import StepNotPossible
 from tradewind_simulator.steps import Details
 from tradewind_simulator.world import World
 
@@ -93,7 +93,7 @@ def test_which_step_is_possible_when(status: Status, step: str) -> None:
         after = steps.take(WORLD, order, AT + 61, step, Details(fen=1_000))
         assert after.changed_at >= order.changed_at
     else:
-        with pytest.raises(NotNow):
+        with pytest.raises(StepNotPossible):
             steps.take(WORLD, order, AT + 61, step, Details(fen=1_000))
         assert WORLD.orders[order.id] == order
 
@@ -182,7 +182,7 @@ def test_refunds_never_exceed_what_was_paid(wanted: list[int]) -> None:
         try:
             order = steps.take(WORLD, order, AT + 2, "refund_request", Details(fen=fen))
             order = steps.take(WORLD, order, AT + 3, "refund_agree", Details())
-        except NotNow:
+        except StepNotPossible:
             break
 
     back = sum(e.fen for e in WORLD.ledger if e.order == order.id and e.kind == "refund")
@@ -223,8 +223,8 @@ def test_far_costs_more() -> None:
     abroad = freight.cost(magic.SELLER, "香港特别行政区", 2_500, 1)
 
     assert (near, far, abroad) == (900, 1_800, 2_700)
-    assert freight.known("内蒙古自治区")
-    assert not freight.known("Bavaria")
+    assert freight.is_province("内蒙古自治区")
+    assert not freight.is_province("Bavaria")
 
 
 def test_the_simulator_knows_nothing_of_the_rest() -> None:

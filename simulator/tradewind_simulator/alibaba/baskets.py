@@ -8,11 +8,11 @@ from msgspec import Struct
 from tradewind_simulator import basket, create, freight, magic
 from tradewind_simulator.alibaba import errors
 from tradewind_simulator.alibaba.orders import NAMESPACE
-from tradewind_simulator.answers import Answer, Refused
 from tradewind_simulator.basket import Part, Picked, Problem, Wanted
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Address, Order
 from tradewind_simulator.money import yuan
+from tradewind_simulator.responses import BusinessError, Response
 
 _FLOWS = ("", "general", "fenxiao", "saleproxy", "boutiquefenxiao", "boutiquepifa")
 _MOST_SKUS = 50
@@ -40,38 +40,40 @@ class _Address(Struct):
 
 def _address(call: Call) -> Address:
     """By id, by district code, or in words; in words it must name a province we know."""
-    given = call.read("addressParam", _Address)
-    if given.addressId is not None:
+    address = call.read("addressParam", _Address)
+    if address.addressId is not None:
         return Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号", "310000")
-    if not given.fullName or not (given.mobile or given.phone) or not given.address:
-        raise Refused("400", "AddressParam invalid: fullName, mobile and address are required")
-    if given.districtCode is None and not freight.known(given.provinceText):
-        raise Refused("400", f"AddressParam invalid: provinceText [{given.provinceText}]")
+    if not address.fullName or not (address.mobile or address.phone) or not address.address:
+        raise BusinessError(
+            "400", "AddressParam invalid: fullName, mobile and address are required"
+        )
+    if address.districtCode is None and not freight.is_province(address.provinceText):
+        raise BusinessError("400", f"AddressParam invalid: provinceText [{address.provinceText}]")
     return Address(
-        name=given.fullName,
-        phone=given.mobile or given.phone,
-        province=given.provinceText or "浙江省",
-        city=given.cityText,
-        area=given.areaText,
-        detail=f"{given.townText}{given.address}",
-        zip=given.postCode,
+        name=address.fullName,
+        phone=address.mobile or address.phone,
+        province=address.provinceText or "浙江省",
+        city=address.cityText,
+        area=address.areaText,
+        detail=f"{address.townText}{address.address}",
+        zip=address.postCode,
     )
 
 
 def _wanted(call: Call) -> list[Wanted]:
     cargo = call.read("cargoParamList", list[_Cargo])
     if not cargo or len(cargo) > _MOST_SKUS:
-        raise Refused("400", f"cargoParamList: 1 to {_MOST_SKUS} entries")
-    if any(one.quantity != int(one.quantity) or one.quantity < 1 for one in cargo):
-        raise Refused("400", "cargoParamList: quantity invalid")
-    return [Wanted(one.offerId, int(one.quantity), one.specId or "") for one in cargo]
+        raise BusinessError("400", f"cargoParamList: 1 to {_MOST_SKUS} entries")
+    if any(entry.quantity != int(entry.quantity) or entry.quantity < 1 for entry in cargo):
+        raise BusinessError("400", "cargoParamList: quantity invalid")
+    return [Wanted(entry.offerId, int(entry.quantity), entry.specId or "") for entry in cargo]
 
 
 def _parts(call: Call, address: Address, *, creating: bool) -> list[Part]:
     """What the basket becomes; refused as a whole if any line cannot be had."""
     flow = call.params.get("flow", "")
     if flow not in _FLOWS:
-        raise Refused("400", f"flow invalid: {flow}")
+        raise BusinessError("400", f"flow invalid: {flow}")
     shop = call.world.shop()
     wanted = _wanted(call)
     if flow == "saleproxy":
@@ -79,7 +81,7 @@ def _parts(call: Call, address: Address, *, creating: bool) -> list[Part]:
     picked, problems = basket.pick(shop, wanted, creating=creating)
     if len(basket.sellers_of(picked)) > 1:
         first = picked[0].product.seller
-        other = next(one for one in picked if one.product.seller != first)
+        other = next(item for item in picked if item.product.seller != first)
         problems.insert(0, Problem(_as_wanted(other), basket.SEVERAL_SELLERS))
     if problems:
         raise _refusal(problems)
@@ -90,18 +92,18 @@ def _as_wanted(picked: Picked) -> Wanted:
     return Wanted(picked.product.id, picked.quantity, picked.sku.spec)
 
 
-def _refusal(problems: Sequence[Problem]) -> Refused:
+def _refusal(problems: Sequence[Problem]) -> BusinessError:
     first = problems[0]
     failed = [
         {
-            "offerId": str(one.wanted.product),
-            "specId": one.wanted.spec,
-            "errorCode": one.code,
-            "errorMessage": one.sentence,
+            "offerId": str(problem.wanted.product),
+            "specId": problem.wanted.spec,
+            "errorCode": problem.code,
+            "errorMessage": problem.sentence,
         }
-        for one in problems
+        for problem in problems
     ]
-    return Refused(first.code, first.sentence, failed=failed)
+    return BusinessError(first.code, first.sentence, failed=failed)
 
 
 def preview(call: Call) -> dict[str, Any]:
@@ -121,14 +123,14 @@ def _preview(part: Part) -> dict[str, Any]:
         "flowFlag": "general",
         "cargoList": [
             {
-                "amount": yuan(one.amount_fen),
-                "finalUnitPrice": yuan(one.price_fen),
-                "specId": one.sku.spec or None,
-                "skuId": one.sku.id,
-                "offerId": one.product.id,
+                "amount": yuan(item.amount_fen),
+                "finalUnitPrice": yuan(item.price_fen),
+                "specId": item.sku.spec or None,
+                "skuId": item.sku.id,
+                "offerId": item.product.id,
                 "cargoPromotionList": [],
             }
-            for one in part.picked
+            for item in part.picked
         ],
         "shopPromotionList": [],
         "tradeModelList": [{"tradeType": "fxassure", "name": "交易4.0通用", "opSupport": True}],
@@ -140,7 +142,7 @@ def create_order(call: Call) -> Any:
     """The reference is for looking up only: the same one twice makes two orders."""
     address = _address(call)
     parts = _parts(call, address, creating=True)
-    made = create.create(
+    orders = create.create(
         call.world,
         call.app.name,
         parts,
@@ -149,15 +151,15 @@ def create_order(call: Call) -> Any:
         remark=call.params.get("message", ""),
         at=call.at,
     )
-    answer = {"result": _created(made), "success": True}
-    if any(magic.CREATE_TIMES_OUT in call.world.spells(order) for order in made):
-        return Answer(b"", silence=magic.SILENT_SECONDS)
-    return answer
+    response = {"result": _created(orders), "success": True}
+    if any(magic.CREATE_TIMES_OUT in call.world.magic_words(order) for order in orders):
+        return Response(b"", silence=magic.SILENT_SECONDS)
+    return response
 
 
-def _created(made: Sequence[Order]) -> dict[str, Any]:
-    if len(made) == 1:
-        order = made[0]
+def _created(orders: Sequence[Order]) -> dict[str, Any]:
+    if len(orders) == 1:
+        order = orders[0]
         return {
             "success": True,
             "totalSuccessAmount": order.total_fen,
@@ -177,7 +179,7 @@ def _created(made: Sequence[Order]) -> dict[str, Any]:
                 "success": True,
                 "resultCode": "200",
             }
-            for order in made
+            for order in orders
         ],
     }
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from tradewind_simulator import answers, signing
+from tradewind_simulator import responses, signing
 from tradewind_simulator.alibaba import baskets, notices, orders, payments, products
 from tradewind_simulator.alibaba.errors import BAD_SIGNATURE, NEEDS_TOKEN, error, missing
-from tradewind_simulator.answers import Answer
-from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator.calls import Call, DialectFormat, GatewayError, Operation
 from tradewind_simulator.model import App, Dialect
+from tradewind_simulator.responses import Response
 from tradewind_simulator.world import World
 
 OPERATIONS: dict[str, Operation] = {
@@ -28,19 +28,19 @@ def find(world: World, path: str, params: dict[str, str]) -> tuple[App, Operatio
     """
     words = path.split("/")
     if len(words) != _PATH_WORDS or words[0] != "param2":
-        raise Rejected("gw.APIACLDecline", f"No such API: {path}")
+        raise GatewayError("gw.APIACLDecline", f"No such API: {path}")
     _, _, namespace, name, key = words
     app = world.app_of_key.get(key)
     if app is None or app.dialect is not Dialect.ALIBABA:
-        raise Rejected(*BAD_SIGNATURE)
-    given = params.get("_aop_signature", "")
-    if not given:
+        raise GatewayError(*BAD_SIGNATURE)
+    signature = params.get("_aop_signature", "")
+    if not signature:
         raise missing("_aop_signature")
-    if not signing.same(given, signing.alibaba_request(app.secret, path, params)):
-        raise Rejected(*BAD_SIGNATURE)
+    if not signing.same(signature, signing.alibaba_request(app.secret, path, params)):
+        raise GatewayError(*BAD_SIGNATURE)
     operation = OPERATIONS.get(f"{namespace}/{name}")
     if operation is None:
-        raise Rejected("gw.APIACLDecline", f"AppKey is not allowed: {namespace}/{name}")
+        raise GatewayError("gw.APIACLDecline", f"AppKey is not allowed: {namespace}/{name}")
     return app, operation
 
 
@@ -49,14 +49,14 @@ def admit(call: Call, operation: Operation) -> None:
     if not operation.needs_token:
         return
     if not call.tokens.good(call.app, call.params.get("access_token", ""), call.real):
-        raise Rejected(*NEEDS_TOKEN)
+        raise GatewayError(*NEEDS_TOKEN)
 
 
-def encode(value: Any) -> Answer:
-    return value if isinstance(value, Answer) else answers.json(value)
+def encode(value: Any) -> Response:
+    return value if isinstance(value, Response) else responses.json(value)
 
 
-FACE = Face(
+FORMAT = DialectFormat(
     error=error,
     is_gateway_code=lambda code: code.startswith("gw.") or code == NEEDS_TOKEN[0],
     bad_signature=BAD_SIGNATURE,

@@ -60,7 +60,7 @@ def compose(app: App, secret: str, news: News, seller: Seller, number: int) -> N
         born=news.at,
         headers={"Content-Type": "application/x-www-form-urlencoded; charset=UTF-8"},
         body=urlencode(form),
-        answers=[],
+        responses=[],
         data=data,
     )
 
@@ -100,8 +100,8 @@ def query(call: Call) -> dict[str, Any]:
     page = max(call.number("page", 1), 1)
     waiting = _waiting(call)
     here = waiting[(page - 1) * size : page * size]
-    shown = [_message(call, notice) for notice in here]
-    return {"pushMessagePage": {"totalCount": len(waiting), "datas": shown}}
+    messages = [_message(call, notice) for notice in here]
+    return {"pushMessagePage": {"totalCount": len(waiting), "datas": messages}}
 
 
 def confirm(call: Call) -> dict[str, Any]:

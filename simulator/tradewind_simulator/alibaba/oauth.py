@@ -3,19 +3,19 @@
 import time
 from typing import Any
 
-from tradewind_simulator import answers, oauth, times
-from tradewind_simulator.alibaba.gateway import FACE
-from tradewind_simulator.answers import Answer
+from tradewind_simulator import oauth, responses, times
+from tradewind_simulator.alibaba.gateway import FORMAT
 from tradewind_simulator.model import App, Dialect, Token
+from tradewind_simulator.responses import Response
 from tradewind_simulator.sandbox import Sandbox
 
 
-def token(sandbox: Sandbox, key: str, params: dict[str, str]) -> Answer:
+def token(sandbox: Sandbox, key: str, params: dict[str, str]) -> Response:
     """`getToken`, unsigned: the secret itself is in the form."""
     app = sandbox.world.app_of_key.get(key)
     if app is None or app.dialect is not Dialect.ALIBABA:
         return _denied("invalid_client", "client_id")
-    struck = oauth.inject_fault(sandbox, "getToken", FACE)
+    struck = oauth.inject_fault(sandbox, "getToken", FORMAT)
     if struck is not None:
         return struck
     if params.get("client_id") != app.key or params.get("client_secret") != app.secret:
@@ -30,11 +30,11 @@ def token(sandbox: Sandbox, key: str, params: dict[str, str]) -> Answer:
             return _denied("unsupported_grant_type", "grant_type")
     if issued is None:
         return _denied("invalid_grant", "code or refresh_token is wrong, used or too old")
-    return answers.json(_pair(app, issued, real))
+    return responses.json(_pair(app, issued, real))
 
 
-def _denied(code: str, message: str) -> Answer:
-    return answers.json({"error": code, "error_description": message}, 400)
+def _denied(code: str, message: str) -> Response:
+    return responses.json({"error": code, "error_description": message}, 400)
 
 
 def _pair(app: App, token: Token, real: float) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from tradewind_simulator import steps, times
 from tradewind_simulator.alibaba import errors
-from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import (
     REFUND_OVER,
@@ -19,6 +18,7 @@ from tradewind_simulator.model import (
     Status,
 )
 from tradewind_simulator.money import yuan
+from tradewind_simulator.responses import BusinessError
 from tradewind_simulator.world import World
 
 WORDS = {
@@ -192,7 +192,7 @@ def _item(order: Order, line: Line, base: str) -> dict[str, Any]:
         "name": line.title,
         "skuID": line.sku,
         "specId": line.spec,
-        "skuInfos": [{"name": one.name, "value": one.value} for one in line.options],
+        "skuInfos": [{"name": option.name, "value": option.value} for option in line.options],
         "quantity": line.quantity,
         "unit": line.unit,
         "price": yuan(line.price_fen),
@@ -256,10 +256,10 @@ _REASONS = ("buyerCancel", "sellerGoodsLack", "other")
 def read(call: Call) -> dict[str, Any]:
     order = _find(call)
     fields = call.params.get("includeFields", "")
-    shown = order_object(call.world, order, call.base, logistics=True)
+    document = order_object(call.world, order, call.base, logistics=True)
     if fields and "NativeLogistics" not in fields:
-        del shown["nativeLogistics"]
-    return {"success": "true", "result": shown}
+        del document["nativeLogistics"]
+    return {"success": "true", "result": document}
 
 
 def _find(call: Call) -> Order:
@@ -267,10 +267,10 @@ def _find(call: Call) -> Order:
     if call.params.get("orderId"):
         order = call.world.of_app(call.app.name, call.number("orderId"))
     else:
-        made = call.world.referenced(call.app.name, call.text("outOrderId"))
-        order = made[0] if made else None
+        orders = call.world.referenced(call.app.name, call.text("outOrderId"))
+        order = orders[0] if orders else None
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "订单不存在")
+        raise BusinessError("ORDER_NOT_EXIST", "订单不存在")
     return order
 
 
@@ -308,33 +308,35 @@ def list_orders(call: Call) -> dict[str, Any]:
         created=(_time(call, "createStartTime"), _time(call, "createEndTime")),
         changed=(_time(call, "modifyStartTime"), _time(call, "modifyEndTime")),
     )
-    found = sorted(
+    matching = sorted(
         (order for order in _candidates(call, narrow) if narrow.fits(order)),
         key=lambda order: -order.id,
     )
     size = min(max(call.number("pageSize", _PAGE), 1), _PAGE)
     page = max(call.number("page", 1), 1)
-    here = found[(page - 1) * size : page * size]
+    page_orders = matching[(page - 1) * size : page * size]
     return {
-        "result": [order_object(call.world, order, call.base, logistics=False) for order in here],
-        "totalRecord": len(found),
+        "result": [
+            order_object(call.world, order, call.base, logistics=False) for order in page_orders
+        ],
+        "totalRecord": len(matching),
     }
 
 
 def _candidates(call: Call, narrow: _Filter) -> Sequence[Order]:
     if call.params.get("orderIds"):
         ids = call.read("orderIds", list[int])
-        orders = (call.world.of_app(call.app.name, one) for one in dict.fromkeys(ids))
+        orders = (call.world.of_app(call.app.name, number) for number in dict.fromkeys(ids))
         return [order for order in orders if order is not None]
     if call.params.get("outOrderId"):
         return call.world.referenced(call.app.name, call.text("outOrderId"))
-    found: list[Order] = []
+    recent: list[Order] = []
     since = narrow.changed[0]
     for order in call.world.latest_changed(call.app.name):
         if since is not None and order.changed_at < since:
             break
-        found.append(order)
-    return found
+        recent.append(order)
+    return recent
 
 
 def _time(call: Call, name: str) -> float | None:
@@ -342,24 +344,24 @@ def _time(call: Call, name: str) -> float | None:
     try:
         return times.read_compact(text) if text else None
     except (ValueError, OverflowError):
-        raise Refused("400", f"{name} invalid: {text}") from None
+        raise BusinessError("400", f"{name} invalid: {text}") from None
 
 
 def cancel(call: Call) -> dict[str, Any]:
     """Only what is unpaid, and not within ten seconds of its making."""
     call.text("webSite")
     if call.text("cancelReason") not in _REASONS:
-        raise Refused("400", "cancelReason invalid")
+        raise BusinessError("400", "cancelReason invalid")
     number = call.number("tradeID")
     order = call.world.orders.get(number)
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "订单不存在")
+        raise BusinessError("ORDER_NOT_EXIST", "订单不存在")
     if order.app != call.app.name:
-        raise Refused("400_3", "无权限取消该订单")
+        raise BusinessError("400_3", "无权限取消该订单")
     if order.status is not Status.UNPAID:
-        raise Refused("ORDER_STATUS_ERROR", "订单状态错误")
+        raise BusinessError("ORDER_STATUS_ERROR", "订单状态错误")
     if call.at - order.created_at < _TOO_FAST_SECONDS:
-        raise Refused("CLOSE_ORDER_TOO_FAST", "订单创建后10秒内不允许关闭")
+        raise BusinessError("CLOSE_ORDER_TOO_FAST", "订单创建后10秒内不允许关闭")
     steps.take(call.world, order, call.at, "close_by_buyer", steps.Details())
     return {"success": True}
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from tradewind_simulator import magic, payments, refunds, times
 from tradewind_simulator.alibaba import errors
 from tradewind_simulator.alibaba.orders import NAMESPACE
-from tradewind_simulator.answers import Answer, Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import (
     REFUND_OVER,
@@ -19,19 +18,20 @@ from tradewind_simulator.model import (
     RefundStatus,
     Status,
 )
-from tradewind_simulator.orders import Change, NotNow
-from tradewind_simulator.payments import Refusal
+from tradewind_simulator.orders import Change, StepNotPossible
+from tradewind_simulator.payments import PaymentError
 from tradewind_simulator.refunds import Reason
+from tradewind_simulator.responses import BusinessError, Response
 
 _MOST = 100
 _MOST_CROSS_BORDER = 30
 _CHANNELS = ("", "alipay", "shegou")
 _SENTENCES = {
-    Refusal.NOT_UNPAID: "订单状态错误",
-    Refusal.ALREADY_PAID: "订单已支付",
-    Refusal.WRONG_AMOUNT: "支付金额与订单金额不一致",
-    Refusal.NO_BALANCE: "账户余额不足",
-    Refusal.OTHER_ORDER: "参数非法",
+    PaymentError.NOT_UNPAID: "订单状态错误",
+    PaymentError.ALREADY_PAID: "订单已支付",
+    PaymentError.WRONG_AMOUNT: "支付金额与订单金额不一致",
+    PaymentError.NO_BALANCE: "账户余额不足",
+    PaymentError.OTHER_ORDER: "参数非法",
 }
 
 
@@ -44,28 +44,28 @@ class _Debit(Struct):
 
 def debit(call: Call) -> Any:
     """The answer of a magic order is silence, or a false that is not true: the debit was made."""
-    given = call.read("tradeWithholdPreparePayParam", _Debit)
-    order = call.world.of_app(call.app.name, given.orderId)
+    params = call.read("tradeWithholdPreparePayParam", _Debit)
+    order = call.world.of_app(call.app.name, params.orderId)
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "订单不存在")
-    if given.payChannel not in _CHANNELS:
-        raise Refused(Refusal.OTHER_ORDER.value, "payChannel")
-    repeated = bool(given.opRequestId) and call.world.operation(call.app.name, given.opRequestId)
-    channel = given.payChannel or "alipay"
+        raise BusinessError("ORDER_NOT_EXIST", "订单不存在")
+    if params.payChannel not in _CHANNELS:
+        raise BusinessError(PaymentError.OTHER_ORDER.value, "payChannel")
+    repeated = bool(params.opRequestId) and call.world.operation(call.app.name, params.opRequestId)
+    channel = params.payChannel or "alipay"
     paid = payments.debit(
         call.world,
         order,
         call.at,
-        operation=given.opRequestId,
+        operation=params.opRequestId,
         channel=channel,
-        fen=given.payAmount,
+        fen=params.payAmount,
     )
-    if isinstance(paid, Refusal):
-        raise Refused(paid.value, _SENTENCES[paid])
-    spells = call.world.spells(paid)
-    if magic.PAYMENT_TIMES_OUT in spells and not repeated:
-        return Answer(b"", silence=magic.SILENT_SECONDS)
-    success = repeated or magic.PAYMENT_SEEMS_TO_FAIL not in spells
+    if isinstance(paid, PaymentError):
+        raise BusinessError(paid.value, _SENTENCES[paid])
+    magic_words = call.world.magic_words(paid)
+    if magic.PAYMENT_TIMES_OUT in magic_words and not repeated:
+        return Response(b"", silence=magic.SILENT_SECONDS)
+    success = repeated or magic.PAYMENT_SEEMS_TO_FAIL not in magic_words
     result = {"payChannel": channel, "paySuccess": bool(success)}
     return {"result": {"success": True, "code": None, "message": None, "result": result}}
 
@@ -74,20 +74,20 @@ def _link(call: Call, most: int) -> dict[str, Any]:
     """Where the buyer pays by hand; orders that cannot be paid are named and left out."""
     ids = call.read("orderIdList", list[int])
     if not 1 <= len(ids) <= most:
-        raise Refused("400", f"orderIdList: 1 to {most} orders")
+        raise BusinessError("400", f"orderIdList: 1 to {most} orders")
     good: list[int] = []
     bad: list[int] = []
-    for one in ids:
-        order = call.world.of_app(call.app.name, one)
+    for number in ids:
+        order = call.world.of_app(call.app.name, number)
         fits = order is not None and order.status is Status.UNPAID
-        (good if fits else bad).append(one)
+        (good if fits else bad).append(number)
     if not good:
-        raise Refused("ORDER_STATUS_ERROR", "没有可支付的订单", failed=bad)
+        raise BusinessError("ORDER_STATUS_ERROR", "没有可支付的订单", failed=bad)
     url = f"{call.base}/order/cashier.htm?orderId={';'.join(str(one) for one in good)}"
-    answer: dict[str, Any] = {"payUrl": url, "success": True}
+    response: dict[str, Any] = {"payUrl": url, "success": True}
     if bad:
-        answer["payFailureOrderList"] = bad
-    return answer
+        response["payFailureOrderList"] = bad
+    return response
 
 
 def link(call: Call) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def cross_border_link(call: Call) -> dict[str, Any]:
 def ways(call: Call) -> dict[str, Any]:
     order = call.world.of_app(call.app.name, call.number("orderId"))
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "订单不存在")
+        raise BusinessError("ORDER_NOT_EXIST", "订单不存在")
     channels = [{"code": 1, "name": "支付宝"}, {"code": 3, "name": "诚e赊"}]
     return {
         "success": True,
@@ -137,16 +137,16 @@ class _Count(Struct):
 def reasons(call: Call) -> dict[str, Any]:
     _order(call)
     if call.text("goodsStatus") not in _FITS:
-        raise Refused(BAD_GOODS_STATUS, "货物状态不合法")
+        raise BusinessError(BAD_GOODS_STATUS, "货物状态不合法")
     listed = [
         {
-            "id": one.id,
-            "name": one.name,
-            "needVoucher": one.needs_voucher,
-            "noRefundCarriage": one.no_freight,
+            "id": reason_offered.id,
+            "name": reason_offered.name,
+            "needVoucher": reason_offered.needs_voucher,
+            "noRefundCarriage": reason_offered.no_freight,
             "tip": "",
         }
-        for one in refunds.REASONS
+        for reason_offered in refunds.REASONS
     ]
     return _good({"reasons": listed})
 
@@ -158,9 +158,9 @@ def _good(result: dict[str, Any]) -> dict[str, Any]:
 def _order(call: Call) -> Order:
     order = call.world.orders.get(call.number("orderId"))
     if order is None:
-        raise Refused(NO_ORDER, "订单不存在")
+        raise BusinessError(NO_ORDER, "订单不存在")
     if order.app != call.app.name:
-        raise Refused(OTHER_BUYER, "订单买家与用户身份不符")
+        raise BusinessError(OTHER_BUYER, "订单买家与用户身份不符")
     return order
 
 
@@ -187,9 +187,9 @@ def ask(call: Call) -> dict[str, Any]:
     )
     try:
         change = refunds.ask(order, call.at, refund)
-    except NotNow:
-        raise Refused(BAD_STATUS, "退货状态错误") from None
-    if magic.REFUND_REFUSED in call.world.spells(order):
+    except StepNotPossible:
+        raise BusinessError(BAD_STATUS, "退货状态错误") from None
+    if magic.REFUND_REFUSED in call.world.magic_words(order):
         change = _refused_soon(change, refund, call.at)
     call.world.put(change)
     return _good({"refundId": f"TQ{refund.id}", "innerReasonId": reason.id})
@@ -198,8 +198,10 @@ def ask(call: Call) -> dict[str, Any]:
 def _refused_soon(change: Change, refund: Refund, at: float) -> Change:
     """The magic seller refuses instead of agreeing, and does not take a day for it."""
     due = tuple(
-        Due(at + magic.SOON_SECONDS, "refund_refuse", refund.id) if one.which == refund.id else one
-        for one in change.order.due
+        Due(at + magic.SOON_SECONDS, "refund_refuse", refund.id)
+        if step.which == refund.id
+        else step
+        for step in change.order.due
     )
     return Change(replace(change.order, due=due), change.event)
 
@@ -208,42 +210,45 @@ def _lines(call: Call, order: Order) -> list[Line]:
     wanted = set(call.read("orderEntryIds", list[int]))
     lines = [line for line in order.lines if line.id in wanted]
     if len(lines) != len(wanted) or not lines:
-        raise Refused(BAD_STATUS, "子订单不存在")
+        raise BusinessError(BAD_STATUS, "子订单不存在")
     busy = {
-        one for refund in order.refunds if refund.status not in REFUND_OVER for one in refund.lines
+        line_id
+        for refund in order.refunds
+        if refund.status not in REFUND_OVER
+        for line_id in refund.lines
     }
     if any(line.id in busy or line.closed for line in lines):
-        raise Refused(BAD_STATUS, "子订单已在退款中")
+        raise BusinessError(BAD_STATUS, "子订单已在退款中")
     return lines
 
 
 def _check_state(call: Call, order: Order, *, with_return: bool) -> None:
     goods = call.text("goodsStatus")
     if goods not in _FITS:
-        raise Refused(BAD_GOODS_STATUS, "货物状态不合法")
+        raise BusinessError(BAD_GOODS_STATUS, "货物状态不合法")
     if call.text("disputeRequest") not in ("refund", "returnRefund"):
-        raise Refused(BAD_STATUS, "disputeRequest不合法")
+        raise BusinessError(BAD_STATUS, "disputeRequest不合法")
     if order.status not in _FITS[goods] or (with_return and goods not in _RECEIVED):
-        raise Refused(BAD_STATUS, "退货状态错误")
+        raise BusinessError(BAD_STATUS, "退货状态错误")
     if call.params.get("orderEntryCountList"):
-        counts = {one.id: one.count for one in call.read("orderEntryCountList", list[_Count])}
-        known = {line.id: line.quantity for line in order.lines}
+        counts = {entry.id: entry.count for entry in call.read("orderEntryCountList", list[_Count])}
+        quantities = {line.id: line.quantity for line in order.lines}
         if not with_return or any(
-            not 0 < count <= known.get(line, 0) for line, count in counts.items()
+            not 0 < count <= quantities.get(line, 0) for line, count in counts.items()
         ):
-            raise Refused(BAD_COUNT, "子订单退货数量错误")
+            raise BusinessError(BAD_COUNT, "子订单退货数量错误")
 
 
 def _check_reason(call: Call) -> Reason:
     reason = refunds.reason(call.number("applyReasonId"))
     if reason is None:
-        raise Refused(BAD_REASON, "退款原因错误")
+        raise BusinessError(BAD_REASON, "退款原因错误")
     if reason.needs_voucher and call.params.get("vouchers", "[]") in ("", "[]"):
-        raise Refused(NEEDS_VOUCHER, "需要上传凭证")
+        raise BusinessError(NEEDS_VOUCHER, "需要上传凭证")
     if reason.no_freight and call.number("applyCarriage", 0) > 0:
-        raise Refused(NO_FREIGHT, "退运费金额大于0")
+        raise BusinessError(NO_FREIGHT, "退运费金额大于0")
     if len(call.text("description")) not in _NOTE:
-        raise Refused(BAD_NOTE, "退款说明长度错误")
+        raise BusinessError(BAD_NOTE, "退款说明长度错误")
     return reason
 
 
@@ -262,7 +267,7 @@ def _check_amounts(call: Call, order: Order, lines: list[Line], reason: Reason) 
         or (unsent and goods != most)
         or (reason.no_freight and freight)
     ):
-        raise Refused(BAD_AMOUNT, "退款金额错误")
+        raise BusinessError(BAD_AMOUNT, "退款金额错误")
     return goods, freight
 
 
@@ -270,17 +275,17 @@ def query(call: Call) -> dict[str, Any]:
     """Type 1: under way; type 3: paid back."""
     order = call.world.of_app(call.app.name, call.number("orderId"))
     if order is None:
-        raise Refused("500", "ORDER_NOT_EXIST")
+        raise BusinessError("500", "ORDER_NOT_EXIST")
     kind = call.text("queryType")
     if kind not in (_ACTIVE, _SUCCESS):
-        raise Refused("500", "queryType")
-    shown = [
+        raise BusinessError("500", "queryType")
+    matching = [
         refund
         for refund in order.refunds
         if (refund.status is RefundStatus.DONE) == (kind == _SUCCESS)
         and (kind == _SUCCESS or refund.status not in REFUND_OVER)
     ]
-    return {"result": {"opOrderRefundModels": [_model(call, order, one) for one in shown]}}
+    return {"result": {"opOrderRefundModels": [_model(call, order, refund) for refund in matching]}}
 
 
 def _model(call: Call, order: Order, refund: Refund) -> dict[str, Any]:

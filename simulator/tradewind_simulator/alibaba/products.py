@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from tradewind_simulator import money, times
 from tradewind_simulator.alibaba import errors
-from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Quote, Sku
+from tradewind_simulator.responses import BusinessError
 from tradewind_simulator.search import Sort
 from tradewind_simulator.world import World
 
@@ -44,16 +44,16 @@ def search(call: Call) -> dict[str, Any]:
     query = call.read("offerQueryParam", _Query)
     size = min(max(query.pageSize, 1), _MOST)
     page = max(query.beginPage, 1)
-    found = call.world.index.find(
+    matches = call.world.index.find(
         query.keyword, _sort(query.sort), _fen(query.priceStart), _fen(query.priceEnd),
         query.categoryId,
     )  # fmt: skip
-    here = found[(page - 1) * size : page * size]
-    data = [_hit(call, product, query.country) for product in here]
+    page_matches = matches[(page - 1) * size : page * size]
+    data = [_hit(call, product, query.country) for product in page_matches]
     return _found(
         {
-            "totalRecords": len(found),
-            "totalPage": -(-len(found) // size),
+            "totalRecords": len(matches),
+            "totalPage": -(-len(matches) // size),
             "pageSize": size,
             "currentPage": page,
             "data": data,
@@ -79,7 +79,7 @@ def _fen(text: str | None) -> int | None:
     try:
         return money.fen_of(text)
     except ValueError:
-        raise Refused("400", f"not a price: {text}") from None
+        raise BusinessError("400", f"not a price: {text}") from None
 
 
 def _title(product: Product, country: str) -> str:
@@ -124,7 +124,7 @@ def detail(call: Call) -> dict[str, Any]:
     wanted = call.read("offerDetailParam", _Wanted)
     product = call.world.products.get(wanted.offerId)
     if product is None:
-        raise Refused("404", f"offer not found: {wanted.offerId}")
+        raise BusinessError("404", f"offer not found: {wanted.offerId}")
     return _found(_detail(call, product, wanted.country))
 
 
@@ -138,8 +138,10 @@ def _detail(call: Call, product: Product, country: str) -> dict[str, Any]:
         "subject": product.title,
         "subjectTrans": _title(product, country),
         "description": f'<p>{product.title}</p><img src="{image(call.base, product.id)}">',
-        "productImage": {"images": [image(call.base, product.id, one) for one in pictures]},
-        "productAttribute": [_attribute(at, one) for at, one in enumerate(product.attributes)],
+        "productImage": {"images": [image(call.base, product.id, picture) for picture in pictures]},
+        "productAttribute": [
+            _attribute(at, attribute) for at, attribute in enumerate(product.attributes)
+        ],
         "productSkuInfos": _skus(call, product),
         "productSaleInfo": {
             "amountOnSale": left(call.world, product),

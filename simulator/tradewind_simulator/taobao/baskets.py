@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from tradewind_simulator import basket, create, freight, magic
-from tradewind_simulator.answers import Answer, Refused
 from tradewind_simulator.basket import Part, Problem, Wanted
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Address, Order
+from tradewind_simulator.responses import BusinessError, Response
 from tradewind_simulator.taobao import errors
 
 
@@ -44,20 +44,20 @@ class _Receiver(Struct):
 
 def _items(call: Call, name: str) -> list[_Item]:
     items = call.read(name, list[_Item])
-    if not items or any(one.quantity < 1 for one in items):
-        raise Refused("PARAM_ILLEGAL", f"{name}: quantity")
+    if not items or any(item.quantity < 1 for item in items):
+        raise BusinessError("PARAM_ILLEGAL", f"{name}: quantity")
     return items
 
 
 def _address(call: Call, *names: str) -> Address:
     """The first of these parameters that is there; sent to China, so the province must be known."""
-    name = next((one for one in names if call.params.get(one)), names[0])
-    given = call.read(name, _Receiver)
-    if not freight.known(given.state):
-        raise Refused("ADDRESS_INVALID", f"{name}.state [{given.state}]")
+    name = next((candidate for candidate in names if call.params.get(candidate)), names[0])
+    receiver = call.read(name, _Receiver)
+    if not freight.is_province(receiver.state):
+        raise BusinessError("ADDRESS_INVALID", f"{name}.state [{receiver.state}]")
     return Address(
-        given.name, given.mobile_phone or given.phone, given.state, given.city,
-        given.district, given.address, given.zip,
+        receiver.name, receiver.mobile_phone or receiver.phone, receiver.state, receiver.city,
+        receiver.district, receiver.address, receiver.zip,
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def render(call: Call) -> dict[str, Any]:
     items = _items(call, name)
     address = _address(call, "warehouse_address", "receiver_address")
     shop = call.world.shop()
-    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=False)
+    picked, problems = basket.pick(shop, [item.wanted() for item in items], creating=False)
     parts = basket.parts(shop, picked, address.province)
     data = {
         "render_item_list": [_rendered(part) for part in parts],
@@ -92,13 +92,13 @@ def _rendered(part: Part) -> dict[str, Any]:
         "order_fee": _price(part.total_fen),
         "item_price_infos": [
             {
-                "item_id": one.product.id,
-                "sku_id": one.sku.id,
-                "quantity": one.quantity,
-                "origin_price": _price(one.price_fen),
-                "discount_price": _price(one.amount_fen - off),
+                "item_id": item.product.id,
+                "sku_id": item.sku.id,
+                "quantity": item.quantity,
+                "origin_price": _price(item.price_fen),
+                "discount_price": _price(item.amount_fen - off),
             }
-            for one, off in zip(part.picked, basket.line_discounts(part), strict=True)
+            for item, off in zip(part.picked, basket.line_discounts(part), strict=True)
         ],
     }
 
@@ -116,23 +116,23 @@ def _unavailable(problem: Problem) -> dict[str, Any]:
 def create_order(call: Call) -> Any:
     """Once for each `outer_purchase_id`: again, the orders of the first time are shown."""
     reference = call.text("outer_purchase_id")
-    known = call.world.referenced(call.app.name, reference)
-    if known:
-        return _created(call, known, {})
+    earlier = call.world.referenced(call.app.name, reference)
+    if earlier:
+        return _created(call, earlier, {})
     items = _items(call, "order_line_list")
     limit = call.number("purchase_amount")
     call.text("receiver")
     address = _address(call, "warehouse_address_info", "receiver")
     shop = call.world.shop()
-    picked, problems = basket.pick(shop, [one.wanted() for one in items], creating=True)
+    picked, problems = basket.pick(shop, [item.wanted() for item in items], creating=True)
     partial = call.params.get("support_partial_success", "") == "true"
     if problems and not (partial and picked):
-        raise Refused(problems[0].code, problems[0].sentence)
+        raise BusinessError(problems[0].code, problems[0].sentence)
     parts = basket.parts(shop, picked, address.province)
     total = sum(part.total_fen for part in parts)
     if total > limit:
-        raise Refused("PURCHASE_AMOUNT_CHANGED", f"order amount {total}, planned {limit}")
-    made = create.create(
+        raise BusinessError("PURCHASE_AMOUNT_CHANGED", f"order amount {total}, planned {limit}")
+    orders = create.create(
         call.world,
         call.app.name,
         parts,
@@ -141,21 +141,21 @@ def create_order(call: Call) -> Any:
         remark=call.params.get("order_remark", ""),
         at=call.at,
     )
-    if any(magic.CREATE_TIMES_OUT in call.world.spells(order) for order in made):
-        return Answer(b"", silence=magic.SILENT_SECONDS)
-    numbers = {one.wanted().sku: one.orderLineNo for one in items}
-    return _created(call, made, numbers)
+    if any(magic.CREATE_TIMES_OUT in call.world.magic_words(order) for order in orders):
+        return Response(b"", silence=magic.SILENT_SECONDS)
+    numbers = {item.wanted().sku: item.orderLineNo for item in items}
+    return _created(call, orders, numbers)
 
 
-def _created(call: Call, made: Sequence[Order], numbers: dict[int, str | None]) -> dict[str, Any]:
-    ids = ";".join(str(order.id) for order in made)
+def _created(call: Call, orders: Sequence[Order], numbers: dict[int, str | None]) -> dict[str, Any]:
+    ids = ";".join(str(order.id) for order in orders)
     data = {
         "success": True,
         "error_code": None,
         "error_message": None,
-        "outer_purchase_id": made[0].reference,
+        "outer_purchase_id": orders[0].reference,
         "payment_url": f"{call.base}/order/cashier.htm?orderId={ids}",
-        "order_list": [_created_order(call, order, numbers) for order in made],
+        "order_list": [_created_order(call, order, numbers) for order in orders],
     }
     return {"success": True, "error_code": None, "error_msg": None, "data": data}
 

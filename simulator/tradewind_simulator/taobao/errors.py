@@ -3,9 +3,9 @@
 import secrets
 from typing import Any
 
-from tradewind_simulator import answers
-from tradewind_simulator.answers import Answer, Refused
-from tradewind_simulator.calls import Rejected
+from tradewind_simulator import responses
+from tradewind_simulator.calls import GatewayError
+from tradewind_simulator.responses import BusinessError, Response
 
 BAD_SIGNATURE = (
     "IncompleteSignature",
@@ -20,34 +20,34 @@ GATEWAY_CODES = frozenset(
 )
 
 
-def error(code: str, message: str, status: int = 0) -> Answer:
+def error(code: str, message: str, status: int = 0) -> Response:
     """`{code, type, message, request_id}`, with 200 unless another status is asked for."""
     kind = "ISV" if code in GATEWAY_CODES else "ISP"
-    told = {"code": code, "type": kind, "message": message, "request_id": secrets.token_hex(12)}
-    return answers.json(told, status or 200)
+    body = {"code": code, "type": kind, "message": message, "request_id": secrets.token_hex(12)}
+    return responses.json(body, status or 200)
 
 
-def missing(name: str) -> Rejected:
-    return Rejected("MissingParameter", f"The input parameter {name} is missing or invalid")
+def missing(name: str) -> GatewayError:
+    return GatewayError("MissingParameter", f"The input parameter {name} is missing or invalid")
 
 
-def search_error(refused: Refused) -> dict[str, Any]:
-    return {"biz_error_code": refused.code, "biz_error_msg": refused.message, "data": None}
+def search_error(error: BusinessError) -> dict[str, Any]:
+    return {"biz_error_code": error.code, "biz_error_msg": error.message, "data": None}
 
 
-def product_error(refused: Refused) -> dict[str, Any]:
-    return {"success": False, "error_code": refused.code, "error_msg": refused.message}
+def product_error(error: BusinessError) -> dict[str, Any]:
+    return {"success": False, "error_code": error.code, "error_msg": error.message}
 
 
-def order_error(refused: Refused) -> dict[str, Any]:
+def order_error(error: BusinessError) -> dict[str, Any]:
     return {
         "success": False,
-        "error_code": refused.code,
-        "error_msg": refused.message,
+        "error_code": error.code,
+        "error_msg": error.message,
         "data": None,
     }
 
 
-def nested_error(refused: Refused) -> dict[str, Any]:
-    told = {"success": False, "error_code": refused.code, "error_msg": refused.message}
-    return {"result": {**told, "data": None}}
+def nested_error(error: BusinessError) -> dict[str, Any]:
+    body = {"success": False, "error_code": error.code, "error_msg": error.message}
+    return {"result": {**body, "data": None}}

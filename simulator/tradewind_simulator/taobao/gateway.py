@@ -3,10 +3,10 @@
 import secrets
 from typing import Any
 
-from tradewind_simulator import answers, signing
-from tradewind_simulator.answers import Answer
-from tradewind_simulator.calls import Call, Face, Operation, Rejected
+from tradewind_simulator import responses, signing
+from tradewind_simulator.calls import Call, DialectFormat, GatewayError, Operation
 from tradewind_simulator.model import App, Dialect
+from tradewind_simulator.responses import Response
 from tradewind_simulator.taobao import baskets, orders, payments, products
 from tradewind_simulator.taobao.errors import (
     BAD_SIGNATURE,
@@ -39,15 +39,15 @@ def signed(world: World, path: str, params: dict[str, str], real: float) -> App:
             raise missing(name)
     app = world.app_of_key.get(params["app_key"])
     if app is None or app.dialect is not Dialect.TAOBAO or params["sign_method"] != "sha256":
-        raise Rejected(*BAD_SIGNATURE)
+        raise GatewayError(*BAD_SIGNATURE)
     if not signing.same(params["sign"], signing.taobao_request(app.secret, path, params)):
-        raise Rejected(*BAD_SIGNATURE)
+        raise GatewayError(*BAD_SIGNATURE)
     try:
         age = abs(real - int(params["timestamp"]) / 1000)
     except ValueError:
-        raise Rejected(*OLD) from None
+        raise GatewayError(*OLD) from None
     if age > _TOLERANCE_SECONDS:
-        raise Rejected(*OLD)
+        raise GatewayError(*OLD)
     return app
 
 
@@ -56,7 +56,7 @@ def find(world: World, path: str, params: dict[str, str], real: float) -> tuple[
     app = signed(world, path, params, real)
     operation = OPERATIONS.get(path)
     if operation is None:
-        raise Rejected(*NO_PATH)
+        raise GatewayError(*NO_PATH)
     return app, operation
 
 
@@ -64,16 +64,16 @@ def admit(call: Call, operation: Operation) -> None:
     if not operation.needs_token:
         return
     if not call.tokens.good(call.app, call.params.get("access_token", ""), call.real):
-        raise Rejected(*BAD_TOKEN)
+        raise GatewayError(*BAD_TOKEN)
 
 
-def encode(value: Any) -> Answer:
-    if isinstance(value, Answer):
+def encode(value: Any) -> Response:
+    if isinstance(value, Response):
         return value
-    return answers.json({**value, "code": "0", "request_id": secrets.token_hex(12)})
+    return responses.json({**value, "code": "0", "request_id": secrets.token_hex(12)})
 
 
-FACE = Face(
+FORMAT = DialectFormat(
     error=error,
     is_gateway_code=lambda code: code in GATEWAY_CODES,
     bad_signature=BAD_SIGNATURE,

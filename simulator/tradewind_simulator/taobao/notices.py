@@ -49,6 +49,6 @@ def compose(app: App, secret: str, news: News, seller: Seller, number: int) -> N
             "Authorization": signing.taobao_notice(secret, app.key, body),
         },
         body=body.decode(),
-        answers=[],
+        responses=[],
         data=data,
     )

@@ -3,21 +3,21 @@
 import time
 
 from tradewind_simulator import oauth
-from tradewind_simulator.answers import Answer
-from tradewind_simulator.calls import Rejected
+from tradewind_simulator.calls import GatewayError
+from tradewind_simulator.responses import Response
 from tradewind_simulator.sandbox import Sandbox
 from tradewind_simulator.taobao import errors
-from tradewind_simulator.taobao.gateway import FACE, encode, signed
+from tradewind_simulator.taobao.gateway import FORMAT, encode, signed
 
 
-def token(sandbox: Sandbox, path: str, params: dict[str, str]) -> Answer:
+def token(sandbox: Sandbox, path: str, params: dict[str, str]) -> Response:
     """`/auth/token/create` and `/auth/token/refresh`: signed, but without a token."""
     real = time.time()
     try:
         app = signed(sandbox.world, path, params, real)
-    except Rejected as rejected:
-        return errors.error(rejected.code, rejected.message)
-    struck = oauth.inject_fault(sandbox, path, FACE)
+    except GatewayError as error:
+        return errors.error(error.code, error.message)
+    struck = oauth.inject_fault(sandbox, path, FORMAT)
     if struck is not None:
         return struck
     if path.endswith("create"):

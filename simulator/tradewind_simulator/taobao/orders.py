@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from tradewind_simulator import orders as life
 from tradewind_simulator import times
-from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Due, Line, Order, Refund, RefundStatus, Status
 from tradewind_simulator.money import shares
+from tradewind_simulator.responses import BusinessError
 from tradewind_simulator.taobao import errors
 from tradewind_simulator.world import World
 
@@ -102,8 +102,8 @@ def _refund_of(order: Order, line: Line) -> Refund | None:
 def _sub_order(world: World, order: Order, line: Line, fee: int, base: str) -> dict[str, Any]:
     refund = _refund_of(order, line)
     seller = world.sellers[order.seller]
-    zh = msgspec.json.encode({one.name: one.value for one in line.options}).decode()
-    en = msgspec.json.encode({one.name_en: one.value_en for one in line.options}).decode()
+    zh = msgspec.json.encode({option.name: option.value for option in line.options}).decode()
+    en = msgspec.json.encode({option.name_en: option.value_en for option in line.options}).decode()
     return {
         "sub_purchase_order_id": line.id,
         "status": line_word(order, line),
@@ -166,16 +166,16 @@ def cancel(call: Call) -> dict[str, Any]:
     call.text("cancel_reason")
     order = call.world.of_app(call.app.name, call.number("purchase_id"))
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "purchase order not found")
+        raise BusinessError("ORDER_NOT_EXIST", "purchase order not found")
     if order.status not in (Status.UNPAID, Status.BUILDING):
-        raise Refused("ORDER_STATUS_ERROR", f"purchase order is {status_word(order)}")
+        raise BusinessError("ORDER_STATUS_ERROR", f"purchase order is {status_word(order)}")
     if not order.cancelling:
-        asked = replace(
+        cancelling = replace(
             order,
             cancelling=True,
             due=(*order.due, Due(call.at + CANCEL_SECONDS, "cancel_settle")),
         )
-        call.world.put(life.Change(life.touched(asked, call.at), None))
+        call.world.put(life.Change(life.touched(cancelling, call.at), None))
     return {"success": True, "error_code": None, "error_msg": None}
 
 
@@ -183,7 +183,7 @@ def query(call: Call) -> dict[str, Any]:
     low = call.number("modify_time_start", 0) / 1000
     high = call.number("modify_time_end", 0) / 1000
     status = call.params.get("status", "")
-    found = [
+    matching = [
         order
         for order in _candidates(call, low)
         if order.changed_at >= low
@@ -191,18 +191,18 @@ def query(call: Call) -> dict[str, Any]:
         and (not status or status_word(order) == status)
     ]
     by_change = call.params.get("sort_field", "modify_time").lower() != "created_time"
-    found.sort(
+    matching.sort(
         key=lambda order: (order.changed_at if by_change else order.created_at, order.id),
         reverse=call.params.get("sort_type", "DESC").upper() != "ASC",
     )
     size = min(max(call.number("page_size", _DEFAULT_PAGE), 1), _MOST_LISTED)
     page = max(call.number("page_no", 1), 1)
-    here = found[(page - 1) * size : page * size]
+    page_orders = matching[(page - 1) * size : page * size]
     data = {
-        "results_total": len(found),
+        "results_total": len(matching),
         "page_no": page,
         "page_size": size,
-        "purchase_orders": [purchase_order(call.world, one, call.base) for one in here],
+        "purchase_orders": [purchase_order(call.world, order, call.base) for order in page_orders],
     }
     return {"success": True, "error_code": None, "error_msg": None, "data": data}
 
@@ -210,16 +210,16 @@ def query(call: Call) -> dict[str, Any]:
 def _candidates(call: Call, low: float) -> list[Order]:
     if call.params.get("purchase_ids"):
         ids = dict.fromkeys(_ids(call))
-        orders = (call.world.of_app(call.app.name, one) for one in ids)
+        orders = (call.world.of_app(call.app.name, number) for number in ids)
         return [order for order in orders if order is not None]
     if call.params.get("outer_purchase_id"):
         return call.world.referenced(call.app.name, call.text("outer_purchase_id"))
-    found: list[Order] = []
+    recent: list[Order] = []
     for order in call.world.latest_changed(call.app.name):
         if order.changed_at < low:
             break
-        found.append(order)
-    return found
+        recent.append(order)
+    return recent
 
 
 def _ids(call: Call) -> list[int]:
@@ -230,7 +230,7 @@ def _ids(call: Call) -> list[int]:
     except msgspec.MsgspecError:
         pass
     try:
-        return [int(one) for one in text.split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise call.missing("purchase_ids") from None
 
@@ -238,9 +238,9 @@ def _ids(call: Call) -> list[int]:
 def logistics(call: Call) -> dict[str, Any]:
     number = call.number("purchase_order_line_id")
     mine = call.world.latest_changed(call.app.name)
-    order = next((one for one in mine if life.line_of(one, number)), None)
+    order = next((each for each in mine if life.line_of(each, number)), None)
     if order is None:
-        raise Refused("ORDER_NOT_EXIST", "purchase order line not found")
+        raise BusinessError("ORDER_NOT_EXIST", "purchase order line not found")
     received = order.status in (Status.RECEIVED, Status.SUCCESS)
     parcels = [parcel for parcel in order.parcels if number in parcel.lines]
     details = [

@@ -3,10 +3,10 @@
 from typing import Any
 
 from tradewind_simulator import magic, payments, times
-from tradewind_simulator.answers import Answer, Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Order, Refund
-from tradewind_simulator.payments import Refusal
+from tradewind_simulator.payments import PaymentError
+from tradewind_simulator.responses import BusinessError, Response
 from tradewind_simulator.taobao import errors, orders
 
 _MOST_PAID = 10
@@ -16,26 +16,26 @@ def batch_pay(call: Call) -> Any:
     """Accepted is not paid: the outcome shows in the orders, some seconds later."""
     ids = call.read("purchaseOrderIdList", list[int])
     if not 1 <= len(ids) <= _MOST_PAID:
-        raise Refused("PARAM_ILLEGAL", f"purchaseOrderIdList: 1 to {_MOST_PAID} orders")
+        raise BusinessError("PARAM_ILLEGAL", f"purchaseOrderIdList: 1 to {_MOST_PAID} orders")
     will: list[int] = []
     failed: list[dict[str, Any]] = []
     silent = False
-    for one in dict.fromkeys(ids):
-        order = call.world.of_app(call.app.name, one)
+    for number in dict.fromkeys(ids):
+        order = call.world.of_app(call.app.name, number)
         outcome: Order | str = (
             payments.accept(call.world, order, call.at) if order else "ORDER_NOT_EXIST"
         )
         if isinstance(outcome, Order):
-            will.append(one)
-            silent = silent or magic.PAYMENT_TIMES_OUT in call.world.spells(outcome)
+            will.append(number)
+            silent = silent or magic.PAYMENT_TIMES_OUT in call.world.magic_words(outcome)
         else:
-            reason = outcome.value if isinstance(outcome, Refusal) else outcome
-            failed.append({"purchase_order_id": one, "reason": reason})
+            reason = outcome.value if isinstance(outcome, PaymentError) else outcome
+            failed.append({"purchase_order_id": number, "reason": reason})
     if silent:
-        return Answer(b"", silence=magic.SILENT_SECONDS)
+        return Response(b"", silence=magic.SILENT_SECONDS)
     data = {
         "will_pay_purchase_order_ids": will,
-        "pay_failure_purchase_order_ids": [one["purchase_order_id"] for one in failed],
+        "pay_failure_purchase_order_ids": [result["purchase_order_id"] for result in failed],
         "pay_failed_results": failed,
     }
     return {"success": True, "error_code": None, "error_msg": None, "data": data}
@@ -48,12 +48,12 @@ def query(call: Call) -> dict[str, Any]:
         for refund in order.refunds:
             if refund.id == number:
                 return _shown(call, order, refund)
-    raise Refused("REFUND_NOT_EXIST", "refund not found")
+    raise BusinessError("REFUND_NOT_EXIST", "refund not found")
 
 
 def _shown(call: Call, order: Order, refund: Refund) -> dict[str, Any]:
     seller = call.world.sellers[order.seller]
-    line = next(one for one in order.lines if one.id in refund.lines)
+    line = next(each for each in order.lines if each.id in refund.lines)
     aggregate = {
         "refund_order": {
             "refund_id": refund.id,

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from tradewind_simulator import money
-from tradewind_simulator.answers import Refused
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Sku
+from tradewind_simulator.responses import BusinessError
 from tradewind_simulator.search import Sort
 from tradewind_simulator.taobao import errors
 
@@ -41,7 +41,7 @@ def _filters(call: Call) -> dict[str, int]:
 def search(call: Call) -> dict[str, Any]:
     """No total: whoever wants the next page asks for it until one comes back empty."""
     bounds = _filters(call)
-    found = call.world.index.find(
+    matches = call.world.index.find(
         call.params.get("keyword", ""),
         _SORTS.get(call.params.get("sort", ""), Sort.RELEVANCE),
         bounds.get("min_price"),
@@ -49,7 +49,7 @@ def search(call: Call) -> dict[str, Any]:
     )
     size = min(max(call.number("page_size", _DEFAULT), 1), _MOST)
     page = max(call.number("page_no", 1), 1)
-    data = [_hit(call, product) for product in found[(page - 1) * size : page * size]]
+    data = [_hit(call, product) for product in matches[(page - 1) * size : page * size]]
     return {
         "biz_error_code": None,
         "biz_error_msg": None,
@@ -80,7 +80,7 @@ def _hit(call: Call, product: Product) -> dict[str, Any]:
 def _product(call: Call) -> Product:
     product = call.world.products.get(call.number("item_id"))
     if product is None or not product.listed:
-        raise Refused("ITEM_NOT_FOUND", "item not found")
+        raise BusinessError("ITEM_NOT_FOUND", "item not found")
     return product
 
 
@@ -99,7 +99,7 @@ def detail(call: Call) -> dict[str, Any]:
         "promotion_price": product.steps[0].price_fen,
         "coupon_price": product.steps[0].price_fen,
         "description": product.title,
-        "properties": [_property(at, one) for at, one in enumerate(product.attributes)],
+        "properties": [_property(at, attribute) for at, attribute in enumerate(product.attributes)],
         "sku_list": skus,
         "tags": [],
         "multi_language_info": {
@@ -107,13 +107,15 @@ def detail(call: Call) -> dict[str, Any]:
             "title": product.title_en,
             "main_image_url": _image(call, product.id),
             "properties": [
-                _property(at, one, english=True) for at, one in enumerate(product.attributes)
+                _property(at, attribute, english=True)
+                for at, attribute in enumerate(product.attributes)
             ],
             "sku_properties": [
                 {
                     "sku_id": sku.id,
                     "properties": [
-                        _property(at, one, english=True) for at, one in enumerate(sku.options)
+                        _property(at, attribute, english=True)
+                        for at, attribute in enumerate(sku.options)
                     ],
                 }
                 for sku in product.skus
@@ -125,7 +127,7 @@ def detail(call: Call) -> dict[str, Any]:
 
 def _pictures(call: Call, product: Product) -> list[str]:
     pictures = sorted({0, *(sku.picture for sku in product.skus)})
-    return [_image(call, product.id, one) for one in pictures]
+    return [_image(call, product.id, picture) for picture in pictures]
 
 
 def _sku(call: Call, product: Product, sku: Sku) -> dict[str, Any]:
@@ -137,7 +139,7 @@ def _sku(call: Call, product: Product, sku: Sku) -> dict[str, Any]:
         "promotion_price": price,
         "coupon_price": price,
         "pic_url": _image(call, product.id, sku.picture),
-        "properties": [_property(at, one) for at, one in enumerate(sku.options)],
+        "properties": [_property(at, option) for at, option in enumerate(sku.options)],
     }
 
 
@@ -159,7 +161,7 @@ def product_get(call: Call) -> dict[str, Any]:
         "item_id": product.id,
         "mp_id": str(product.id),
         "title": product.title,
-        "quantity": sum(one["quantity"] for one in skus),
+        "quantity": sum(sku["quantity"] for sku in skus),
         "category_id": str(product.category_id),
         "category_name": product.category,
         "shop_name": seller.name,

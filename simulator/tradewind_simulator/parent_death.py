@@ -8,7 +8,7 @@ import sys
 _PR_SET_PDEATHSIG = 1
 
 
-def hold() -> None:
+def exit_with_parent() -> None:
     """Ask the kernel for a SIGTERM when our parent dies, however it dies (Linux only)."""
     if sys.platform != "linux":
         return

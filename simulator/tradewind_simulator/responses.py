@@ -7,7 +7,7 @@ import msgspec
 _JSON = msgspec.json.Encoder()
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     """`silence`: say nothing for so many real seconds, then close the connection."""
 
     body: bytes
@@ -17,7 +17,7 @@ class Answer(msgspec.Struct, frozen=True):
     silence: float | None = None
 
 
-class Refused(Exception):
+class BusinessError(Exception):
     """A business refusal; `extra` is whatever the operation shows with it."""
 
     def __init__(self, code: str, message: str, **extra: Any) -> None:
@@ -27,13 +27,13 @@ class Refused(Exception):
         self.extra = extra
 
 
-def json(value: Any, status: int = 200) -> Answer:
-    return Answer(_JSON.encode(value), status)
+def json(value: Any, status: int = 200) -> Response:
+    return Response(_JSON.encode(value), status)
 
 
-def html(text: str, status: int = 200) -> Answer:
-    return Answer(text.encode(), status, b"text/html;charset=utf-8")
+def html(text: str, status: int = 200) -> Response:
+    return Response(text.encode(), status, b"text/html;charset=utf-8")
 
 
-def redirect(url: str) -> Answer:
-    return Answer(b"", 302, b"text/plain", ((b"location", url.encode()),))
+def redirect(url: str) -> Response:
+    return Response(b"", 302, b"text/plain", ((b"location", url.encode()),))
