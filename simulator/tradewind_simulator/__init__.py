@@ -1,1 +1,1 @@
-"""A simulated marketplace in a process of its own, reached by HTTP as a real one is."""
+"""A simulated marketplace that runs in a process of its own and is reached by HTTP."""

@@ -1,4 +1,4 @@
-"""The process that serves the sandbox: raw ASGI, one worker, everything in its memory."""
+"""The ASGI application: routes requests to the dialects, the pages and the control API."""
 
 import asyncio
 import contextlib
@@ -61,7 +61,7 @@ class Request(msgspec.Struct):
         return f"http://{self.headers.get('host', 'localhost')}"
 
     def params(self) -> dict[str, str]:
-        """The query and the form together; a JSON object counts as a form."""
+        """Return the query and the form together; a JSON object counts as a form."""
         params = dict(parse_qsl(self.query, keep_blank_values=True))
         if self.headers.get("content-type", "").startswith("application/json"):
             return params | _flat(self.body)
@@ -81,7 +81,7 @@ def _flat(body: bytes) -> dict[str, str]:
 
 
 def options() -> Options:
-    """What the environment says, variables beginning with TRADEWIND_SANDBOX_."""
+    """Read the options from the variables TRADEWIND_SANDBOX_*."""
     read = os.environ.get
     state = read(PREFIX + "STATE", "")
     return Options(
@@ -96,7 +96,7 @@ def options() -> Options:
 
 
 def create(chosen: Options | None = None) -> Asgi:
-    """The application; granian calls this without arguments."""
+    """Create the application; granian calls this without arguments."""
     if chosen is None:
         parent_death.exit_with_parent()
     sandbox = Sandbox(chosen or options())
@@ -131,7 +131,7 @@ async def _lifespan(
 
 
 async def _tick(sandbox: Sandbox) -> None:
-    """Orders move by themselves, and their buyers hear of it, though nobody calls."""
+    """Take the steps that are due, also while nobody calls."""
     while True:
         sandbox.settle()
         await asyncio.sleep(_TICK_SECONDS)
@@ -200,7 +200,7 @@ async def _taobao_token(sandbox: Sandbox, request: Request) -> Response:
 
 
 def _same_origin(request: Request) -> bool:
-    """A page of another site that a browser happens to show is not in control here."""
+    """Whether the request may control us: a page of another site may not."""
     origin = request.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
@@ -265,7 +265,7 @@ def _gateway_error(
 async def _perform(
     sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
 ) -> Response:
-    """In a task of its own, so that it goes on though the client leaves."""
+    """Perform the call in a task of its own, which continues if the client disconnects."""
     return await asyncio.shield(
         asyncio.ensure_future(perform.perform(sandbox, dialect_format, operation, call))
     )

@@ -1,4 +1,4 @@
-"""The apps that may call: three with documented demo credentials, or others by environment."""
+"""The applications that may call: three with public demo credentials, or those of a variable."""
 
 from tradewind_simulator.errors import CannotRun
 from tradewind_simulator.model import App, Dialect

@@ -1,4 +1,4 @@
-"""What a basket costs, what of it cannot be had, and how many orders it becomes."""
+"""Prices a basket, finds lines that cannot be bought, and splits it into orders."""
 
 # ruff: noqa: RUF001 - Chinese sentences have Chinese commas
 
@@ -32,7 +32,7 @@ _SENTENCES = {
 
 
 class Wanted(Struct, frozen=True):
-    """One line as the buyer asked for it; the SKU by its spec or by its number."""
+    """A line as the buyer requested it; the SKU by its spec or by its number."""
 
     product: int
     quantity: int
@@ -41,7 +41,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Picked(Struct, frozen=True):
-    """One line as it can be had."""
+    """A line that can be bought, with its price."""
 
     product: Product
     sku: Sku
@@ -54,7 +54,7 @@ class Picked(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """Why a line cannot be had."""
+    """A line that cannot be bought, and the error code."""
 
     wanted: Wanted
     code: str
@@ -67,7 +67,7 @@ class Problem(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """What becomes one order."""
+    """The lines that become one order, with their costs."""
 
     seller: Seller
     picked: tuple[Picked, ...]
@@ -81,7 +81,7 @@ class Part(Struct, frozen=True):
 
 
 class Shop(Struct, frozen=True):
-    """What the pricing needs to know of the world."""
+    """What pricing needs: sellers, products, and the stock that is reserved."""
 
     sellers: dict[int, Seller]
     products: dict[int, Product]
@@ -94,7 +94,7 @@ class Shop(Struct, frozen=True):
 def pick(
     shop: Shop, wanted: Sequence[Wanted], *, creating: bool
 ) -> tuple[list[Picked], list[Problem]]:
-    """Each line with its price, or why it cannot be had; lines of one SKU count together."""
+    """Price each line or say why it cannot be bought; lines of the same SKU count together."""
     problems: list[Problem] = []
     chosen: list[tuple[Wanted, Product, Sku]] = []
     pieces: dict[int, int] = defaultdict(int)
@@ -130,7 +130,7 @@ def pick(
 
 
 def _sku(product: Product, line: Wanted) -> Sku | None:
-    """A product without choices needs no spec; one with choices does."""
+    """Find the SKU of a line; only a product without variants needs no spec."""
     if not line.spec and not line.sku:
         return product.skus[0] if len(product.skus) == 1 else None
     for sku in product.skus:
@@ -157,7 +157,7 @@ def sellers_of(picked: Iterable[Picked]) -> set[int]:
 
 
 def parts(shop: Shop, picked: Sequence[Picked], province: str) -> list[Part]:
-    """By seller; and what is magic that way becomes two orders, line by line or in halves."""
+    """Split a basket by seller; a magic product splits it once more."""
     by_seller: dict[int, list[Picked]] = defaultdict(list)
     for item in picked:
         by_seller[item.product.seller].append(item)
@@ -196,5 +196,5 @@ def _part(seller: Seller, picked: list[Picked], province: str) -> Part:
 
 
 def line_discounts(part: Part) -> list[int]:
-    """The discount of a part, shared out over its lines."""
+    """Share the discount of a part between its lines."""
     return money.shares(part.discount_fen, [item.amount_fen for item in part.picked])

@@ -1,4 +1,4 @@
-"""A call of an operation, whichever dialect it came in."""
+"""A call of an operation, in either dialect."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class GatewayError(Exception):
-    """The gateway turns a call away before it reaches an operation."""
+    """The gateway rejected a call before it reached an operation."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class GatewayError(Exception):
 
 
 class Call(Struct):
-    """What an operation may use. `at` is the world's time, `base` the address we were called by."""
+    """What an operation may use. `at` is simulated time, `base` the origin of our own URL."""
 
     world: World
     tokens: Tokens
@@ -38,7 +38,7 @@ class Call(Struct):
     real: float = 0.0
 
     def text(self, name: str) -> str:
-        """A parameter that must be there."""
+        """Return a required parameter."""
         value = self.params.get(name, "")
         if not value:
             raise self.missing(name)
@@ -54,7 +54,7 @@ class Call(Struct):
             raise self.missing(name) from None
 
     def read(self, name: str, shape: type[T]) -> T:
-        """A parameter that holds JSON, numbers and strings taken for each other."""
+        """Decode a parameter that holds JSON; numbers and texts are accepted for each other."""
         try:
             return msgspec.json.decode(self.text(name), type=shape, strict=False)
         except msgspec.MsgspecError:
@@ -62,7 +62,7 @@ class Call(Struct):
 
 
 class Operation(Struct, frozen=True):
-    """`alias` is the word that both dialects share, for faults and counters."""
+    """An operation. `alias` is its name in faults and counters, the same in both dialects."""
 
     name: str
     alias: str
@@ -72,7 +72,7 @@ class Operation(Struct, frozen=True):
 
 
 class DialectFormat(Struct, frozen=True):
-    """How a dialect says no: at its gateway, and in which codes."""
+    """How a dialect writes responses and errors, and which codes are its gateway's."""
 
     error: Callable[[str, str, int], Response]
     is_gateway_code: Callable[[str], bool]

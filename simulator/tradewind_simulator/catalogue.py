@@ -1,4 +1,4 @@
-"""The catalogue: the same seed makes the same sellers and products, on every machine."""
+"""Generates sellers and products; the same seed gives the same catalogue everywhere."""
 
 import hashlib
 import random

@@ -1,4 +1,4 @@
-"""The world's clock: real time, but it can be put forward and run faster."""
+"""The simulated clock: real time that can be advanced and run faster."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ FASTEST = 1_000_000.0
 
 
 class Clock(Struct):
-    """World time is a line through one known point; every turn of a knob sets a new point."""
+    """Simulated time, as a line through a point: each change of speed sets a new point."""
 
     real: float
     world: float

@@ -1,4 +1,4 @@
-"""The control API: see everything, move the clock, move an order, ask for faults."""
+"""The control API: read the state, move the clock and orders, request faults."""
 
 import time
 from collections.abc import Callable
@@ -75,7 +75,7 @@ class _PushIn(Struct, forbid_unknown_fields=True):
 def handle(
     sandbox: Sandbox, method: str, path: str, query: dict[str, str], body: bytes
 ) -> Response:
-    """Answer one call below `/_control`."""
+    """Answer a call below `/_control`."""
     sandbox.settle()
     try:
         return responses.json(_route(sandbox, method, path.strip("/").split("/"), query, body))
@@ -129,7 +129,7 @@ def _advance(sandbox: Sandbox, order: Order, wanted: _AdvanceIn) -> Any:
 
 
 def show(order: Order) -> dict[str, Any]:
-    """An order with its sums, its ids as strings."""
+    """Write an order with its sums, and its ids as texts."""
     document: dict[str, Any] = msgspec.to_builtins(order)
     document.pop("type", None)
     document |= {
@@ -146,7 +146,7 @@ def show(order: Order) -> dict[str, Any]:
 
 
 def _state(sandbox: Sandbox, query: dict[str, str]) -> dict[str, Any]:
-    """Everything there is, the latest first; `reference` narrows the orders to one reference."""
+    """Write the whole state, the latest first; `reference` selects the orders of a reference."""
     world = sandbox.world
     wanted = query.get("reference")
     orders = [
@@ -248,7 +248,7 @@ def _limit(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
 
 
 def _push(sandbox: Sandbox, body: bytes) -> dict[str, Any]:
-    """Where notices go; for one app, for all of a dialect, or for all."""
+    """Set where notices go: those of an app, of a dialect, or all."""
     wanted = _read(body, _PushIn)
     apps = [
         app

@@ -1,4 +1,4 @@
-"""Making orders of a basket: priced anew, stock taken, deadlines set."""
+"""Creates orders from a basket: prices them, reserves stock, sets deadlines."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def create(
     remark: str,
     at: float,
 ) -> list[Order]:
-    """One order for each part. Nothing here asks whether the reference was seen before."""
+    """Create an order for each part; whether the reference is new is not checked here."""
     return [_one(world, app, part, address, reference, remark, at) for part in parts]
 
 

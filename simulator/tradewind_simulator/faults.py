@@ -1,4 +1,4 @@
-"""Misbehaviour on request, per operation: what to do wrong, how often, and how many times."""
+"""Faults on request: what goes wrong in which operation, how often and how many times."""
 
 import random
 from enum import StrEnum
@@ -23,7 +23,7 @@ class Mode(StrEnum):
 
 
 class Fault(Struct):
-    """`after` does the operation before an error or a 500; `count` None goes on for ever."""
+    """A fault. `after` performs the operation before the error; `count` None never ends."""
 
     operation: str
     mode: Mode
@@ -38,7 +38,7 @@ class Fault(Struct):
 
 
 class Faults:
-    """What is asked for; the one asked for first wins."""
+    """The faults that were requested; the earliest applies first."""
 
     def __init__(self, chance: random.Random) -> None:
         self.wanted: list[Fault] = []
@@ -54,7 +54,7 @@ class Faults:
         return gone
 
     def strike(self, *names: str) -> Fault | None:
-        """The fault that befalls this call, if any; `*` is every operation but the notices."""
+        """Return the fault for this call, if any; `*` is every operation except notices."""
         for fault in self.wanted:
             mine = fault.operation in names or (fault.operation == "*" and "push" not in names)
             if not mine or fault.count == 0 or self._chance.random() >= fault.rate:

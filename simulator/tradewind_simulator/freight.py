@@ -1,4 +1,4 @@
-"""What sending costs: by weight and by how far, or nothing where the seller says so."""
+"""Freight by weight and distance, or free where the seller offers that."""
 
 from tradewind_simulator.model import Seller
 
@@ -17,7 +17,7 @@ def is_province(province: str) -> bool:
 
 
 def cost(seller: Seller, province: str, grams: int, goods_fen: int) -> int:
-    """In fen. Far provinces pay double and have no free sending, Hong Kong and beyond triple."""
+    """Return the freight in fen; remote provinces pay double, Hong Kong and beyond triple."""
     times = 3 if province.startswith(_ABROAD) else 2 if province.startswith(_FAR) else 1
     if times == 1 and seller.free_over_fen is not None and goods_fen >= seller.free_over_fen:
         return 0

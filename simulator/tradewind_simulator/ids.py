@@ -1,4 +1,4 @@
-"""Ids that never repeat: not after a reset, not after a restart, with or without a state file."""
+"""Ids that never repeat, not even after a reset or a restart."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Pictures of products, drawn on the spot: the colour of the SKU and the product's name."""
+"""Draws product pictures: the colour of the SKU and the product's name."""
 
 # ruff: noqa: E501 - the outlines of the drawings
 

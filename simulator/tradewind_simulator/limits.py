@@ -1,4 +1,4 @@
-"""How many calls a second an app may make; without a limit, as many as it likes."""
+"""The rate limit of an application, in calls a second."""
 
 
 class Limits:

@@ -1,4 +1,4 @@
-"""Magic products: fixed ids that always do the same thing, for integrators' own tests."""
+"""Magic products: fixed ids with a fixed behaviour, for integrators' tests."""
 
 # ruff: noqa: RUF001, E501 - Chinese titles, one spell a line
 

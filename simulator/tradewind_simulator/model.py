@@ -1,4 +1,4 @@
-"""What the world is made of: sellers, products, orders, money, and what is due when."""
+"""The values of the simulation: sellers, products, orders, refunds, tokens."""
 
 from enum import StrEnum
 
@@ -6,14 +6,14 @@ from msgspec import Struct
 
 
 class Dialect(StrEnum):
-    """Which of the two wire formats an app speaks."""
+    """The wire format that an application speaks."""
 
     ALIBABA = "alibaba"
     TAOBAO = "taobao"
 
 
 class App(Struct, frozen=True):
-    """One registered application, and the buyer who granted it access."""
+    """An application, and the buyer who authorised it."""
 
     name: str
     key: str
@@ -29,7 +29,7 @@ class App(Struct, frozen=True):
 
 
 class Seller(Struct, frozen=True):
-    """A shop: who sells, from where, what sending costs, and what it takes off large orders."""
+    """A shop: its location, its freight and its discount on large orders."""
 
     id: int
     name: str
@@ -50,7 +50,7 @@ class Seller(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """One choice of a SKU, say the colour, in both languages."""
+    """An option of a SKU, such as its colour, in both languages."""
 
     name: str
     name_en: str
@@ -70,7 +70,7 @@ class Sku(Struct, frozen=True):
 
 
 class Quote(StrEnum):
-    """How a product is priced; the wire knows them as 0, 1 and 2."""
+    """How a product is priced; the dialect writes them as 0, 1 and 2."""
 
     BY_QUANTITY_NO_SKU = "0"
     BY_SKU = "1"
@@ -78,7 +78,7 @@ class Quote(StrEnum):
 
 
 class Step(Struct, frozen=True):
-    """From this quantity on, one piece costs this much."""
+    """The unit price from a quantity on."""
 
     quantity: int
     price_fen: int
@@ -123,7 +123,7 @@ class Product(Struct, frozen=True):
 
 
 class Status(StrEnum):
-    """Where an order stands; each dialect has words of its own for these."""
+    """The status of an order; each dialect has its own names for these."""
 
     BUILDING = "building"
     UNPAID = "unpaid"
@@ -175,7 +175,7 @@ class Line(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """What was sent in one go."""
+    """A parcel."""
 
     id: int
     carrier: str
@@ -186,7 +186,7 @@ class Parcel(Struct, frozen=True):
 
 
 class RefundStatus(StrEnum):
-    """How far a refund got, in the words of the 1688 dialect."""
+    """The status of a refund, in the terms of the 1688 dialect."""
 
     ASKED = "waitselleragree"
     REFUSED = "waitbuyermodify"
@@ -200,7 +200,7 @@ REFUND_OVER = frozenset({RefundStatus.DONE, RefundStatus.CLOSED})
 
 
 class Refund(Struct, frozen=True):
-    """Money that the buyer asked back."""
+    """A refund that the buyer requested."""
 
     id: int
     status: RefundStatus
@@ -222,7 +222,7 @@ class Refund(Struct, frozen=True):
 
 
 class Due(Struct, frozen=True):
-    """Something that happens to an order by itself when its time has come."""
+    """A step that an order takes when its time has come."""
 
     at: float
     what: str
@@ -230,7 +230,7 @@ class Due(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True, tag="order"):
-    """What a buyer ordered from one seller, and all that became of it."""
+    """An order of a buyer from a seller, with everything that happened to it."""
 
     id: int
     app: str
@@ -279,7 +279,7 @@ class Order(Struct, frozen=True, tag="order"):
 
 
 class Entry(Struct, frozen=True, tag="entry"):
-    """One line of the ledger: money that left the buyer's account, or came back."""
+    """An entry of the ledger: money that left the buyer's account, or came back."""
 
     id: int
     order: int
@@ -306,7 +306,7 @@ class Token(Struct, frozen=True, tag="token"):
 
 
 class Code(Struct, frozen=True):
-    """An authorization code: two minutes, once."""
+    """An authorisation code, valid for two minutes, once."""
 
     app: str
     value: str

@@ -1,4 +1,4 @@
-"""Fen inside; yuan as numbers or as text where a dialect wants them so."""
+"""Conversion between fen, which we compute with, and yuan as dialects write it."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Push notices: what the buyer is told, signed; repeated and shuffled where asked."""
+"""The queue of notices: signed, retried, and repeated or shuffled on request."""
 
 import heapq
 import random
@@ -18,7 +18,7 @@ _KEPT = 5_000
 
 
 class Target(Struct, frozen=True, tag="target"):
-    """Where the notices of one app go. `secret` empty: the app's own."""
+    """Where the notices of an application go. `secret` empty: the application's own."""
 
     app: str
     url: str
@@ -29,7 +29,7 @@ class Target(Struct, frozen=True, tag="target"):
 
 
 class Notice(Struct):
-    """One notice and how it fared; `answers` has a status for each try, 0 for none."""
+    """A notice; `responses` has the status of each attempt, 0 for no response."""
 
     id: int
     app: str
@@ -49,7 +49,7 @@ Compose = Callable[[App, str, News, Seller, int], Notice]
 
 
 class Notices:
-    """The queue. Whoever sends takes what is due and says how it went."""
+    """The queue: the sender takes notices that are due and reports the result."""
 
     def __init__(
         self, apps: dict[str, App], sellers: dict[int, Seller], ids: Ids, chance: random.Random,
@@ -80,7 +80,7 @@ class Notices:
             self._push(real + delay, 0, notice)
 
     def due(self, real: float) -> tuple[Notice, Target, int] | None:
-        """The next notice to send now, where to, and how often it was tried."""
+        """Return the next notice to send, its target, and the number of attempts."""
         while self._queue and self._queue[0][0] <= real:
             _, _, tries, notice = heapq.heappop(self._queue)
             target = self.targets.get(notice.app)
@@ -89,7 +89,7 @@ class Notices:
         return None
 
     def done(self, notice: Notice, tries: int, status: int, real: float) -> None:
-        """A 2xx ends it; otherwise twice more, then it waits to be fetched by the replay API."""
+        """Record an attempt: a 2xx is final, otherwise two more follow, then the replay API."""
         notice.responses.append(status)
         if 200 <= status < 300:  # noqa: PLR2004
             notice.delivered = True

@@ -1,4 +1,4 @@
-"""Granting access: a page that says yes, codes for tokens, tokens for fresher ones."""
+"""The authorisation page, and faults of the token operations."""
 
 import time
 from html import escape
@@ -12,7 +12,7 @@ from tradewind_simulator.sandbox import Sandbox
 
 
 def authorize(sandbox: Sandbox, params: dict[str, str]) -> Response:
-    """The simulated buyer always agrees; without an address to go back to, the code is shown."""
+    """Authorise at once, as the simulated buyer; without a redirect URL, show the code."""
     app = sandbox.world.app_of_key.get(params.get("client_id", ""))
     if app is None:
         return responses.html("<h1>client_id?</h1>", 400)
@@ -25,7 +25,7 @@ def authorize(sandbox: Sandbox, params: dict[str, str]) -> Response:
 
 
 def inject_fault(sandbox: Sandbox, name: str, dialect_format: DialectFormat) -> Response | None:
-    """Faults of the operation `token`: an error, a 500, or silence."""
+    """Apply a fault of the operation `token`, if there is any."""
     sandbox.world.counters["token.calls"] += 1
     fault = sandbox.faults.strike(name, "token")
     if fault is None:

@@ -1,4 +1,4 @@
-"""The life of an order, as pure changes: an order and a time in, the changed order out."""
+"""The life of an order as pure functions: an order and a time in, a changed order out."""
 
 import random
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _TICK = 0.001  # an order changes at strictly increasing times
 
 
 class Event(StrEnum):
-    """What a change is worth telling the buyer."""
+    """What a change is reported to the buyer as."""
 
     MADE = "made"
     PRICE = "price"
@@ -40,14 +40,14 @@ class Event(StrEnum):
 
 
 class Change(Struct, frozen=True):
-    """A changed order, and what to tell of it; None: nothing."""
+    """A changed order, and the event to report; None reports nothing."""
 
     order: Order
     event: Event | None
 
 
 class StepNotPossible(Exception):
-    """The order is not where this could happen to it."""
+    """The order's status does not allow this step."""
 
     def __init__(self, order: Order, what: str) -> None:
         super().__init__(f"Order {order.id} is {order.status}: {what} is not possible now.")
@@ -69,7 +69,7 @@ def _without(order: Order, *done: str) -> tuple[Due, ...]:
 
 
 def build(order: Order, at: float) -> Change:
-    """The platform finished making the order; now it can be paid."""
+    """The marketplace has created the order; now it can be paid."""
     _need(order, "build", Status.BUILDING)
     order = replace(order, status=Status.UNPAID, due=_without(order, "build"))
     return Change(touched(order, at), Event.MADE)
@@ -98,7 +98,7 @@ def pay(order: Order, at: float, magic_words: Sequence[str] = ()) -> Change:
 
 
 def change_price(order: Order, at: float, total_fen: int, freight_fen: int | None = None) -> Change:
-    """The seller asks for another total: the difference is a discount, below zero for a rise."""
+    """Change the total: the difference is a discount, negative for a higher price."""
     _need(order, "change_price", Status.UNPAID)
     if total_fen < 1 or (freight_fen is not None and freight_fen < 0):
         raise StepNotPossible(order, "a price below one fen")
@@ -120,7 +120,7 @@ def change_price(order: Order, at: float, total_fen: int, freight_fen: int | Non
 
 
 def ship(order: Order, at: float, parcel: Parcel) -> Change:
-    """All that is still here leaves in one parcel."""
+    """Ship everything that is left in one parcel."""
     _need(order, "ship", Status.PAID)
     left = tuple(line.id for line in order.open_lines if line.shipped < line.quantity)
     chance = random.Random(order.id + 1)  # noqa: S311 - how long a parcel takes
@@ -142,7 +142,7 @@ def ship(order: Order, at: float, parcel: Parcel) -> Change:
 
 
 def partial_ship(order: Order, at: float, parcel: Parcel) -> Change:
-    """The first line leaves; of an only line, half of its pieces."""
+    """Ship the first line, or half the pieces of an only line."""
     _need(order, "partial_ship", Status.PAID)
     left = [line for line in order.open_lines if line.shipped < line.quantity]
     pieces = sum(line.quantity - line.shipped for line in left)
@@ -185,7 +185,7 @@ def complete(order: Order, at: float) -> Change:
 
 
 def close_unpaid(order: Order, at: float, by: str, reason: str, event: Event) -> Change:
-    """Closed before a fen was paid: by the buyer, by the seller, or because time was up."""
+    """Close an unpaid order: by the buyer, the seller, or a timeout."""
     _need(order, "close", Status.UNPAID, Status.BUILDING)
     order = replace(
         order,
@@ -201,7 +201,7 @@ def close_unpaid(order: Order, at: float, by: str, reason: str, event: Event) ->
 
 
 def terminate(order: Order, at: float, by: str, reason: str, event: Event) -> Change:
-    """Closed after payment; whoever calls this has seen to the money."""
+    """Close a paid order; the caller has refunded the money."""
     if order.status in OVER or order.paid_at is None:
         raise StepNotPossible(order, "terminate")
     order = replace(

@@ -1,4 +1,4 @@
-"""Pages for people: the front door, an offer, and the cashier where an order is paid by hand."""
+"""HTML pages: the start page, a product, and the cashier where a person pays an order."""
 
 import re
 from html import escape
@@ -20,7 +20,7 @@ _LAYOUT = (
 
 
 def show(sandbox: Sandbox, path: str, query: str) -> Response | None:
-    """The page at this path; None if there is none."""
+    """Return the page at this path; None if there is none."""
     if path == "/":
         return _front(sandbox)
     if path == "/order/cashier.htm":
@@ -92,7 +92,7 @@ def _cashier(sandbox: Sandbox, query: str) -> Response:
 
 
 def pay(sandbox: Sandbox, query: str) -> Response:
-    """The button of the cashier: pays what of these orders can be paid."""
+    """Pay those of these orders that can be paid."""
     at = sandbox.settle()
     for order in _orders(sandbox, query):
         try:

@@ -1,4 +1,4 @@
-"""The lifeline: a process of the simulator ends when the one that started it is gone."""
+"""Ends a process of the simulator when its parent process ends."""
 
 import ctypes
 import os

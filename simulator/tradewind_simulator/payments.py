@@ -1,4 +1,4 @@
-"""Taking the buyer's money: once per order, and once per operation id."""
+"""Payments: debits an order once, and once for each operation id."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ SETTLE_SECONDS = 3.0  # of world time, from the acceptance of a batch payment to
 
 
 class PaymentError(StrEnum):
-    """Why no money was taken."""
+    """Why a payment failed."""
 
     NOT_UNPAID = "ORDER_STATUS_ERROR"
     ALREADY_PAID = "ORDER_ALREADY_PAID"
@@ -60,7 +60,7 @@ def take_money(world: World, order: Order, at: float, *, operation: str, channel
 
 
 def accept(world: World, order: Order, at: float) -> Order | PaymentError:
-    """A batch payment is accepted at once and made later; accepting twice changes nothing."""
+    """Accept a batch payment, which is made later; accepting it twice changes nothing."""
     if order.paid_at is not None:
         return PaymentError.ALREADY_PAID
     if order.status is not Status.UNPAID:
@@ -78,7 +78,7 @@ def accept(world: World, order: Order, at: float) -> Order | PaymentError:
 
 
 def settle_batch(world: World, order: Order, at: float) -> Order:
-    """The outcome of a batch payment; an order that was closed meanwhile is not paid."""
+    """Make an accepted batch payment; an order that was closed meanwhile is not paid."""
     if order.status is not Status.UNPAID:
         return world.put(orders.Change(replace(order, paying=False), None))
     return take_money(world, order, at, operation=f"batch-{order.id}", channel="balance")

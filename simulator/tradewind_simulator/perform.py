@@ -1,4 +1,4 @@
-"""Doing an operation, well or as badly as was asked for."""
+"""Performs an operation, with the faults that were requested."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ _PAGE_GARBAGE = "<html><head><title>系统繁忙</title></head><body>系统繁�
 def do(
     sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
 ) -> Response:
-    """Do it now, in the world as it is now, and count it."""
+    """Perform an operation on the current state, and count it."""
     call.at = sandbox.settle()
     call.real = time.time()
     sandbox.world.counters[f"{operation.alias}.done"] += 1
@@ -40,7 +40,7 @@ def do(
 async def perform(
     sandbox: Sandbox, dialect_format: DialectFormat, operation: Operation, call: Call
 ) -> Response:
-    """Do it, unless a fault strikes; a client that leaves meanwhile changes nothing."""
+    """Perform an operation, or apply its fault; a client that disconnects changes nothing."""
     sandbox.world.counters[f"{operation.alias}.calls"] += 1
     fault = sandbox.faults.strike(operation.name, operation.alias)
     if fault is None:
@@ -95,7 +95,7 @@ def _spoilt(response: Response, fault: Fault) -> Response:
 
 
 def drifted(value: Any) -> Any:
-    """Numbers as strings, and strings of digits as numbers; what is nested, too."""
+    """Swap numbers and texts of digits, also in nested values."""
     match value:
         case bool() | None:
             return value

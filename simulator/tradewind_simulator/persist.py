@@ -1,4 +1,4 @@
-"""The state file: a line for each change, written before the answer; made compact at start."""
+"""The state file: a line for each change, written before the response, compacted at start."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ _DECODER = msgspec.json.Decoder(Record)
 
 
 class UnreadableState(CannotRun):
-    """The file is left as it is: it may be somebody's."""
+    """The file is not a state file; it is left unchanged."""
 
     def __init__(self, path: Path, line: int, why: str) -> None:
         super().__init__(
@@ -45,7 +45,7 @@ class Keeper:
         self._lock: int | None = None
 
     def claim(self) -> None:
-        """Be the only one who writes it; one who is just stopping is waited for."""
+        """Lock the file for writing; a process that is just stopping is waited for."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(self.path.with_name(self.path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -82,7 +82,7 @@ class Keeper:
         os.write(self._file or 0, data)
 
     def replace(self, records: Iterable[Record]) -> None:
-        """Write everything anew beside the old file, then put it in its place."""
+        """Write everything to a new file, then replace the old file by it."""
         self._end()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_name(self.path.name + ".new")
@@ -96,7 +96,7 @@ class Keeper:
         self._open()
 
     def close(self) -> None:
-        """Stop writing, and let another claim it."""
+        """Stop writing, and release the lock."""
         self._end()
         if self._lock is not None:
             os.close(self._lock)

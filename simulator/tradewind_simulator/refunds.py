@@ -1,4 +1,4 @@
-"""Refunds: asked, agreed or refused, sent back, paid back; pure, as the life of an order is."""
+"""Refunds as pure functions: requested, approved or rejected, returned, paid."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ _DAY = 86_400.0
 
 
 class Reason(Struct, frozen=True):
-    """Why a buyer wants money back, and what the platform asks for then."""
+    """A reason for a refund, and what the marketplace requires with it."""
 
     id: int
     name: str
@@ -45,14 +45,14 @@ def reason(number: int) -> Reason | None:
 
 
 def find(order: Order, refund_id: int) -> Refund | None:
-    """The refund of this id; zero finds the latest that is still open."""
+    """Return the refund of this id; zero means the latest open refund."""
     if refund_id:
         return next((r for r in order.refunds if r.id == refund_id), None)
     return next((r for r in reversed(order.refunds) if r.status not in REFUND_OVER), None)
 
 
 def refundable_fen(order: Order) -> tuple[int, int]:
-    """What can still be asked back: for goods, and for freight."""
+    """Return what can still be refunded: for goods, and for freight."""
     live = [r for r in order.refunds if r.status is not RefundStatus.CLOSED]
     goods = order.paid_fen - order.freight_fen - sum(r.goods_fen for r in live)
     freight = min(order.freight_fen, order.paid_fen) - sum(r.freight_fen for r in live)
@@ -60,7 +60,7 @@ def refundable_fen(order: Order) -> tuple[int, int]:
 
 
 def ask(order: Order, at: float, refund: Refund, *, agreed_after: float = _DAY) -> Change:
-    """One more refund, which the seller agrees to by itself after a day."""
+    """Add a refund, which the seller approves after a day."""
     if order.paid_at is None or order.status is Status.TERMINATED:
         raise StepNotPossible(order, "refund")
     order = replace(
@@ -72,7 +72,7 @@ def ask(order: Order, at: float, refund: Refund, *, agreed_after: float = _DAY) 
 
 
 def error_body(order: Order, at: float, refund: Refund) -> Change:
-    """The seller says no; the buyer has three days to ask for something else."""
+    """Reject a refund; the buyer has three days to change it."""
     _need(order, refund, "refund_refuse", RefundStatus.ASKED)
     due = Due(at + 3 * _DAY, "refund_close", refund.id)
     return _moved(order, at, refund, RefundStatus.REFUSED, due)
@@ -84,7 +84,7 @@ def close(order: Order, at: float, refund: Refund) -> Change:
 
 
 def agree(order: Order, at: float, refund: Refund) -> Change:
-    """The seller says yes: with a return, the goods come first, then the money."""
+    """Approve a refund: goods are returned first, if that was requested, then it is paid."""
     _need(order, refund, "refund_agree", RefundStatus.ASKED, RefundStatus.REFUSED)
     if refund.with_return:
         due = Due(at + _DAY, "refund_return", refund.id)
@@ -99,7 +99,7 @@ def send_back(order: Order, at: float, refund: Refund) -> Change:
 
 
 def pay_back(order: Order, at: float, refund: Refund) -> Change:
-    """The money is back. Lines that were not sent yet will never be; with none left it is over."""
+    """Pay a refund. Lines that were not shipped are closed; without lines the order is closed."""
     _need(order, refund, "refund_complete", *(set(RefundStatus) - REFUND_OVER))
     change = _moved(order, at, refund, RefundStatus.DONE)
     unsent = order.status is Status.PAID
@@ -116,7 +116,7 @@ def pay_back(order: Order, at: float, refund: Refund) -> Change:
 
 
 def credited(order: Order, refund: Refund) -> tuple[Line, ...]:
-    """The lines with the money of a refund shared out over those it is for."""
+    """Share the money of a refund between its lines."""
     left = [
         line.amount_fen - line.refunded_fen if line.id in refund.lines else 0
         for line in order.lines

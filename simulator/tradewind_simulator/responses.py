@@ -1,4 +1,4 @@
-"""What an operation answers: a value, a refusal, or silence."""
+"""The responses of operations, and the error that an operation raises."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _JSON = msgspec.json.Encoder()
 
 
 class Response(msgspec.Struct, frozen=True):
-    """`silence`: say nothing for so many real seconds, then close the connection."""
+    """A response. `silence`: send nothing for this many real seconds, then disconnect."""
 
     body: bytes
     status: int = 200
@@ -18,7 +18,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class BusinessError(Exception):
-    """A business refusal; `extra` is whatever the operation shows with it."""
+    """An operation failed; `extra` is what its error body shows besides."""
 
     def __init__(self, code: str, message: str, **extra: Any) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Running the sandbox: checks the port, then serves until it is stopped."""
+"""Runs the simulator: checks its port and state file, then serves until it is stopped."""
 
 import os
 import socket
@@ -79,7 +79,7 @@ def run(
 
 
 def claim(host: str, port: int) -> int:
-    """Make sure that nobody listens there: granian would share the port without a word."""
+    """Check that the port is free: granian would share it silently."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

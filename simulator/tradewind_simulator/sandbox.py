@@ -1,4 +1,4 @@
-"""One simulated marketplace: the world and everything around it, put together."""
+"""One simulated marketplace: the world, its tokens, notices, faults and state file."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tradewind_simulator.world import Meta, World
 
 
 class Options(Struct, frozen=True):
-    """How to set it up. `notify_url` may hold `{app}`; without a state file all is forgotten."""
+    """The options. `notify_url` may hold `{app}`; without a state file, a stop loses everything."""
 
     apps: tuple[App, ...]
     seed: int = 1688
@@ -32,7 +32,7 @@ class Options(Struct, frozen=True):
 
 
 class Sandbox:
-    """Made once for each process; `real` is the time outside, the world has its own."""
+    """A simulated marketplace; `real` is the real time, the world has its own."""
 
     def __init__(self, options: Options) -> None:
         real = time.time()
@@ -72,7 +72,7 @@ class Sandbox:
         return self.world.clock.now(time.time())
 
     def settle(self) -> float:
-        """Let happen what is due, and say what time it is."""
+        """Take the steps that are due, and return the simulated time."""
         now = self.now()
         steps.settle(self.world, now)
         return now
@@ -88,7 +88,7 @@ class Sandbox:
         self.keep_meta()
 
     def reset(self) -> None:
-        """As new, but for the ids, which go on, and for tokens that were issued."""
+        """Reset everything except the ids and the tokens that were issued."""
         real = time.time()
         self.world.clear()
         self.world.clock = Clock(real, real, self.options.speed)
@@ -113,7 +113,7 @@ class Sandbox:
             self.keeper.close()
 
     def _aim(self) -> None:
-        """Notices go where the options say, each app's to its own place."""
+        """Send notices where the options say, each application's to its own URL."""
         self.notices.targets.clear()
         if self.options.notify_url:
             for app in self.options.apps:

@@ -1,4 +1,4 @@
-"""Keyword search in Chinese and English: what it is counts most, then the title, then the rest."""
+"""Keyword search in Chinese and English, weighted by kind, title and attributes."""
 
 import math
 import re
@@ -25,7 +25,7 @@ class Sort(StrEnum):
 
 
 def terms(text: str) -> list[str]:
-    """Chinese as pairs of neighbours (a lone character as itself), English as bare words."""
+    """Split a text into terms: Chinese into pairs of characters, English into words."""
     text = text.lower().replace("t-shirt", "tshirt")
     terms: list[str] = []
     for run in _HAN.findall(text):
@@ -42,7 +42,7 @@ def _stem(word: str) -> str:
 
 
 class Index:
-    """Built once; the catalogue does not change, so answers are remembered."""
+    """The index. The catalogue does not change, so results are cached."""
 
     def __init__(self, products: Sequence[Product]) -> None:
         self._products = [product for product in products if product.listed]
@@ -61,7 +61,7 @@ class Index:
         high_fen: int | None = None,
         category_id: int | None = None,
     ) -> list[Product]:
-        """Every product that answers `query`, best first; equals by sales, then by id."""
+        """Find the products for a query, best first; equal ones by sales, then by id."""
         scores = self._scores(query)
         matches = [
             (score, product)
@@ -103,7 +103,7 @@ class Index:
         return 1.0 + math.log((len(self._products) + 1) / (len(self._weights.get(term, ())) + 1))
 
     def _phrase(self, query: str, at: int) -> float:
-        """A title that holds the query word for word beats one that only holds its words."""
+        """Add to the score of a title that holds the query as a whole."""
         product = self._products[at]
         text = query.strip().lower()
         if text in (product.kind.lower(), product.kind_en.lower()):
@@ -112,7 +112,7 @@ class Index:
 
 
 def _terms_of(product: Product) -> dict[str, float]:
-    """Every term that finds a product, and how much it says about it.
+    """Return the terms that find a product, with their weights.
 
     A backpack answers `backpack` better than a pet backpack does: the fewer words a thing is
     called by, the more each of them says.

@@ -1,4 +1,4 @@
-"""Sending notices: one small POST at a time, few at once, never for long."""
+"""Sends notices by HTTP, a few at a time, with a timeout."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ _LINE = 4_096
 
 
 async def post(url: str, headers: Mapping[str, str], body: bytes) -> int:
-    """The status of the answer; 0 if there was none."""
+    """Return the status of the response; 0 if there was none."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await _exchange(url, headers, body)

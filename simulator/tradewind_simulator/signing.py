@@ -1,4 +1,4 @@
-"""Signatures of both dialects: requests as they must be signed, notices as we sign them."""
+"""The signatures of both dialects, of requests and of notices."""
 
 import hashlib
 import hmac

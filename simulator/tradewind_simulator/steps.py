@@ -1,4 +1,4 @@
-"""What can happen to an order, by name: when its time comes, or when the control API says so."""
+"""The steps of an order by name: taken when they are due, or by the control API."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ BUYER, SELLER, SYSTEM, PLATFORM = (
 
 
 class Details(Struct, frozen=True):
-    """What a step may need to know; for a refund zero means the latest open one."""
+    """The parameters of a step; zero means the latest open refund."""
 
     fen: int = 0
     freight_fen: int | None = None
@@ -31,7 +31,7 @@ Step = Callable[[World, Order, float, Details], Order]
 
 
 def settle(world: World, until: float) -> int:
-    """Let everything happen that is due, each at its own time and in that order."""
+    """Take all steps that are due, each at its own time and in that order."""
     count = 0
     while (due := world.next_due(until)) is not None:
         at, order_id, what, which = due
@@ -49,7 +49,7 @@ def settle(world: World, until: float) -> int:
 
 
 def take(world: World, order: Order, at: float, what: str, details: Details) -> Order:
-    """One step by hand; what lies before it is not made up for."""
+    """Take a step by hand; steps before it are not taken."""
     return STEPS[what](world, order, at, details)
 
 
@@ -58,7 +58,7 @@ def _build(world: World, order: Order, at: float, _: Details) -> Order:
 
 
 def _pay(world: World, order: Order, at: float, _: Details) -> Order:
-    """Paid by hand on the marketplace's own page."""
+    """Pay an order, as a person would on the marketplace's page."""
     if order.status is not Status.UNPAID:
         raise StepNotPossible(order, "pay")
     return payments.take_money(world, order, at, operation="", channel="alipay")
@@ -74,7 +74,7 @@ def _expire(world: World, order: Order, at: float, _: Details) -> Order:
 
 
 def _cancel_settle(world: World, order: Order, at: float, _: Details) -> Order:
-    """An asynchronous cancel comes to its end; one that was paid meanwhile stays."""
+    """Complete an asynchronous cancellation; an order that was paid meanwhile stays."""
     if order.status not in (Status.UNPAID, Status.BUILDING):
         return world.put(orders.Change(replace(order, cancelling=False), None))
     change = orders.close_unpaid(order, at, BUYER, "buyerCancel", Event.BUYER_CLOSED)
@@ -95,7 +95,7 @@ def _close_by_buyer(world: World, order: Order, at: float, _: Details) -> Order:
 
 
 def _close(world: World, order: Order, at: float, by: str, reason: str, event: Event) -> Order:
-    """Unpaid: closed. Paid: closed, and every fen goes back."""
+    """Close an order; a paid order is refunded in full."""
     if order.paid_at is None:
         return world.put(orders.close_unpaid(order, at, by, reason, event))
     change = orders.terminate(order, at, by, reason, event)
@@ -149,7 +149,7 @@ def _change_price(world: World, order: Order, at: float, details: Details) -> Or
 
 
 def _raise_price(world: World, order: Order, at: float, _: Details) -> Order:
-    """What the magic seller does: two yuan more for each of its pieces."""
+    """Raise the price by two yuan for each piece of the magic product."""
     pieces = sum(
         line.quantity
         for line in order.lines
@@ -159,7 +159,7 @@ def _raise_price(world: World, order: Order, at: float, _: Details) -> Order:
 
 
 def _refund_request(world: World, order: Order, at: float, details: Details) -> Order:
-    """As if the buyer had asked on the marketplace's own page; zero fen asks for everything."""
+    """Request a refund, as the buyer would on the marketplace's page; zero fen means all."""
     goods, freight = refunds.refundable_fen(order)
     refund = Refund(
         id=world.ids.next(),

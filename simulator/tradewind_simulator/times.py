@@ -1,4 +1,4 @@
-"""Times as the dialects write them; both live in China, eight hours east."""
+"""Times as the dialects write them, in China's time zone."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Who may call for which buyer: codes, access tokens, refresh tokens that work once."""
+"""Authorisation codes, access tokens, and refresh tokens that work once."""
 
 import secrets
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ _REFRESH_SECONDS = {Dialect.ALIBABA: 182 * 86_400.0, Dialect.TAOBAO: 60 * 86_400
 
 
 class Tokens:
-    """Tokens live in real time: a client's clock does not follow when the world's is advanced."""
+    """Tokens expire in real time: a client's clock does not follow the simulated clock."""
 
     def __init__(self, apps: Iterable[App]) -> None:
         self.apps = {app.name: app for app in apps}
@@ -24,7 +24,7 @@ class Tokens:
         self.revive()
 
     def revive(self) -> None:
-        """Make the documented demo tokens good again; a demo access token never ends by itself."""
+        """Make the public demo tokens valid again; a demo access token does not expire."""
         for app in self.apps.values():
             self.load(Token(app.name, app.access_token, app.refresh_token, None, None))
 
@@ -39,20 +39,20 @@ class Tokens:
         return token.access_until is None or real < token.access_until
 
     def grant(self, app: App, redirect_uri: str, real: float) -> str:
-        """The buyer said yes: a code for two minutes."""
+        """Issue a code, valid for two minutes."""
         code = secrets.token_hex(16)
         self._codes[code] = Code(app.name, code, redirect_uri, real + CODE_SECONDS)
         return code
 
     def exchange(self, app: App, code: str, real: float) -> Token | None:
-        """A token for a code; None for a code that is unknown, too old, used, or another app's."""
+        """Issue a token for a code; None if the code is unknown, expired, used, or another app's."""
         issued = self._codes.pop(code, None)
         if issued is None or issued.app != app.name or real >= issued.until:
             return None
         return self._issue(app, real)
 
     def refresh(self, app: App, refresh: str, real: float) -> Token | None:
-        """A new pair; the refresh token is used up, the old access token lives out its time."""
+        """Issue new tokens; the refresh token is used up, the old access token stays valid."""
         old = self.by_access.get(self._by_refresh.get(refresh, ""))
         if old is None or old.app != app.name or old.refresh_used:
             return None
@@ -62,7 +62,7 @@ class Tokens:
         return self._issue(app, real)
 
     def expire(self, real: float, app: str | None = None, *, refresh: bool = False) -> int:
-        """End every access token, of one app or of all; refresh tokens too where asked."""
+        """Expire the access tokens of an app or of all, on request the refresh tokens too."""
         ended = [t for t in self.by_access.values() if app is None or t.app == app]
         for token in ended:
             until = real if refresh else token.refresh_until

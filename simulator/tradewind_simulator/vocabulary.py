@@ -1,4 +1,4 @@
-"""The words that products and shops are named with, Chinese beside English."""
+"""The Chinese and English words from which products and shops are named."""
 
 # ruff: noqa: E501 - Chinese letters count twice; a list of words is read, not diffed
 
@@ -18,7 +18,7 @@ class Kind(Struct, frozen=True):
 
 
 class Category(Struct, frozen=True):
-    """A department of the marketplace with the words that are at home in it."""
+    """A category of the marketplace with its words."""
 
     id: int
     name: str

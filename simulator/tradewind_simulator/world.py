@@ -1,4 +1,4 @@
-"""The world: everything that is, and the one door through which an order changes."""
+"""The state in memory, and the only function through which an order changes."""
 
 import heapq
 import random
@@ -17,7 +17,7 @@ from tradewind_simulator.search import Index
 
 
 class News(Struct, frozen=True):
-    """Something happened to an order that its buyer will hear of."""
+    """A change of an order that its buyer is notified of."""
 
     order: Order
     event: Event
@@ -25,7 +25,7 @@ class News(Struct, frozen=True):
 
 
 class Meta(Struct, frozen=True, tag="meta"):
-    """What is kept of the world besides its orders, its ledger and its tokens."""
+    """What is stored besides orders, ledger and tokens."""
 
     last_id: int
     real: float
@@ -34,7 +34,7 @@ class Meta(Struct, frozen=True, tag="meta"):
 
 
 class World:
-    """State in memory. Nothing here waits, so each change is whole before the next begins."""
+    """The state in memory. Nothing here awaits, so each change is atomic."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class World:
         self.clear()
 
     def clear(self) -> None:
-        """Forget orders and money. Ids go on where they were."""
+        """Delete orders and ledger; ids continue."""
         self.orders: dict[int, Order] = {}
         self.ledger: list[Entry] = []
         self.counters: Counter[str] = Counter()
@@ -74,11 +74,11 @@ class World:
         return Shop(self.sellers, self.products, self.taken)
 
     def magic_words(self, order: Order) -> list[str]:
-        """What is magic about the products of an order."""
+        """Return the magic of an order's products."""
         return [self.products[line.product].magic for line in order.lines]
 
     def put(self, change: Change) -> Order:
-        """The one door: the order is stored and indexed, and its buyer hears of it."""
+        """Store a changed order, and notify its buyer. Orders change only through here."""
         order = change.order
         before = self.orders.get(order.id)
         self.load_order(order, before)
@@ -113,25 +113,25 @@ class World:
             self._operations[entry.app, entry.operation] = entry
 
     def operation(self, app: str, operation: str) -> Entry | None:
-        """The debit that was made under this operation id."""
+        """Return the debit with this operation id."""
         return self._operations.get((app, operation))
 
     def of_app(self, app: str, order_id: int) -> Order | None:
-        """A buyer's own order; another buyer's looks like one that does not exist."""
+        """Return a buyer's order; None for another buyer's."""
         order = self.orders.get(order_id)
         return order if order is not None and order.app == app else None
 
     def referenced(self, app: str, reference: str) -> list[Order]:
-        """A buyer's orders under one reference, the first made first."""
+        """Return a buyer's orders of a reference, the oldest first."""
         order_ids = self._by_reference.get((app, reference), ())
         return [self.orders[order_id] for order_id in sorted(order_ids)]
 
     def latest_changed(self, app: str) -> Iterator[Order]:
-        """A buyer's orders, the most recently changed first."""
+        """Return a buyer's orders, the most recently changed first."""
         return (self.orders[order_id] for order_id in reversed(self._by_app.get(app, {})))
 
     def next_due(self, until: float) -> tuple[float, int, str, int] | None:
-        """What is due first, if it is due by `until`; each is handed out once."""
+        """Return the next step that is due by `until`; each is returned once."""
         while self._due and self._due[0][0] <= until:
             at, order_id, what, which = heapq.heappop(self._due)
             order = self.orders.get(order_id)
@@ -149,7 +149,7 @@ class World:
 
 
 def _held(order: Order | None) -> list[tuple[int, int]]:
-    """The pieces that an order keeps from others: none once it is closed."""
+    """Return the stock that an order reserves: none once it is closed."""
     if order is None or order.status in (Status.CANCELLED, Status.TERMINATED):
         return []
     return [(line.sku, line.quantity) for line in order.open_lines]

@@ -39,7 +39,7 @@ class _Address(Struct):
 
 
 def _address(call: Call) -> Address:
-    """By id, by district code, or in words; in words it must name a province we know."""
+    """Read an address: by id, by district code, or as text with a known province."""
     address = call.read("addressParam", _Address)
     if address.addressId is not None:
         return Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号", "310000")
@@ -70,7 +70,7 @@ def _wanted(call: Call) -> list[Wanted]:
 
 
 def _parts(call: Call, address: Address, *, creating: bool) -> list[Part]:
-    """What the basket becomes; refused as a whole if any line cannot be had."""
+    """Split the basket; an error for the whole basket if a line cannot be bought."""
     flow = call.params.get("flow", "")
     if flow not in _FLOWS:
         raise BusinessError("400", f"flow invalid: {flow}")
@@ -139,7 +139,7 @@ def _preview(part: Part) -> dict[str, Any]:
 
 
 def create_order(call: Call) -> Any:
-    """The reference is for looking up only: the same one twice makes two orders."""
+    """Create orders. The reference is for look-up only: the same twice creates two orders."""
     address = _address(call)
     parts = _parts(call, address, creating=True)
     orders = create.create(

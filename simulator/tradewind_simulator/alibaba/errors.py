@@ -1,4 +1,4 @@
-"""Errors in the 1688 dialect: the gateway's codes, and how each operation words one."""
+"""Errors in the 1688 dialect: the gateway's codes, and the form of each operation's errors."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ TOO_MANY = ("gw.QosAppFrequencyLimit", "App invoke frequency exceed limit")
 
 
 def error(code: str, message: str, status: int = 0) -> Response:
-    """`{error_code, error_message}`, with 400 unless another status is asked for."""
+    """Write `{error_code, error_message}`, with status 400 by default."""
     return responses.json({"error_code": code, "error_message": message}, status or 400)
 
 

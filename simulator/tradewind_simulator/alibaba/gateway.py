@@ -1,4 +1,4 @@
-"""The gateway of the 1688 dialect: path, signature, token, then the operation."""
+"""The gateway of the 1688 dialect: checks path, signature and token."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def find(world: World, path: str, params: dict[str, str]) -> tuple[App, Operatio
 
 
 def admit(call: Call, operation: Operation) -> None:
-    """Who calls is known; now whether they may act for this buyer."""
+    """Check that the caller's token may act for this buyer."""
     if not operation.needs_token:
         return
     if not call.tokens.good(call.app, call.params.get("access_token", ""), call.real):

@@ -86,7 +86,7 @@ def _waiting(call: Call) -> list[Notice]:
 
 
 def cursor(call: Call) -> dict[str, Any]:
-    """What is handed out counts as received: the same call again gives what is left."""
+    """Return the next notices and mark them as received."""
     quantity = min(max(call.number("quantity", _FEWEST), _FEWEST), _MOST)
     handed = _waiting(call)[:quantity]
     for notice in handed:
@@ -95,7 +95,7 @@ def cursor(call: Call) -> dict[str, Any]:
 
 
 def query(call: Call) -> dict[str, Any]:
-    """A page of them, which stay until they are confirmed."""
+    """Return a page of notices, which stay until they are confirmed."""
     size = min(max(call.number("pageSize", _FEWEST), 1), _MOST)
     page = max(call.number("page", 1), 1)
     waiting = _waiting(call)

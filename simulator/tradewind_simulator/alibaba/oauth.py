@@ -11,7 +11,7 @@ from tradewind_simulator.sandbox import Sandbox
 
 
 def token(sandbox: Sandbox, key: str, params: dict[str, str]) -> Response:
-    """`getToken`, unsigned: the secret itself is in the form."""
+    """Answer `getToken`, which is not signed: the form holds the secret."""
     app = sandbox.world.app_of_key.get(key)
     if app is None or app.dialect is not Dialect.ALIBABA:
         return _denied("invalid_client", "client_id")

@@ -56,7 +56,7 @@ def status_word(order: Order) -> str:
 
 
 def order_object(world: World, order: Order, base: str, *, logistics: bool) -> dict[str, Any]:
-    """`result` of the buyer's view; the list shows the same without the parcels."""
+    """Write `result` of the buyer's view; the list has no parcels."""
     address = order.address
     native: dict[str, Any] = {
         "address": address.detail,
@@ -155,7 +155,7 @@ def _receiver(order: Order) -> dict[str, str]:
 
 
 def _latest(refunds: list[Refund]) -> Refund:
-    """What is under way counts more than what is over."""
+    """Return the latest refund; one in progress has precedence."""
     return max(refunds, key=lambda r: (r.status not in REFUND_OVER, r.changed_at, r.id))
 
 
@@ -215,7 +215,7 @@ def _item(order: Order, line: Line, base: str) -> dict[str, Any]:
 
 
 def line_word(order: Order, line: Line) -> str:
-    """A line runs ahead of its order when it was sent first, or refunded before it was sent."""
+    """Return the status of a line, which may be shipped or refunded before its order."""
     if line.closed:
         return "terminated"
     if order.status is Status.PAID and line.shipped == line.quantity:
@@ -263,7 +263,7 @@ def read(call: Call) -> dict[str, Any]:
 
 
 def _find(call: Call) -> Order:
-    """By id, or by the reference: the first order made under it."""
+    """Find an order by id, or the first of a reference."""
     if call.params.get("orderId"):
         order = call.world.of_app(call.app.name, call.number("orderId"))
     else:
@@ -275,7 +275,7 @@ def _find(call: Call) -> Order:
 
 
 class _Filter(Struct):
-    """What a list is narrowed to; times are the world's."""
+    """The filter of a list; times are simulated."""
 
     status: str
     refund_status: str
@@ -301,7 +301,7 @@ def _between(at: float, bounds: tuple[float | None, float | None]) -> bool:
 
 
 def list_orders(call: Call) -> dict[str, Any]:
-    """Newest first; without the parcels, which only the buyer's view shows."""
+    """List orders, the newest first, without parcels."""
     narrow = _Filter(
         status=call.params.get("orderStatus", ""),
         refund_status=call.params.get("refundStatus", ""),
@@ -348,7 +348,7 @@ def _time(call: Call, name: str) -> float | None:
 
 
 def cancel(call: Call) -> dict[str, Any]:
-    """Only what is unpaid, and not within ten seconds of its making."""
+    """Cancel an unpaid order, but not within ten seconds of its creation."""
     call.text("webSite")
     if call.text("cancelReason") not in _REASONS:
         raise BusinessError("400", "cancelReason invalid")

@@ -43,7 +43,7 @@ class _Debit(Struct):
 
 
 def debit(call: Call) -> Any:
-    """The answer of a magic order is silence, or a false that is not true: the debit was made."""
+    """Debit an order; a magic order debits and stays silent, or reports a failure."""
     params = call.read("tradeWithholdPreparePayParam", _Debit)
     order = call.world.of_app(call.app.name, params.orderId)
     if order is None:
@@ -71,7 +71,7 @@ def debit(call: Call) -> Any:
 
 
 def _link(call: Call, most: int) -> dict[str, Any]:
-    """Where the buyer pays by hand; orders that cannot be paid are named and left out."""
+    """Return the cashier's URL; orders that cannot be paid are listed and left out."""
     ids = call.read("orderIdList", list[int])
     if not 1 <= len(ids) <= most:
         raise BusinessError("400", f"orderIdList: 1 to {most} orders")
@@ -196,7 +196,7 @@ def ask(call: Call) -> dict[str, Any]:
 
 
 def _refused_soon(change: Change, refund: Refund, at: float) -> Change:
-    """The magic seller refuses instead of agreeing, and does not take a day for it."""
+    """Let the magic seller reject the refund at once instead of approving it."""
     due = tuple(
         Due(at + magic.SOON_SECONDS, "refund_refuse", refund.id)
         if step.which == refund.id
@@ -253,7 +253,7 @@ def _check_reason(call: Call) -> Reason:
 
 
 def _check_amounts(call: Call, order: Order, lines: list[Line], reason: Reason) -> tuple[int, int]:
-    """Before it is sent, a line is refunded whole; afterwards, up to what it cost."""
+    """Check the amounts: before shipment a line is refunded as a whole, later up to its cost."""
     goods, freight = call.number("applyPayment"), call.number("applyCarriage", 0)
     most = sum(line.amount_fen - line.refunded_fen for line in lines)
     left_goods, left_freight = refunds.refundable_fen(order)
@@ -272,7 +272,7 @@ def _check_amounts(call: Call, order: Order, lines: list[Line], reason: Reason) 
 
 
 def query(call: Call) -> dict[str, Any]:
-    """Type 1: under way; type 3: paid back."""
+    """List refunds: type 1 in progress, type 3 paid."""
     order = call.world.of_app(call.app.name, call.number("orderId"))
     if order is None:
         raise BusinessError("500", "ORDER_NOT_EXIST")

@@ -14,7 +14,7 @@ from tradewind_simulator.taobao import errors
 
 
 class _Item(Struct):
-    """A line by either spelling: documents and samples do not agree."""
+    """A line in either spelling: the documentation and its samples differ."""
 
     quantity: int
     item_id: int | None = None
@@ -50,7 +50,7 @@ def _items(call: Call, name: str) -> list[_Item]:
 
 
 def _address(call: Call, *names: str) -> Address:
-    """The first of these parameters that is there; sent to China, so the province must be known."""
+    """Read an address in China from the first of these parameters that is set."""
     name = next((candidate for candidate in names if call.params.get(candidate)), names[0])
     receiver = call.read(name, _Receiver)
     if not freight.is_province(receiver.state):
@@ -66,7 +66,7 @@ def _price(fen: int) -> dict[str, Any]:
 
 
 def render(call: Call) -> dict[str, Any]:
-    """What it would cost, and what cannot be had; the rest is priced all the same."""
+    """Price the lines that can be bought, and list the others."""
     name = "render_item_list" if call.params.get("render_item_list") else "render_item_List"
     items = _items(call, name)
     address = _address(call, "warehouse_address", "receiver_address")
@@ -114,7 +114,7 @@ def _unavailable(problem: Problem) -> dict[str, Any]:
 
 
 def create_order(call: Call) -> Any:
-    """Once for each `outer_purchase_id`: again, the orders of the first time are shown."""
+    """Create the orders of a reference once; later calls return the same orders."""
     reference = call.text("outer_purchase_id")
     earlier = call.world.referenced(call.app.name, reference)
     if earlier:

@@ -1,4 +1,4 @@
-"""Errors in the Taobao dialect: the gateway's codes, and how each operation words one."""
+"""Errors in the Taobao dialect: the gateway's codes, and the form of operations' errors."""
 
 import secrets
 from typing import Any
@@ -21,7 +21,7 @@ GATEWAY_CODES = frozenset(
 
 
 def error(code: str, message: str, status: int = 0) -> Response:
-    """`{code, type, message, request_id}`, with 200 unless another status is asked for."""
+    """Write `{code, type, message, request_id}`, with status 200 by default."""
     kind = "ISV" if code in GATEWAY_CODES else "ISP"
     body = {"code": code, "type": kind, "message": message, "request_id": secrets.token_hex(12)}
     return responses.json(body, status or 200)

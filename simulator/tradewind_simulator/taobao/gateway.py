@@ -1,4 +1,4 @@
-"""The gateway of the Taobao dialect: path, signature, time, token, then the operation."""
+"""The gateway of the Taobao dialect: checks path, signature, time and token."""
 
 import secrets
 from typing import Any
@@ -33,7 +33,7 @@ _TOLERANCE_SECONDS = 7_200.0
 
 
 def signed(world: World, path: str, params: dict[str, str], real: float) -> App:
-    """The app that signed a call of this path; signatures age."""
+    """Return the app that signed a call; an old signature is rejected."""
     for name in ("app_key", "timestamp", "sign_method", "sign"):
         if not params.get(name):
             raise missing(name)
@@ -52,7 +52,7 @@ def signed(world: World, path: str, params: dict[str, str], real: float) -> App:
 
 
 def find(world: World, path: str, params: dict[str, str], real: float) -> tuple[App, Operation]:
-    """The app and the operation of a path below `/rest`."""
+    """Return the app and the operation of a path below `/rest`."""
     app = signed(world, path, params, real)
     operation = OPERATIONS.get(path)
     if operation is None:

@@ -11,7 +11,7 @@ from tradewind_simulator.taobao.gateway import FORMAT, encode, signed
 
 
 def token(sandbox: Sandbox, path: str, params: dict[str, str]) -> Response:
-    """`/auth/token/create` and `/auth/token/refresh`: signed, but without a token."""
+    """Answer `/auth/token/create` and `/auth/token/refresh`."""
     real = time.time()
     try:
         app = signed(sandbox.world, path, params, real)

@@ -39,7 +39,7 @@ def status_word(order: Order) -> str:
 
 
 def line_word(order: Order, line: Line) -> str:
-    """A line is shipped when it is, even while its order still waits for the rest."""
+    """Return the status of a line, which may be shipped before its order."""
     if line.closed:
         return "TRADE_CLOSED"
     if order.status is Status.PAID and line.shipped == line.quantity:
@@ -162,7 +162,7 @@ _DEFAULT_PAGE = 20
 
 
 def cancel(call: Call) -> dict[str, Any]:
-    """Accepted is not cancelled: an order that is paid before its turn comes stays."""
+    """Accept a cancellation; an order that is paid before it takes effect stays."""
     call.text("cancel_reason")
     order = call.world.of_app(call.app.name, call.number("purchase_id"))
     if order is None:
@@ -223,7 +223,7 @@ def _candidates(call: Call, low: float) -> list[Order]:
 
 
 def _ids(call: Call) -> list[int]:
-    """A JSON list, or numbers with commas between them."""
+    """Read a JSON list, or numbers separated by commas."""
     text = call.text("purchase_ids")
     try:
         return msgspec.json.decode(text, type=list[int], strict=False)

@@ -13,7 +13,7 @@ _MOST_PAID = 10
 
 
 def batch_pay(call: Call) -> Any:
-    """Accepted is not paid: the outcome shows in the orders, some seconds later."""
+    """Accept payments; the orders show the outcome some seconds later."""
     ids = call.read("purchaseOrderIdList", list[int])
     if not 1 <= len(ids) <= _MOST_PAID:
         raise BusinessError("PARAM_ILLEGAL", f"purchaseOrderIdList: 1 to {_MOST_PAID} orders")

@@ -39,7 +39,7 @@ def _filters(call: Call) -> dict[str, int]:
 
 
 def search(call: Call) -> dict[str, Any]:
-    """No total: whoever wants the next page asks for it until one comes back empty."""
+    """Search without a total: pages follow until one is empty."""
     bounds = _filters(call)
     matches = call.world.index.find(
         call.params.get("keyword", ""),
@@ -153,7 +153,7 @@ def _property(at: int, option: Option, *, english: bool = False) -> dict[str, An
 
 
 def product_get(call: Call) -> dict[str, Any]:
-    """The other detail, with stock, minimum and the ids that orders are made with."""
+    """Write the other detail, with stock, minimum and the ids for orders."""
     product = _product(call)
     seller = call.world.sellers[product.seller]
     skus = [{**_sku(call, product, sku), "mp_skuId": sku.id, "status": "1"} for sku in product.skus]
