@@ -45,7 +45,7 @@ class Tokens:
         return code
 
     def exchange(self, app: App, code: str, real: float) -> Token | None:
-        """Issue a token for a code; None if the code is unknown, expired, used, or another app's."""
+        """Issue a token for a code; None if it is unknown, expired, used, or another app's."""
         issued = self._codes.pop(code, None)
         if issued is None or issued.app != app.name or real >= issued.until:
             return None
