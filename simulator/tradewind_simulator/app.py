@@ -42,7 +42,7 @@ Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 PREFIX = "TRADEWIND_SANDBOX_"
 _MOST_BYTES = 1_000_000
 _TICK_SECONDS = 0.2
-_PROMISED = b"1000000"  # bytes of an answer that never comes
+_PROMISED = b"1000000"  # bytes of a response that never comes
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 

@@ -9,17 +9,17 @@ from msgspec import Struct
 class Mode(StrEnum):
     """How an operation misbehaves."""
 
-    ERROR = "error"  # refuse with `code`
+    ERROR = "error"  # answer with the error `code`
     HTTP500 = "http500"  # HTML and status 500
-    SLOW = "slow"  # do it at once, answer after `seconds`
-    HANG = "hang"  # do nothing, and never answer
-    DROP = "drop"  # do it, then close the connection without an answer
-    LATE = "late"  # do it after `seconds`, answer then
+    SLOW = "slow"  # do it at once, respond after `seconds`
+    HANG = "hang"  # do nothing, and never respond
+    DROP = "drop"  # do it, then close the connection without a response
+    LATE = "late"  # do it after `seconds`, respond then
     TWICE = "twice"  # do it twice, as a gateway that retries by itself
-    DOUBLED = "doubled"  # the body of the answer comes twice over
-    GARBAGE = "garbage"  # do it, and answer 200 with something that is not JSON
-    WRONG_SIGNATURE = "wrong_signature"  # say that a good signature is bad; sign notices badly
-    DRIFT = "drift"  # numbers come as strings, and strings of digits as numbers
+    DOUBLED = "doubled"  # the body of the response comes twice
+    GARBAGE = "garbage"  # do it, and respond 200 with something that is not JSON
+    WRONG_SIGNATURE = "wrong_signature"  # reject a valid signature; sign notices wrongly
+    DRIFT = "drift"  # numbers come as texts, and texts of digits as numbers
 
 
 class Fault(Struct):

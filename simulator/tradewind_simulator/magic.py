@@ -54,7 +54,7 @@ REFUND_REFUSED = "refund_is_refused"
 RISE_FEN = 200  # a piece, where a price rises
 SOON_SECONDS = 30.0  # of world time, until a magic seller acts
 SHORT_DEADLINE_SECONDS = 60
-SILENT_SECONDS = 30.0  # real time without an answer, before the connection is dropped
+SILENT_SECONDS = 30.0  # real time without a response, before the connection is dropped
 
 
 class _Spell(Struct, frozen=True):

@@ -54,7 +54,7 @@ def run(
     except ValueError as error:
         raise CannotRun(f"A variable {PREFIX}… cannot be read: {error}.") from None
     if chosen.state is not None:
-        # A file that is something else, or in use, is told here and not by a dying worker.
+        # An unusable or locked file is reported here, and not by a worker that dies.
         keeper = Keeper(chosen.state)
         keeper.claim()
         keeper.load()

@@ -12,7 +12,7 @@ from tradewind_simulator.model import Product
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 _WORD = re.compile(r"[a-z0-9]+")
 _KIND, _TITLE, _REST = 6.0, 3.0, 1.0
-_ENOUGH = 0.5  # of the weight of a query must be found, or it is no answer
+_ENOUGH = 0.5  # of the weight of a query must match
 _FILLERS = frozenset({"the", "a", "an", "and", "for", "of", "with", "in", "s"})
 
 
@@ -127,7 +127,7 @@ def _terms_of(product: Product) -> dict[str, float]:
         for text in texts:
             words = terms(text)
             share = 0.7 + 0.3 / max(1, len(words)) if weight == _KIND else 1.0
-            # A lone character of a query finds the titles that hold it.
+            # A single character of a query finds the titles that hold it.
             for term in {*words, *"".join(_HAN.findall(text))}:
                 weights[term] = max(weight * share, weights.get(term, 0.0))
     return weights

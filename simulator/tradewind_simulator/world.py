@@ -137,7 +137,7 @@ class World:
             order = self.orders.get(order_id)
             if order is None:
                 continue
-            # A change since then may have called it off.
+            # A later change may have cancelled the step.
             if any((due.at, due.what, due.which) == (at, what, which) for due in order.due):
                 return at, order_id, what, which
         return None

@@ -54,8 +54,8 @@ def test_every_status_is_there() -> None:
     [
         ("pay at once (`pay_auto`)", Capability.PAY_AUTO),
         ("pay by hand (`pay_link`)", Capability.PAY_LINK),
-        ("ask for a refund (`refund`)", Capability.REFUND),
-        ("pushes (`notices`)", Capability.NOTICES),
+        ("request a refund (`refund`)", Capability.REFUND),
+        ("notices (`notices`)", Capability.NOTICES),
     ],
 )
 def test_what_each_can_do(first: str, capability: Capability) -> None:

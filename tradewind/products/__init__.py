@@ -1,1 +1,1 @@
-"""Products on marketplaces: search, and everything about one."""
+"""Products on marketplaces: search and detail."""

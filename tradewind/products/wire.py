@@ -1,4 +1,4 @@
-"""Products as JSON; what a marketplace does not tell is null, never missing."""
+"""Products as JSON; a fact that a marketplace does not state is null, never missing."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -22,15 +22,15 @@ Language = Annotated[
     str,
     Meta(
         pattern="^[a-z]{2}$",
-        description="Of translations.",
+        description="The language of translations.",
         examples=["en"],
-        extra={"expected": "a language as two small letters, such as en"},
+        extra={"expected": "a language as two lower-case letters, such as en"},
     ),
 ]
 
 
 class SearchIn(Input):
-    """What to look for, and where."""
+    """A search on a marketplace."""
 
     q: Annotated[
         str,
@@ -56,7 +56,7 @@ class SearchIn(Input):
             yield FieldError("/max_price_cny", "Must not be below min_price_cny.")
 
     def query(self) -> Query:
-        """The search in our own terms."""
+        """Return the search as connectors take it."""
         text = " ".join(self.q.split())
         low = read_amount("/min_price_cny", self.min_price_cny)
         high = read_amount("/max_price_cny", self.max_price_cny)
@@ -64,14 +64,14 @@ class SearchIn(Input):
 
 
 class SellerOut(Output):
-    """Who sells it."""
+    """The seller of a product."""
 
     id: Annotated[str | None, Meta(examples=["b2b-2200000001"])]
     name: Annotated[str | None, Meta(examples=["义乌市晨曦服饰厂"])]
 
 
 class OfferOut(Output):
-    """A product as a search finds it."""
+    """A product in search results."""
 
     id: _Id
     platform: PlatformName
@@ -82,7 +82,7 @@ class OfferOut(Output):
     price_cny: Cny | None
     price_max_cny: Cny | None
     min_order_quantity: Annotated[int | None, Meta(examples=[2])]
-    sold: Annotated[int | None, Meta(description="Lately.", examples=[1200])]
+    sold: Annotated[int | None, Meta(description="Units sold lately.", examples=[1200])]
     repurchase_rate: Annotated[float | None, Meta(description="0 to 1.", examples=[0.31])]
     seller: SellerOut
 
@@ -92,7 +92,7 @@ class OfferOut(Output):
 
 
 class PaginateOut(Output):
-    """Which page this is, and of how many products."""
+    """The number and size of this page, and the total of all pages."""
 
     total: Annotated[int, Meta(examples=[87])]
     current: Annotated[int, Meta(examples=[1])]
@@ -106,15 +106,15 @@ class SearchOut(Output):
     paginate: PaginateOut
 
     @staticmethod
-    def of(platform: str, found: SearchPage) -> "SearchOut":
+    def of(platform: str, page: SearchPage) -> "SearchOut":
         return SearchOut(
-            items=[OfferOut.of(platform, offer) for offer in found.offers],
-            paginate=PaginateOut(total=found.total, current=found.page, size=found.size),
+            items=[OfferOut.of(platform, offer) for offer in page.offers],
+            paginate=PaginateOut(total=page.total, current=page.page, size=page.size),
         )
 
 
 class SkuOut(Output):
-    """A variant; its id goes into an order as `sku_id`."""
+    """A variant; an order names it as `sku_id`."""
 
     id: Annotated[str, Meta(examples=["b266e0726506185beaf205cbae88530d"])]
     attributes: Annotated[dict[str, str], Meta(examples=[{"颜色": "红色", "尺码": "M"}])]
@@ -155,8 +155,8 @@ class ProductOut(OfferOut):
                 for sku in product.skus
             ],
             price_ranges=[
-                PriceRangeOut(min_quantity=one.min_quantity, price_cny=money.show(one.price_fen))
-                for one in product.price_ranges
+                PriceRangeOut(min_quantity=step.min_quantity, price_cny=money.show(step.price_fen))
+                for step in product.price_ranges
             ],
             images=list(product.images),
             description=product.description,
@@ -166,7 +166,7 @@ class ProductOut(OfferOut):
 
 
 class ProductQuery(Input):
-    """In which language to translate."""
+    """The language of translations."""
 
     lang: Language = "en"
 
