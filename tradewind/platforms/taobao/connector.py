@@ -235,7 +235,7 @@ class TaobaoConnector:
         return preview.total_fen
 
     async def read_one(self, order_id: str) -> PlatformOrder:
-        (order,) = await self._orders.with_refunds([await self._orders.one(order_id)])
+        (order,) = await self._orders.with_refunds([await self._orders.by_id(order_id)])
         return order
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
@@ -257,7 +257,7 @@ class TaobaoConnector:
 
     async def refunds(self, order_id: str) -> Sequence[Refund]:
         """Read the refunds that the order names: the latest of each of its lines."""
-        return await self._orders.refunds(await self._orders.one(order_id))
+        return await self._orders.refunds(await self._orders.by_id(order_id))
 
     async def cancel(self, order_id: str) -> CancelState:
         """Request the cancellation; only the order shows whether it was carried out."""
@@ -272,7 +272,7 @@ class TaobaoConnector:
         The marketplace takes neither an amount nor an operation id. So the order is read first,
         and paid only if it costs `amount_fen`; the marketplace debits an order once.
         """
-        current = await self._orders.one(order_id)
+        current = await self._orders.by_id(order_id)
         if current.payment.state is PaymentState.PAID:
             return current.payment
         if current.order.status is Status.CREATING:
@@ -307,7 +307,7 @@ class TaobaoConnector:
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
         """Look at the order: it has at most one payment."""
-        return (await self._orders.one(order_id)).payment
+        return (await self._orders.by_id(order_id)).payment
 
     async def refund(self, request: RefundRequest) -> str:  # noqa: ARG002
         _not_offered("Refunds are requested on the marketplace's own pages.")

@@ -269,7 +269,7 @@ class OrderReader:
     def __init__(self, gateway: TaobaoGateway) -> None:
         self._gateway = gateway
 
-    async def one(self, order_id: str) -> ListedOrder:
+    async def by_id(self, order_id: str) -> ListedOrder:
         for listed in await self.by_ids([order_id]):
             return listed
         message = f"There is no order {order_id}."
@@ -293,7 +293,7 @@ class OrderReader:
         if listed.order.reference is not None:
             return listed
         try:
-            return await self.one(listed.order.id)
+            return await self.by_id(listed.order.id)
         except Rejected as error:
             raise Unavailable(PLATFORM, error.code, error.message) from None
 
