@@ -121,7 +121,7 @@ def test_a_test_tells_its_steps_and_shows_html_as_text(
     steps = page.locator(".way > li")
     expect(steps).to_have_count(3)
     expect(steps.nth(0)).to_contain_text(re.compile(r"Passed:.*dns.*\d ms", re.DOTALL))
-    expect(steps.nth(2)).to_contain_text("The receiver answered 500")
+    expect(steps.nth(2)).to_contain_text("The endpoint answered 500")
     expect(page.get_by_text("Look into its log at the time")).to_be_visible()
     expect(page.locator("pre", has_text="<script>alert(1)</script>")).to_be_visible()
     assert receiver.received[0].headers["x-service-event"] == "payment.updated"

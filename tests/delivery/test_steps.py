@@ -63,7 +63,7 @@ def test_the_last_steps_say_when_the_certificate_ends_and_what_was_answered() ->
         "dns": None,
         "connect": None,
         "tls": "The certificate ends in 64 days.",
-        "http": "The receiver answered 204.",
+        "http": "The endpoint answered 204.",
     }
 
 

@@ -116,18 +116,18 @@ def test_development_adds_loopback_and_nothing_else(address: Address) -> None:
 def test_our_own_addresses_are_refused(address: Address) -> None:
     own = addresses.networks([str(address)])
 
-    assert not may_be_called(address, own=own)
-    assert not may_be_called(address, own=own, development=True)
+    assert not may_be_called(address, own_addresses=own)
+    assert not may_be_called(address, own_addresses=own, development=True)
     other = address + 1 if int(address) % 2 == 0 else address - 1
-    assert may_be_called(other, own=own) is may_be_called(other)
+    assert may_be_called(other, own_addresses=own) is may_be_called(other)
 
 
 def test_our_own_network_is_refused_whole() -> None:
     own = addresses.networks(["93.184.216.34/24", "2606:2800:220:1::/64"])
 
-    assert not may_be_called(IPv4Address("93.184.216.255"), own=own)
-    assert not may_be_called(IPv6Address("2606:2800:220:1:ffff::1"), own=own)
-    assert may_be_called(IPv4Address("93.184.217.0"), own=own)
+    assert not may_be_called(IPv4Address("93.184.216.255"), own_addresses=own)
+    assert not may_be_called(IPv6Address("2606:2800:220:1:ffff::1"), own_addresses=own)
+    assert may_be_called(IPv4Address("93.184.217.0"), own_addresses=own)
     with pytest.raises(ValueError, match="does not appear"):
         addresses.networks(["example.com"])
 

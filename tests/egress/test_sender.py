@@ -223,7 +223,7 @@ async def test_the_deployments_own_addresses_are_not_called() -> None:
     own = addresses.networks(["93.184.216.34", "2606:2800:220:1::/64"])
     names = Names({HOOK: [["93.184.216.34"]]})
     watch = Watch()
-    async with sending(names, Policy(own=own), watch=watch) as sender:
+    async with sending(names, Policy(own_addresses=own), watch=watch) as sender:
         named = await sender.post(f"https://{HOOK}/", b"{}", [])
         literal = await sender.post("https://[2606:2800:220:1::5]/", b"{}", [])
 

@@ -293,7 +293,7 @@ async def test_a_reader_at_the_end_reads_no_event_and_one_behind_only_recent_day
         await page_after(overheard, account_id, end.end)
         quiet = len(statements)
         statements.clear()
-        await page_after(overheard, account_id, Cursor(3, head["cursor_event_id"]))
+        await page_after(overheard, account_id, Cursor(3, head.cursor_event_id))
         query, args = statements[-1]
         plan = await connection.fetch(f"EXPLAIN {_with(query, args)}")
     finally:

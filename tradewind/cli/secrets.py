@@ -10,7 +10,7 @@ from tradewind.auth.api_keys import sql as keys
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import say, write_json, write_table
 from tradewind.platforms.reencrypt import reencrypt
-from tradewind.webhooks.reseal import reseal as reseal_webhooks
+from tradewind.webhooks.reencrypt import reencrypt as reencrypt_webhooks
 
 # Hashed and signed values move to the new master secret when their owner uses them again.
 _MOVES = {
@@ -40,7 +40,7 @@ def rotate(
     async def work(context: Context) -> dict[str, Any]:
         current, in_force = context.keyring.current_id, context.keyring.ids
         resealed = await reencrypt(context.db, context.keyring)
-        resealed += await reseal_webhooks(context.db, context.keyring)
+        resealed += await reencrypt_webhooks(context.db, context.keyring)
         counts = {
             "API keys": await keys.count_keys_by_master_secret(context.db),
             "sessions": await sql_sessions.count_sessions_by_master_secret(context.db),

@@ -1,4 +1,4 @@
-"""Deliveries of all accounts over HTTP, for operators: failing receivers, and the queue."""
+"""Deliveries of all accounts over HTTP, for operators: failing endpoints, and the queue."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -53,13 +53,19 @@ async def list_all_webhooks(
     caller: Operator, query: AdminWebhooksQuery, db: Database
 ) -> Page[AdminSubscriptionOut]:
     """List the subscriptions of every account, newest first."""
-    found = await webhooks.list_all(
+    subscriptions = await webhooks.list_all(
         db,
         health=query.health,
         below=read_cursor("all webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page("all webhooks", found, query.limit, key=lambda one: one.id, show=_with_account)
+    return page(
+        "all webhooks",
+        subscriptions,
+        query.limit,
+        key=lambda subscription: subscription.id,
+        show=_with_account,
+    )
 
 
 def _with_account(subscription: Subscription) -> AdminSubscriptionOut:

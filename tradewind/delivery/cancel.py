@@ -28,30 +28,30 @@ async def cancel_unwanted(db: Database) -> bool:
         due = await sql_cancel.take_cancellation(tx)
         if due is None:  # another worker has it
             return False
-        subscription_id = due["subscription_id"]
+        subscription_id = due.subscription_id
         batch = await sql_cancel.cancel_batch(
             tx,
             subscription_id,
-            after=(due["after_due_at"], due["after_id"]),
+            after=(due.after_due_at, due.after_id),
             limit=_BATCH,
             lease=LEASE,
             messages={reason.value: message for reason, message in CANCEL_MESSAGES.items()},
         )
-        met_in_flight = due["met_in_flight"] or batch["cancelled"] < batch["unwanted"]
-        if batch["seen"] == _BATCH:
-            place = (batch["due_at"], batch["id"])
-            await sql_cancel.go_on_after(tx, subscription_id, place, met_in_flight=met_in_flight)
+        met_in_flight = due.met_in_flight or batch.cancelled < batch.unwanted
+        if batch.seen == _BATCH:
+            position = (batch.due_at, batch.id)
+            await sql_cancel.go_on_after(tx, subscription_id, position, met_in_flight=met_in_flight)
         elif met_in_flight:
             await sql_cancel.begin_again(tx, subscription_id, rest=_REST)
         else:
             await sql_cancel.finish(tx, subscription_id)
-    if batch["jobs"]:
-        await sql_replays.count_results(db, batch["jobs"], [False] * len(batch["jobs"]))
-    if batch["cancelled"]:
-        metrics.cancelled(batch["cancelled"])
+    if batch.replay_ids:
+        await sql_replays.count_results(db, batch.replay_ids, [False] * len(batch.replay_ids))
+    if batch.cancelled:
+        metrics.cancelled(batch.cancelled)
         log.info(
             "delivery.cancelled",
             subscription=ids.SUBSCRIPTION.show(subscription_id),
-            count=batch["cancelled"],
+            count=batch.cancelled,
         )
     return True

@@ -14,14 +14,14 @@ class NotActive(Conflict):
         super().__init__("The subscription is switched off; switch it on first.")
 
 
-class RecoveryRunning(Conflict):
-    """A recovery of this subscription is running. Wait for its end, or cancel it first."""
+class ReplayRunning(Conflict):
+    """A replay of this subscription is running. Wait for its end, or cancel it first."""
 
     code = "recovery_running"
-    title = "A recovery is running"
+    title = "A replay is running"
 
     def __init__(self) -> None:
-        super().__init__("A recovery of this subscription is running; cancel it first.")
+        super().__init__("A replay of this subscription is running; cancel it first.")
 
 
 class TestDeliveriesLimited(TooMany):

@@ -26,18 +26,18 @@ class HostLimits:
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
 
     def limit(self, host: str, now: float) -> int:
-        known = self._hosts.get(host)
-        if known is None or now - known.answered_at > _FORGOTTEN_SECONDS:
+        entry = self._hosts.get(host)
+        if entry is None or now - entry.answered_at > _FORGOTTEN_SECONDS:
             return FIRST
-        return known.limit
+        return entry.limit
 
     def answered(self, host: str, now: float) -> None:
         """Count a response of the host, whatever its status is."""
-        known = self._hosts.get(host)
-        if known is None or now - known.answered_at > _FORGOTTEN_SECONDS:
+        entry = self._hosts.get(host)
+        if entry is None or now - entry.answered_at > _FORGOTTEN_SECONDS:
             self._hosts[host] = _Host(FIRST + 1, now)
             if len(self._hosts) > _MOST_HOSTS:
                 self._hosts.popitem(last=False)
         else:
-            known.limit += 1
-            known.answered_at = now
+            entry.limit += 1
+            entry.answered_at = now

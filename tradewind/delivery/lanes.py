@@ -198,7 +198,9 @@ def _even_step(hungry: Sequence[Lane], usage: Usage, limits: EngineLimits) -> in
     hosts = Counter(lane.host for lane in hungry if lane.host)
     rooms += [(limits.host - usage.hosts[host]) // count for host, count in hosts.items()]
     accounts = Counter(lane.account for lane in hungry if lane.account)
-    rooms += [(limits.account - usage.accounts[one]) // count for one, count in accounts.items()]
+    rooms += [
+        (limits.account - usage.accounts[account]) // count for account, count in accounts.items()
+    ]
     if failing := sum(lane.failing for lane in hungry):
         rooms.append((limits.failing - usage.failing) // failing)
     return max(1, min(rooms))

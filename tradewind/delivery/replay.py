@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.delivery import sql_log, sql_replays
-from tradewind.delivery.errors import NotActive, RecoveryRunning
+from tradewind.delivery.errors import NotActive, ReplayRunning
 from tradewind.delivery.model import Replay
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.errors import ResourceNotFound, ValidationFailed
@@ -89,7 +89,7 @@ async def request(
 ) -> tuple[UUID, Total]:
     """Begin a replay: its id, and how many events it will deliver.
 
-    NotActive if the subscription is switched off; RecoveryRunning if a replay of it runs.
+    NotActive if the subscription is switched off; ReplayRunning if a replay of it runs.
     """
     subscription = await get_subscription(db, account_id, subscription_id)
     window = requested.window(await sql_log.now(db), policy)
@@ -97,7 +97,7 @@ async def request(
         raise NotActive
     begun = await begin(db, account_id, subscription_id, window)
     if begun is None:
-        raise RecoveryRunning
+        raise ReplayRunning
     return begun
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.auth.model import Buyer
 from tradewind.delivery import log, replay
-from tradewind.delivery.errors import NotActive, RecoveryRunning, TestDeliveriesLimited
+from tradewind.delivery.errors import NotActive, ReplayRunning, TestDeliveriesLimited
 from tradewind.delivery.explain import explain_event
 from tradewind.delivery.health import health_of
 from tradewind.delivery.resend import resend
@@ -115,7 +115,7 @@ async def list_pending(
 @routes.post(
     "/{id}/recover",
     status=202,
-    errors=(ResourceNotFound, NotActive, RecoveryRunning),
+    errors=(ResourceNotFound, NotActive, ReplayRunning),
     expensive=True,
 )
 async def recover_webhook(
@@ -130,11 +130,11 @@ async def recover_webhook(
     It is paced so that live events do not wait behind it. `dry_run` only counts. Counting stops at
     10,000: `count_is_exact` is false then, and a replay delivers the rest too.
     """
-    asked, account_id = body.request(), caller.account_id
+    requested, account_id = body.request(), caller.account_id
     if body.dry_run:
-        total = await replay.preview(db, policy, account_id, subscription_id, asked)
+        total = await replay.preview(db, policy, account_id, subscription_id, requested)
         return RecoverOut(id=None, count=total.count, count_is_exact=total.is_exact)
-    replay_id, total = await replay.request(db, policy, account_id, subscription_id, asked)
+    replay_id, total = await replay.request(db, policy, account_id, subscription_id, requested)
     return RecoverOut(id=ids.JOB.show(replay_id), count=total.count, count_is_exact=total.is_exact)
 
 
@@ -150,7 +150,9 @@ async def list_recoveries(
         below=read_cursor("recoveries", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page("recoveries", replays, query.limit, key=lambda job: job.id, show=JobOut.of)
+    return page(
+        "recoveries", replays, query.limit, key=lambda one_replay: one_replay.id, show=JobOut.of
+    )
 
 
 @routes.get("/{id}/recover/{job}", errors=(ResourceNotFound,))

@@ -15,7 +15,7 @@ WORKER_DIED = "It was sent, but the worker died before it reported the result."
 # As much of a response's headers as the log keeps.
 _KEPT_HEAD = 4096
 _AT_ONCE = timedelta(0)
-# So many subscriptions are looked at one by one, whether anything of theirs is due or not.
+# So many subscriptions are examined one by one, whether anything of theirs is due or not.
 _FEW = 500
 # So many rows that are due are read to find whose they are.
 _SOONEST = 2000
@@ -211,7 +211,7 @@ async def record(
     deliveries = [delivery for delivery, _ in attempts]
     # Most responses in a second are the same: each is sent once, with its number in each attempt.
     responses: dict[tuple[object, ...], int] = {}
-    numbers = [responses.setdefault(response(*one), len(responses) + 1) for one in attempts]
+    numbers = [responses.setdefault(response(*attempt), len(responses) + 1) for attempt in attempts]
     lost = await db.fetch(
         """
         WITH synchronous AS MATERIALIZED (
@@ -286,7 +286,7 @@ async def record(
         *zip(*responses, strict=True),
     )
     late = {row["delivery_id"] for row in lost}
-    return [one for one in attempts if one[0].delivery_id in late] if late else []
+    return [attempt for attempt in attempts if attempt[0].delivery_id in late] if late else []
 
 
 def response(delivery: ClaimedDelivery, result: AttemptResult) -> tuple[object, ...]:

@@ -1,10 +1,9 @@
 """The statements that cancel deliveries: what a subscription no longer wants, batch by batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.delivery.sql import WORKER_DIED
 from tradewind.storage.pool import Database
@@ -19,9 +18,33 @@ async def is_cancellation_due(db: Database) -> bool:
     return due
 
 
-async def take_cancellation(tx: Tx) -> asyncpg.Record | None:
+class Cancellation(NamedTuple):
+    """A subscription whose queue is to be gone through, and where the last batch ended."""
+
+    subscription_id: UUID
+    after_due_at: datetime
+    after_id: UUID
+    met_in_flight: bool
+
+
+class CancelledBatch(NamedTuple):
+    """Rows of the queue that were examined (`seen`), unwanted and cancelled.
+
+    `replay_ids` has one for each cancelled row that belonged to a replay. `due_at` and `id` are of
+    the last row that was examined.
+    """
+
+    seen: int
+    unwanted: int
+    cancelled: int
+    replay_ids: Sequence[UUID]
+    due_at: datetime
+    id: UUID
+
+
+async def take_cancellation(tx: Tx) -> Cancellation | None:
     """Lock a subscription whose queue is to be gone through, unless another worker has it."""
-    return await tx.fetchrow(
+    row = await tx.fetchrow(
         """
         SELECT subscription_id, after_due_at, after_id, met_in_flight
           FROM cancellation
@@ -31,6 +54,7 @@ async def take_cancellation(tx: Tx) -> asyncpg.Record | None:
            FOR UPDATE SKIP LOCKED
         """
     )
+    return None if row is None else Cancellation(*row)
 
 
 async def cancel_batch(
@@ -41,16 +65,12 @@ async def cancel_batch(
     limit: int,
     lease: timedelta,
     messages: Mapping[str, str],
-) -> asyncpg.Record:
-    """Look at the next `limit` rows of a subscription's queue, and cancel those that are unwanted.
+) -> CancelledBatch:
+    """Examine the next `limit` rows of a subscription's queue, and cancel those that are unwanted.
 
-    A row that a worker has claimed, or is claiming right now, is left alone. A send that was begun
-    and never reported (its lease is over) is logged as `unknown` under its own id first, as a claim
-    would. `messages` are the sentences of the log by `cancel_reason`.
-
-    Returns `seen` (rows looked at), `unwanted` and `cancelled` (how many of them), `jobs` (of the
-    recoveries that cancelled rows belonged to, one for each row), and the place of the last row
-    (`due_at`, `id`).
+    A row that a worker has claimed, or is claiming right now, is left alone. An attempt without a
+    result whose lease expired is logged as `unknown` under its own id first, as a claim does.
+    `messages` are the sentences of the log by `cancel_reason`.
     """
     row = await tx.fetchrow(
         f"""
@@ -101,7 +121,7 @@ async def cancel_batch(
         SELECT (SELECT count(*) FROM seen) AS seen,
                (SELECT count(*) FROM seen WHERE cancel_reason IS NOT NULL) AS unwanted,
                (SELECT count(*) FROM cancelled) AS cancelled,
-               ARRAY(SELECT job_id FROM cancelled WHERE job_id IS NOT NULL) AS jobs,
+               ARRAY(SELECT job_id FROM cancelled WHERE job_id IS NOT NULL) AS replay_ids,
                last.due_at, last.id
           FROM (VALUES (1)) AS always
           LEFT JOIN (SELECT due_at, id FROM seen ORDER BY due_at DESC, id DESC LIMIT 1) AS last
@@ -116,13 +136,13 @@ async def cancel_batch(
     )
     if row is None:
         raise RuntimeError("A SELECT without FROM returns a row.")
-    return row
+    return CancelledBatch(*row)
 
 
 async def go_on_after(
-    tx: Tx, subscription_id: UUID, place: tuple[datetime, UUID], *, met_in_flight: bool
+    tx: Tx, subscription_id: UUID, position: tuple[datetime, UUID], *, met_in_flight: bool
 ) -> None:
-    """Have the next batch begin after this place of the queue."""
+    """Have the next batch begin after this position of the queue."""
     await tx.execute(
         """
         UPDATE cancellation
@@ -130,7 +150,7 @@ async def go_on_after(
          WHERE subscription_id = $1
         """,
         subscription_id,
-        *place,
+        *position,
         met_in_flight,
     )
 

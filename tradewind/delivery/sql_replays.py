@@ -1,4 +1,4 @@
-"""The statements of recovery: what was missed, jobs that deliver it again, and their progress."""
+"""The statements of replays: what was missed, and how far replays have come."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -115,14 +115,13 @@ async def insert_replay(
     total: int,
     total_is_exact: bool,
 ) -> UUID | None:
-    """Begin a job, or extend the one at hand: its id.
+    """Begin a replay, or extend the one that runs: its id.
 
-    None for one that is asked for while another runs, and for one that would begin by itself for
-    failures that were made good, or are being. A job that began by itself and is not over is
-    extended instead of begun again: it goes back to where the new failures begin, since what it
-    passed over as pending may have failed for good after that.
+    None for one that is requested while another runs, and for an automatic one about failures that
+    were replayed, or are being. An automatic replay that runs is extended: it goes back to where
+    the new failures begin, since what it passed over as pending may have failed for good since.
     """
-    found: UUID | None = await tx.fetchval(
+    begun: UUID | None = await tx.fetchval(
         """
         INSERT INTO recover_job AS job (id, account_id, subscription_id, status, trigger, since,
                                         until, latest_since, purchase_order_id, everything, total,
@@ -159,7 +158,7 @@ async def insert_replay(
         total,
         total_is_exact,
     )
-    return found
+    return begun
 
 
 class CatchingUp(NamedTuple):
@@ -226,7 +225,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
 
     What is cancelled counts as failed, also in a replay that has queued everything.
     """
-    found = await tx.fetchval(
+    exists = await tx.fetchval(
         """
         UPDATE recover_job
            SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
@@ -238,7 +237,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
         subscription_id,
         replay_id,
     )
-    if found is None:
+    if exists is None:
         return False
     await tx.execute(
         """
@@ -261,7 +260,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
                                       error_code, error_message, started_at)
         SELECT tradewind_uuid7(), account_id, subscription_id, event_id, event_at, event,
                purchase_order_id, attempt, trigger, 'cancelled', true, 'recover_cancelled',
-               'The recovery that it belonged to was cancelled.', tradewind_now()
+               'The replay that it belonged to was cancelled.', tradewind_now()
           FROM unsent
         """,
         replay_id,
@@ -270,7 +269,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
 
 
 async def list_cancelled(db: Database, replay_ids: Collection[UUID]) -> frozenset[UUID]:
-    """Those of these jobs that were cancelled: what they queued is not sent any more."""
+    """Those of these replays that were cancelled: what they queued is not sent any more."""
     rows = await db.fetch(
         "SELECT id FROM recover_job WHERE id = ANY ($1::uuid[]) AND status = 'cancelled'",
         list(replay_ids),
@@ -308,7 +307,7 @@ async def take_replay(db: Database, *, lease: timedelta) -> Replay | None:
 
 
 async def set_total(db: Database, replay_id: UUID, total: int, *, is_exact: bool) -> None:
-    """Write down what a job that began by itself will deliver."""
+    """Save how many events an automatic replay will deliver."""
     await db.execute(
         "UPDATE recover_job SET total = $2, total_is_exact = $3 WHERE id = $1",
         replay_id,
@@ -318,7 +317,7 @@ async def set_total(db: Database, replay_id: UUID, total: int, *, is_exact: bool
 
 
 async def count_outstanding(db: Database, replay_id: UUID) -> int:
-    """How much of what a job queued is not over yet."""
+    """How many deliveries of a replay are not over yet."""
     count: int = await db.fetchval(
         "SELECT count(*) FROM delivery_queue WHERE job_id = $1", replay_id
     )
@@ -328,11 +327,11 @@ async def count_outstanding(db: Database, replay_id: UUID) -> int:
 async def feed(
     tx: Tx, replay: Replay, *, limit: int, examine: int, spacing: timedelta
 ) -> tuple[int, bool]:
-    """Queue the next events of a job, spaced out in time; how many, and whether that was all.
+    """Queue the next events of a replay, spaced out in time; how many, and whether that was all.
 
-    It looks at `examine` events at the most. A job is fed and cancelled in turns: what is queued is
-    there to be taken back, or never is. Whoever slept while others fed it, or extended it, finds it
-    elsewhere, and queues nothing. A count that was not exact becomes so when all is queued.
+    It examines `examine` events at the most. Feeding and cancelling lock the row, so what is queued
+    can be cancelled. A worker whose lease expired while others fed or extended the replay finds it
+    at another position, and queues nothing. A count becomes exact when everything is queued.
     """
     rows = await tx.fetch(
         f"""
@@ -359,11 +358,11 @@ async def feed(
         examine,
         limit,
     )
-    examined, place = rows[0]["examined"], (rows[0]["last_at"], rows[0]["last_id"])
+    examined, position = rows[0]["examined"], (rows[0]["last_at"], rows[0]["last_id"])
     rows = [row for row in rows if row["id"] is not None]
     over = len(rows) < limit and examined < examine
     if len(rows) == limit:
-        place = (rows[-1]["created_at"], rows[-1]["id"])
+        position = (rows[-1]["created_at"], rows[-1]["id"])
     queued: int = await tx.fetchval(
         """
         WITH job AS MATERIALIZED (
@@ -375,19 +374,19 @@ async def feed(
                AND until = $11
                FOR UPDATE
         ),
-        given AS (
+        input AS (
             SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $8::text[], $9::uuid[])
-                     WITH ORDINALITY AS given (event_id, event_at, event, order_id, place)
+                     WITH ORDINALITY AS input (event_id, event_at, event, order_id, place)
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
                                         event, purchase_order_id, due_at, trigger, job_id)
-            SELECT job.account_id, job.subscription_id, s.generation, given.event_id,
-                   given.event_at, given.event, given.order_id,
-                   tradewind_now() + given.place * $4::interval, 'recover', job.id
+            SELECT job.account_id, job.subscription_id, s.generation, input.event_id,
+                   input.event_at, input.event, input.order_id,
+                   tradewind_now() + input.place * $4::interval, 'recover', job.id
               FROM job
               JOIN webhook_subscription AS s ON s.id = job.subscription_id
-             CROSS JOIN given
+             CROSS JOIN input
             RETURNING 1
         ),
         progressed AS (
@@ -412,7 +411,7 @@ async def feed(
         [row["id"] for row in rows],
         [row["created_at"] for row in rows],
         spacing,
-        *place,
+        *position,
         over,
         [row["type"] for row in rows],
         [row["purchase_order_id"] for row in rows],
@@ -423,7 +422,7 @@ async def feed(
 
 
 async def postpone_replay(db: Database, replay_id: UUID, *, rest: timedelta) -> None:
-    """Come back to a job later: what it queued is not delivered yet."""
+    """Come back to a replay later: what it queued is not delivered yet."""
     await db.execute(
         """
         UPDATE recover_job
@@ -438,20 +437,20 @@ async def postpone_replay(db: Database, replay_id: UUID, *, rest: timedelta) -> 
 async def count_results(
     db: Database, replay_ids: Sequence[UUID], delivered: Sequence[bool]
 ) -> None:
-    """Add deliveries that are over to the jobs that they belong to."""
+    """Count deliveries that are over in the replays that they belong to."""
     await db.execute(
         """
-        WITH given AS (
+        WITH input AS (
             SELECT job_id, count(*) FILTER (WHERE ok) AS delivered,
                    count(*) FILTER (WHERE NOT ok) AS failed
-              FROM unnest($1::uuid[], $2::boolean[]) AS given (job_id, ok)
+              FROM unnest($1::uuid[], $2::boolean[]) AS input (job_id, ok)
              GROUP BY job_id
         )
         UPDATE recover_job AS job
-           SET delivered = job.delivered + given.delivered,
-               failed = job.failed + given.failed
-          FROM given
-         WHERE job.id = given.job_id
+           SET delivered = job.delivered + input.delivered,
+               failed = job.failed + input.failed
+          FROM input
+         WHERE job.id = input.job_id
         """,
         replay_ids,
         delivered,

@@ -39,7 +39,7 @@ _TESTS = Rate(10, 10)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the way to the receiver: whether it went well, and when it was over."""
+    """A step on the way to the endpoint: whether it succeeded, and when it ended."""
 
     name: str
     ok: bool | None
@@ -172,7 +172,7 @@ _FAILED_AT = {
 
 
 def steps(result: AttemptResult, url: str) -> Sequence[Step]:
-    """The way to the receiver, step by step; what was not reached has no verdict."""
+    """The way to the endpoint, step by step; what was not reached has no verdict."""
     timings = result.timings
     reached = {
         "dns": timings.dns,
@@ -184,21 +184,21 @@ def steps(result: AttemptResult, url: str) -> Sequence[Step]:
     failed = _FAILED_AT.get(result.outcome)
     if result.outcome is Outcome.TIMEOUT:
         failed = next((name for name in names if reached[name] is None), "http")
-    found = []
+    steps_taken = []
     past = False
     for name in names:
         ok = None if past else name != failed
         past = past or name == failed
-        moment = reached[name]
-        found.append(
+        seconds = reached[name]
+        steps_taken.append(
             Step(
                 name,
                 ok,
-                None if moment is None else round(moment * 1000),
+                None if seconds is None else round(seconds * 1000),
                 _note(name, result, failed=name == failed),
             )
         )
-    return found
+    return steps_taken
 
 
 def _note(name: str, result: AttemptResult, *, failed: bool) -> str | None:
@@ -208,5 +208,5 @@ def _note(name: str, result: AttemptResult, *, failed: bool) -> str | None:
         days = (result.certificate_ends - datetime.now(UTC)).days
         return f"The certificate ends in {days} days."
     if name == "http" and result.status is not None:
-        return f"The receiver answered {result.status}."
+        return f"The endpoint answered {result.status}."
     return None

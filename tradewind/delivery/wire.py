@@ -23,11 +23,12 @@ from tradewind.delivery.replay import ReplayRequest
 from tradewind.delivery.sql_log import Filters
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Outcome, headers_of
+from tradewind.egress.sender import USER_AGENT
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output, check_moment
 from tradewind.web.paging import PageQuery
-from tradewind.webhooks.headers import DELIVERY, USER_AGENT
+from tradewind.webhooks.headers import DELIVERY
 from tradewind.webhooks.model import Health, Subscription
 
 _Time = clock.Timestamp
@@ -47,7 +48,7 @@ class AttemptErrorOut(Output):
     """Why an attempt did not deliver."""
 
     code: Annotated[str, Meta(examples=["connect_timeout"])]
-    message: Annotated[str, Meta(examples=["The receiver did not accept a connection in time."])]
+    message: Annotated[str, Meta(examples=["The endpoint did not accept a connection in time."])]
 
     @staticmethod
     def of(code: str | None, message: str | None) -> "AttemptErrorOut | None":
@@ -65,9 +66,7 @@ class DeliveryOut(Output):
     trigger: Trigger
     outcome: Outcome
     final: Annotated[bool, Meta(description="Whether the delivery ended with this attempt.")]
-    late: Annotated[
-        bool, Meta(description="Whether it was told of after another had been begun in its place.")
-    ]
+    late: Annotated[bool, Meta(description="Whether its result came after its lease had expired.")]
     status_code: Annotated[int | None, Meta(examples=[200])]
     error: AttemptErrorOut | None
     started_at: _Time
@@ -212,10 +211,10 @@ def read_id(kind: ids.Kind, pointer: str, text: str | None) -> UUID | None:
     """An id that callers sent to filter by; None is no filter, so never what cannot be read."""
     if text is None:
         return None
-    found = kind.read(text)
-    if found is None:
+    value = kind.read(text)
+    if value is None:
         raise ValidationFailed(pointer, f"This is not the id of any {kind.noun}.")
-    return found
+    return value
 
 
 class PendingOut(Output):
@@ -265,9 +264,9 @@ class RecoverIn(Input):
             yield FieldError("/until", "Must be after since.")
 
     def request(self) -> ReplayRequest:
-        for pointer, moment in (("/since", self.since), ("/until", self.until)):
-            if moment is not None:
-                check_moment(pointer, moment)
+        for pointer, time in (("/since", self.since), ("/until", self.until)):
+            if time is not None:
+                check_moment(pointer, time)
         order_id = read_id(ids.ORDER, "/order", self.order)
         everything = self.include == "all"
         return ReplayRequest(self.since, self.until, order_id, everything=everything)
@@ -284,7 +283,7 @@ _CountIsExact = Annotated[
 
 
 class RecoverOut(Output):
-    """A recovery that was begun, or only counted."""
+    """A replay that was begun, or only counted."""
 
     id: Annotated[
         str | None,
@@ -295,7 +294,7 @@ class RecoverOut(Output):
 
 
 class JobOut(Output):
-    """A recovery and how far it has come."""
+    """A replay and how far it has come."""
 
     id: Annotated[str, Meta(pattern=ids.JOB.pattern, examples=["job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     status: Literal["running", "done", "cancelled"]
@@ -333,7 +332,7 @@ class JobOut(Output):
 
 
 class WebhookHealthOut(Output):
-    """How a receiver did in the last 24 hours."""
+    """How an endpoint did in the last 24 hours."""
 
     health: Health
     failing_since: _Time | None
@@ -397,7 +396,7 @@ class TestIn(Input):
 
 
 class StepOut(Output):
-    """A step on the way to the receiver."""
+    """A step on the way to the endpoint."""
 
     step: Literal["dns", "connect", "tls", "http"]
     ok: Annotated[bool | None, Meta(description="Null: not reached.", examples=[True])]
@@ -405,7 +404,7 @@ class StepOut(Output):
     days_to_expiry: Annotated[
         int | None, Meta(description="Of the certificate, at the step `tls`.", examples=[64])
     ]
-    note: Annotated[str | None, Meta(examples=["The receiver answered 200."])]
+    note: Annotated[str | None, Meta(examples=["The endpoint answered 200."])]
 
 
 class TestOut(Output):

@@ -89,14 +89,14 @@ def is_loopback(address: Address) -> bool:
 
 
 def may_be_called(
-    address: Address, *, own: Iterable[Network] = (), development: bool = False
+    address: Address, *, own_addresses: Iterable[Network] = (), development: bool = False
 ) -> bool:
-    """Whether a stranger may have us connect to `address`.
+    """Whether a customer may have us connect to `address`.
 
-    `own` are the addresses that this deployment is reached at from outside. In development
+    `own_addresses` are those that this deployment is reached at from outside. In development
     loopback may be called too, and nothing else that could not be called otherwise.
     """
-    if any(address in network for network in own):
+    if any(address in network for network in own_addresses):
         return False
     if development and is_loopback(address):
         return True

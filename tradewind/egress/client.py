@@ -1,4 +1,4 @@
-"""The HTTP client: libcurl on the event loop, one deadline over a call, a cap on its answer."""
+"""The HTTP client: libcurl on the event loop, one deadline over a call, a cap on its response."""
 
 import ssl
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import certifi
 import pycurl
 
 _CONNECT_MS = 3000
-_LARGEST_ANSWER = 8 * 1024 * 1024
+_LARGEST_RESPONSE = 8 * 1024 * 1024
 _IDLE_CONNECTIONS = 64
 
 # libcurl's words for: we never got as far as sending anything.
@@ -27,7 +27,7 @@ _NOT_SENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer."""
+    """An response."""
 
     status: int
     body: bytes
@@ -58,13 +58,13 @@ class Client:
         an answer began. What is not `repeatable` therefore gets a connection of its own.
         """
         curl = pycurl.Curl()
-        answer = BytesIO()
+        response = BytesIO()
 
         def take(chunk: bytes) -> int:
             """Fewer bytes taken than given ends the transfer."""
-            if answer.tell() + len(chunk) > _LARGEST_ANSWER:
+            if response.tell() + len(chunk) > _LARGEST_RESPONSE:
                 return 0
-            return answer.write(chunk)
+            return response.write(chunk)
 
         curl.setopt(pycurl.URL, url)
         curl.setopt(pycurl.POST, 1)
@@ -80,7 +80,7 @@ class Client:
         curl.setopt(pycurl.CAINFO, self._authorities)
         try:
             await self._multi.perform(curl)
-            return Reply(curl.getinfo(pycurl.RESPONSE_CODE), answer.getvalue())
+            return Reply(curl.getinfo(pycurl.RESPONSE_CODE), response.getvalue())
         except pycurl.error as error:
             code, message = error.args
             sent = code not in _NOT_SENT and curl.getinfo(pycurl.REQUEST_SIZE) > 0

@@ -1,4 +1,4 @@
-"""Whether file descriptors are left: without one a call fails, and no receiver is to blame."""
+"""Whether file descriptors are left: without one an attempt fails, and no endpoint is to blame."""
 
 import errno
 import os

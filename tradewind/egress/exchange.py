@@ -1,4 +1,4 @@
-"""One libcurl handle, used again and again: what it may connect to, and what an answer may fill."""
+"""A reusable libcurl handle: what it may connect to, and how much of a response it keeps."""
 
 import socket
 import ssl
@@ -75,7 +75,7 @@ class Exchange:
         curl.setopt(pycurl.POST, 1)
         curl.setopt(pycurl.USERAGENT, user_agent)
         curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
-        curl.setopt(pycurl.READFUNCTION, self._hand_over)
+        curl.setopt(pycurl.READFUNCTION, self._read_body)
         curl.setopt(pycurl.HEADERFUNCTION, self._take_header)
         curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
         curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -172,7 +172,7 @@ class Exchange:
     def facts(self, code: int) -> Facts:
         # The times of a kept connection, and of one that failed, do not tell how far it came.
         written = self.curl.getinfo(pycurl.REQUEST_SIZE) > 0
-        begun = written or self._handed_over > 0
+        begun = written or self._body_sent > 0
         return Facts(
             code,
             blocked=self._blocked,
@@ -180,7 +180,7 @@ class Exchange:
             secured=begun or (self._target is not None and self._target.scheme == "http"),
             begun=begun,
             # Of several TLS records the first may have left though libcurl counts none.
-            sent=written or self._handed_over > _ONE_RECORD,
+            sent=written or self._body_sent > _ONE_RECORD,
             answered=bool(self._lines),
             flooded=self._room < 0,
             verdict=self.curl.getinfo(pycurl.SSL_VERIFYRESULT),
@@ -200,7 +200,7 @@ class Exchange:
     def forget(self) -> None:
         """Give back the room that the last request and its answer took."""
         self._request = b""
-        self._handed_over = 0
+        self._body_sent = 0
         self.complete = False  # the head of the answer, not of one with 1xx before it, is whole
         self._lines: list[bytes] = []
         self._preliminary = False
@@ -223,20 +223,20 @@ class Exchange:
             self._blocked = True
         return int(pycurl.SOCKET_BAD)
 
-    def _hand_over(self, size: int) -> bytes:
+    def _read_body(self, size: int) -> bytes:
         """Give libcurl the next part of the request's body.
 
         It asks for the first part before it sends anything, and for no part twice.
         """
-        part = self._request[self._handed_over : self._handed_over + size]
-        self._handed_over += len(part)
+        part = self._request[self._body_sent : self._body_sent + size]
+        self._body_sent += len(part)
         return part
 
     def _take_header(self, line: bytes) -> int | None:
         """Keep the head of the last answer; taking nothing ends the call.
 
         Everything counts: preliminary answers (1xx), which may come without end, and what a
-        receiver appends after the body.
+        endpoint appends after the body.
         """
         self._room -= len(line) + _WEIGHT_OF_A_LINE
         if self._room < 0:

@@ -1,4 +1,4 @@
-"""libcurl's errors in our words: an outcome, a code and a sentence, with nothing leaked."""
+"""Translates libcurl's errors: an outcome, a code and a sentence that leaks nothing."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -37,44 +37,44 @@ _NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RE
 
 # OpenSSL's verdicts on a certificate (X509_V_ERR_…).
 _CERTIFICATES: Final = {
-    9: Problem("certificate_not_yet_valid", "The receiver's certificate is not valid yet."),
-    10: Problem("certificate_expired", "The receiver's certificate has expired."),
-    18: Problem("certificate_self_signed", "The receiver's certificate is signed by itself."),
+    9: Problem("certificate_not_yet_valid", "The endpoint's certificate is not valid yet."),
+    10: Problem("certificate_expired", "The endpoint's certificate has expired."),
+    18: Problem("certificate_self_signed", "The endpoint's certificate is signed by itself."),
     19: Problem(
-        "certificate_unknown_issuer", "No authority that we know vouches for the receiver."
+        "certificate_unknown_issuer", "No known authority has signed the endpoint's certificate."
     ),
     20: Problem(
         "certificate_unknown_issuer",
-        "The receiver's certificate leads to no authority that we know; perhaps an intermediate "
+        "The endpoint's certificate leads to no known authority; perhaps an intermediate "
         "certificate is missing.",
     ),
     **dict.fromkeys(
         # libcurl compares the name itself, when OpenSSL has no objection, or has not said so yet.
         (0, 1, 62, 64),
-        Problem("certificate_wrong_name", "The receiver's certificate is for another name."),
+        Problem("certificate_wrong_name", "The endpoint's certificate is for another name."),
     ),
 }
-_CERTIFICATES_OTHERS: Final = Problem("certificate_refused", "The receiver's certificate is wrong.")
+_CERTIFICATES_OTHERS: Final = Problem("certificate_refused", "The endpoint's certificate is wrong.")
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a try that brought no whole head of an answer."""
+    """What is known of a try that brought no complete response headers."""
 
     code: int
-    blocked: bool  # the guard refused to open a socket
+    blocked: bool  # the guard did not allow the address
     connected: bool
     secured: bool  # the TLS handshake is over, or none is needed
     begun: bool  # libcurl had a connection and began to send the request
     sent: bool  # at least a part of the request may have left
-    answered: bool  # at least the first line of an answer came
-    flooded: bool  # more headers came than we take
+    answered: bool  # at least the first line of a response came
+    flooded: bool  # more headers came than are allowed
     verdict: int  # OpenSSL's, on the certificate
     starved: bool = False  # there was no file descriptor for a socket
 
 
 def may_try_next(facts: Facts) -> bool:
-    """Whether no connection came about, so that another address may have the request."""
+    """Whether no connection was made, so that the next address can be tried."""
     if facts.blocked or facts.starved or facts.begun:
         return False
     return facts.code in _NOT_CONNECTED or facts.code == pycurl.E_OPERATION_TIMEDOUT
@@ -89,7 +89,7 @@ def was_dead_already(facts: Facts) -> bool:
 
 
 def explain(facts: Facts) -> tuple[Outcome, Problem]:
-    """What a tenant is told."""
+    """The outcome and the problem that a customer sees."""
     if facts.blocked:
         return Outcome.BLOCKED_ADDRESS, BLOCKED
     if facts.starved and not facts.sent:
@@ -98,7 +98,7 @@ def explain(facts: Facts) -> tuple[Outcome, Problem]:
         return Outcome.TIMEOUT, _late(facts)
     if facts.code in _NOT_CONNECTED or not facts.connected:
         return Outcome.CONNECT_FAILED, Problem(
-            "connection_refused", "No connection to the receiver could be made."
+            "connection_refused", "No connection to the endpoint could be made."
         )
     if facts.code in _TLS or not facts.secured:
         return Outcome.TLS_ERROR, _tls(facts)
@@ -106,19 +106,20 @@ def explain(facts: Facts) -> tuple[Outcome, Problem]:
 
 
 def answered(status: int) -> tuple[Outcome, Problem | None]:
-    """The outcome of an answer whose headers came whole."""
+    """The outcome of a response whose headers are complete."""
     if 200 <= status < 300:  # noqa: PLR2004 - the classes of HTTP's status codes
         return Outcome.DELIVERED, None
     if 300 <= status < 400:  # noqa: PLR2004
         return Outcome.HTTP_ERROR, Problem(
-            "redirect", f"The receiver answered {status}; redirects are not followed."
+            "redirect", f"The endpoint answered {status}; redirects are not followed."
         )
     if 400 <= status < 600:  # noqa: PLR2004
         return Outcome.HTTP_ERROR, Problem(
-            "http_status", f"The receiver answered {status}; only 2xx counts as delivered."
+            "http_status", f"The endpoint answered {status}; only 2xx counts as delivered."
         )
     return Outcome.INVALID_RESPONSE, Problem(
-        "status_unknown", f"The receiver answered with the status {status}, which HTTP has not."
+        "status_unknown",
+        f"The endpoint answered with the status {status}, which HTTP does not have.",
     )
 
 
@@ -127,15 +128,17 @@ BLOCKED: Final = Problem("blocked_address", "The URL leads to an address that ma
 
 def _late(facts: Facts) -> Problem:
     if not facts.connected:
-        return Problem("connect_timeout", "No connection to the receiver came about in time.")
+        return Problem("connect_timeout", "No connection to the endpoint was made in time.")
     if not facts.secured:
-        return Problem("tls_timeout", "The receiver did not finish the TLS handshake in time.")
-    return Problem("response_timeout", "The headers of the receiver's answer did not come in time.")
+        return Problem("tls_timeout", "The endpoint did not finish the TLS handshake in time.")
+    return Problem(
+        "response_timeout", "The headers of the endpoint's response did not come in time."
+    )
 
 
 def _tls(facts: Facts) -> Problem:
     if facts.code != pycurl.E_PEER_FAILED_VERIFICATION:
-        return Problem("tls_handshake_failed", "The TLS handshake with the receiver failed.")
+        return Problem("tls_handshake_failed", "The TLS handshake with the endpoint failed.")
     return _CERTIFICATES.get(facts.verdict, _CERTIFICATES_OTHERS)
 
 
@@ -143,10 +146,10 @@ def _no_whole_headers(facts: Facts) -> tuple[Outcome, Problem]:
     """The outcome where a request was sent, and the headers of its response did not come whole."""
     if facts.flooded or facts.code == _TOO_LARGE:
         return Outcome.INVALID_RESPONSE, Problem(
-            "headers_too_large", "The receiver's answer has more headers than we take."
+            "headers_too_large", "The endpoint's response has more headers than are allowed."
         )
     if facts.code not in _CLOSED:
-        return Outcome.INVALID_RESPONSE, Problem("not_http", "The receiver's answer is not HTTP.")
+        return Outcome.INVALID_RESPONSE, Problem("not_http", "The endpoint's response is not HTTP.")
     if facts.answered:
         return Outcome.INVALID_RESPONSE, Problem(
             "headers_incomplete",

@@ -29,20 +29,22 @@ class AddressRefused(TradewindError):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What strangers may have us call.
+    """What customers may have us call.
 
-    `own` are the addresses at which this deployment is reached from outside.
+    `own_addresses` are the addresses at which this deployment is reached from outside.
     """
 
     ports: frozenset[int] = USUAL_PORTS
-    own: tuple[Network, ...] = ()
+    own_addresses: tuple[Network, ...] = ()
     development: bool = False
 
     def read(self, url: str) -> Target:
         return _read(url, self.ports, self.development)
 
     def allows(self, address: Address) -> bool:
-        return addresses.may_be_called(address, own=self.own, development=self.development)
+        return addresses.may_be_called(
+            address, own_addresses=self.own_addresses, development=self.development
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,13 @@ async def admit(url: str, policy: Policy, lookup: Lookup) -> Admitted:
     One bad address refuses a name, whatever its other addresses are: who mixes them means us no
     good, and which one would be used is then a matter of luck.
     """
-    target, found = read(url, policy)
-    if found is None:
-        found = checked(await lookup.addresses(target.host), policy)
-    return Admitted(target, found)
+    target, resolved = read(url, policy)
+    if resolved is None:
+        resolved = checked(await lookup.addresses(target.host), policy)
+    return Admitted(target, resolved)
 
 
-def known(target: Target) -> tuple[Address, ...] | None:
+def known_addresses(target: Target) -> tuple[Address, ...] | None:
     """The addresses of a target that needs no name server, else None."""
     if target.literal is not None:
         return (target.literal,)
@@ -74,24 +76,24 @@ def known(target: Target) -> tuple[Address, ...] | None:
     return None
 
 
-def checked(found: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
+def checked(resolved: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
     """The same addresses, or AddressRefused if there is none, or one that must not be called."""
-    if not _allowed(found, policy):
+    if not _allowed(resolved, policy):
         raise AddressRefused
-    return found
+    return resolved
 
 
 @lru_cache(maxsize=4096)
-def _allowed(found: tuple[Address, ...], policy: Policy) -> bool:
+def _allowed(resolved: tuple[Address, ...], policy: Policy) -> bool:
     """The table never changes: what it says of the same addresses is remembered."""
-    return bool(found) and all(policy.allows(address) for address in found)
+    return bool(resolved) and all(policy.allows(address) for address in resolved)
 
 
 def read(url: str, policy: Policy) -> tuple[Target, tuple[Address, ...] | None]:
     """A URL that may be called, and its addresses if no name server need be asked for them."""
     target = policy.read(url)
-    found = known(target)
-    return target, None if found is None else checked(found, policy)
+    resolved = known_addresses(target)
+    return target, None if resolved is None else checked(resolved, policy)
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""libcurl's multi interface on the event loop: one watched descriptor, one turn for many calls."""
+"""libcurl's multi interface on the event loop: one watched descriptor for all connections."""
 
 import asyncio
 import contextlib
@@ -33,10 +33,10 @@ class _Sockets:
 
     def watch(self, what: int, descriptor: int, _multi: object, _about: object) -> None:
         """Called by libcurl: wait for this from now on, or for nothing."""
-        known = descriptor in self._selector.get_map()
+        is_registered = descriptor in self._selector.get_map()
         if what not in _NOTHING:
-            (self._selector.modify if known else self._selector.register)(descriptor, what)
-        elif known:
+            (self._selector.modify if is_registered else self._selector.register)(descriptor, what)
+        elif is_registered:
             self._selector.unregister(descriptor)
 
     def expect_new(self) -> None:
@@ -87,15 +87,15 @@ class _Epoll:
         self._left.clear()
 
     def ready(self) -> list[tuple[int, int]]:
-        found = []
+        ready = []
         for descriptor, events in self._epoll.poll(0):
             if descriptor in self._wanted:
-                found.append((descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1)))
+                ready.append((descriptor, (events & _WRITE and 2) | (events & ~_WRITE and 1)))
             else:
                 self._left.pop(descriptor, None)
                 self._epoll.unregister(descriptor)
                 _shut_down(descriptor)
-        return found
+        return ready
 
 
 def _shut_down(descriptor: int) -> None:
@@ -192,18 +192,18 @@ class Multi:
         self._soon = None
         self._deal_with_ready()
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        self._hand_out()
+        self._call_back()
 
     def _act(self) -> None:
         self._deal_with_ready()
-        self._hand_out()
+        self._call_back()
 
     def _deal_with_ready(self) -> None:
         act = self._multi.socket_action
         for descriptor, events in self._sockets.ready():
             act(descriptor, events)
 
-    def _hand_out(self) -> None:
+    def _call_back(self) -> None:
         """Call back for everything that is over, and plan when to come back."""
         over: list[tuple[Done, int]] = []
         while True:

@@ -1,4 +1,4 @@
-"""Names to addresses: all of them, in two seconds, so many at once, and never from long memory."""
+"""Resolves names to all their addresses: within two seconds, so many at once, cached briefly."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -75,11 +75,11 @@ class Resolver:
             self._asking[name] = task
             task.add_done_callback(lambda _: self._asking.pop(name, None))
         # One who stops waiting must not take the answer from the others.
-        found = await asyncio.shield(task)
-        if isinstance(found, str):
-            starved = found == "dns_failed" and not descriptors.are_left()
-            raise LookupFailed(descriptors.NONE_LEFT.code if starved else found, name)
-        return found
+        resolved = await asyncio.shield(task)
+        if isinstance(resolved, str):
+            starved = resolved == "dns_failed" and not descriptors.are_left()
+            raise LookupFailed(descriptors.NONE_LEFT.code if starved else resolved, name)
+        return resolved
 
     async def close(self) -> None:
         for task in list(self._asking.values()):
@@ -100,9 +100,9 @@ class Resolver:
         except TimeoutError:
             return "dns_timeout"
         try:
-            found = await _asked(await self._current(loop.time()), name, deadline)
-            apart = found == "dns_failed"
-            return await self._ask_apart(name, deadline) if apart else found
+            resolved = await _query(await self._current(loop.time()), name, deadline)
+            apart = resolved == "dns_failed"
+            return await self._ask_apart(name, deadline) if apart else resolved
         except pycares.AresError:  # no channel could be made
             return "dns_failed"
         finally:
@@ -114,13 +114,13 @@ class Resolver:
         An answer that cannot be parsed ends, in c-ares, every question on the same socket: who
         has such names must not make those of others fail.
         """
-        channel = self._made()
+        channel = self._new_channel()
         try:
-            return await _asked(channel, name, deadline)
+            return await _query(channel, name, deadline)
         finally:
             await channel.close()
 
-    def _made(self) -> aiodns.DNSResolver:
+    def _new_channel(self) -> aiodns.DNSResolver:
         # Two rounds, the second twice as long, fit into the time that we wait.
         return aiodns.DNSResolver(
             nameservers=self._servers or None, timeout=self._seconds / 3, tries=2
@@ -131,7 +131,7 @@ class Resolver:
         if self._channel is None or now >= self._renew_at:
             if self._channel is not None:
                 self._retired.append((now + 2 * self._seconds, self._channel))
-            self._channel = self._made()
+            self._channel = self._new_channel()
             self._renew_at = now + self._remembered
             over = [channel for close_at, channel in self._retired if close_at <= now]
             self._retired = [(at, channel) for at, channel in self._retired if at > now]
@@ -142,7 +142,7 @@ class Resolver:
         return self._channel
 
 
-async def _asked(
+async def _query(
     channel: aiodns.DNSResolver, name: str, deadline: float
 ) -> tuple[Address, ...] | str:
     questions = [channel.query_dns(f"{name}.", kind) for kind in ("A", "AAAA")]
@@ -152,22 +152,22 @@ async def _asked(
 
 def _read(questions: Iterable[asyncio.Future[pycares.DNSResult]]) -> tuple[Address, ...] | str:
     """The addresses in the answers, or the reason why there are none."""
-    found: list[Address] = []
+    resolved: list[Address] = []
     reasons: set[str] = set()
     for question in questions:
         if not question.done():
             question.cancel()
             reasons.add("dns_timeout")
         elif (error := question.exception()) is None:
-            found += _addresses(question.result())
+            resolved += _addresses(question.result())
         elif error.args and error.args[0] == aiodns.error.ARES_ETIMEOUT:
             reasons.add("dns_timeout")
         elif not error.args or error.args[0] not in _NOTHING_THERE:
             reasons.add("dns_failed")
-    if len(found) > _MOST_ADDRESSES:
+    if len(resolved) > _MOST_ADDRESSES:
         return "too_many_addresses"
-    if found:
-        return tuple(found)
+    if resolved:
+        return tuple(resolved)
     return max(reasons, default="name_not_found")
 
 

@@ -1,4 +1,4 @@
-"""The client for addresses that strangers gave us: guarded, one deadline, small answers, cheap."""
+"""The HTTP client for customers' endpoints: guarded addresses, one deadline, small responses."""
 
 import asyncio
 import socket
@@ -22,6 +22,7 @@ from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
 from tradewind.observability.logs import log
 
 SECONDS: Final = 10.0
+USER_AGENT: Final = "service-api-webhooks/1.0"
 _ALWAYS: Final = ("Accept-Encoding: identity", "Expect:")
 _MOST_ADDRESSES: Final = 6
 _IDLE_CONNECTIONS: Final = 512
@@ -90,15 +91,15 @@ class Call(msgspec.Struct):
         if exchange is None:
             return
         try:
-            self._judge(exchange, code)
+            self._evaluate(exchange, code)
         except Exception as error:  # noqa: BLE001 - whoever waits must be called back, whatever it is
             log.exception("egress.call_failed", error=str(error))
             self._exchange = None
             exchange.close()
             self._finish(AttemptResult(Outcome.CONNECT_FAILED, problem=_OURS))
 
-    def _judge(self, exchange: Exchange, code: int) -> None:
-        """Tell what became of a try, or try the next address."""
+    def _evaluate(self, exchange: Exchange, code: int) -> None:
+        """Report the result of a try, or try the next address."""
         if exchange.complete:
             status = exchange.status
             outcome, problem = failures.answered(status)
@@ -159,7 +160,7 @@ class Sender:
         policy: Policy,
         lookup: Lookup,
         *,
-        user_agent: str = "service-api-webhooks/1.0",
+        user_agent: str = USER_AGENT,
         authorities: str | None = None,
         idle_connections: int = _IDLE_CONNECTIONS,
         opener: OpenSocket = open_socket,
@@ -199,7 +200,7 @@ class Sender:
         """
         began = perf_counter()
         try:
-            target, found = self._read(url)
+            target, resolved = self._read(url)
         except (UrlRefused, AddressRefused) as error:
             done(_unsent(error, perf_counter() - began))
             return None
@@ -215,8 +216,8 @@ class Sender:
             target,
             fresh,
         )
-        if found is not None:
-            call.go(found)
+        if resolved is not None:
+            call.go(resolved)
             return call
         task = asyncio.create_task(self._find(call, target))
         self._lookups.add(task)
@@ -264,8 +265,8 @@ class Sender:
         """Learn the addresses of a name, and go on with the call."""
         try:
             async with asyncio.timeout(call.deadline - perf_counter()):
-                found = await self._lookup.addresses(target.host)
-            found = guard.checked(found, self._policy)[:_MOST_ADDRESSES]
+                resolved = await self._lookup.addresses(target.host)
+            resolved = guard.checked(resolved, self._policy)[:_MOST_ADDRESSES]
         except TimeoutError:
             call.refuse(LookupFailed("dns_timeout", target.host))
         except (AddressRefused, LookupFailed) as error:
@@ -274,7 +275,7 @@ class Sender:
             log.exception("egress.lookup_failed", error=str(error))
             call.refuse(LookupFailed("dns_failed", target.host))
         else:
-            call.go(found)
+            call.go(resolved)
 
     def _open(
         self, family: int, kind: int, protocol: int, address: Address

@@ -15,7 +15,7 @@ from tradewind.web.response import encode
 EventKind = Literal["order.updated", "payment.updated"]
 ORDER_UPDATED: EventKind = "order.updated"
 PAYMENT_UPDATED: EventKind = "payment.updated"
-_Moment = clock.Timestamp
+_Time = clock.Timestamp
 
 
 class OrderNews(Output):
@@ -32,7 +32,7 @@ class OrderNews(Output):
     platform_payment_status: Annotated[str, Meta(examples=["paid"])]
     total_amount_cny: Cny | None
     updated_at: Annotated[
-        _Moment,
+        _Time,
         Meta(description="Rises with every change: of two events the one with the later is newer."),
     ]
 
@@ -55,13 +55,13 @@ class EventBody(Output):
         ),
     ]
     event: EventKind
-    created_at: _Moment
+    created_at: _Time
     data: EventData
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event to be written. `body` is what receivers get, byte for byte."""
+    """An event to be written. `body` is what endpoints get, byte for byte."""
 
     id: UUID
     account_id: UUID

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-import asyncpg
-
 from tradewind.errors import Gone
 from tradewind.events import sql
+from tradewind.events.sql import JournalEvent, JournalHead
 from tradewind.storage.pool import Database
 
 # Events are numbered in nearly the order of their times: a day is far more than the difference.
@@ -97,59 +96,58 @@ async def read(
     rows = await _rows(db, account_id, head, after, order_id, kinds, limit + 1)
     shown, has_more = rows[:limit], len(rows) > limit
     return JournalPage(
-        [row["body"] for row in shown],
-        shown[0]["number"] if shown else None,
-        shown[-1]["number"] if shown else None,
-        Cursor(shown[-1]["number"], shown[-1]["id"])
+        [row.body for row in shown],
+        shown[0].number if shown else None,
+        shown[-1].number if shown else None,
+        Cursor(shown[-1].number, shown[-1].id)
         if has_more
-        else Cursor(head["last_number"], head["last_event_id"]),
+        else Cursor(head.last_number, head.last_event_id),
         has_more,
     )
 
 
-def _check(cursor: Cursor, head: asyncpg.Record | None) -> None:
+def _check(cursor: Cursor, head: JournalHead | None) -> None:
     """Raise if events between the cursor and the end are missing, or are not what they were."""
-    last = 0 if head is None else head["last_number"]
+    last = 0 if head is None else head.last_number
     if cursor.number > last:
         raise EventsRewound(cursor.number, last)
     if head is None:
         return
-    if cursor.number < head["dropped_through"]:
-        raise EventsExpired(cursor.number, head["dropped_through"])
+    if cursor.number < head.dropped_through:
+        raise EventsExpired(cursor.number, head.dropped_through)
     at_end = cursor.number == last
-    stored = head["last_event_id"] if at_end else head["cursor_event_id"]
+    stored = head.last_event_id if at_end else head.cursor_event_id
     # None: it is the last one that was dropped, or there is none because the number is 0.
     if stored is not None and stored != cursor.event_id:
         raise EventsRewound(cursor.number, last)
 
 
-async def _oldest(db: Database, account_id: UUID, head: asyncpg.Record, kept: timedelta) -> int:
+async def _oldest(db: Database, account_id: UUID, head: JournalHead, kept: timedelta) -> int:
     """Return the number before the oldest event that a new reader gets.
 
     Events stay a day longer than they are shown to new readers, who so have time to go on.
     """
     too_old = await sql.last_number_before(db, account_id, kept=kept)
-    after: int = max(too_old, head["dropped_through"])
-    return after
+    return max(too_old, head.dropped_through)
 
 
 async def _rows(
     db: Database,
     account_id: UUID,
-    head: asyncpg.Record,
+    head: JournalHead,
     after: int,
     order_id: UUID | None,
     kinds: Sequence[str] | None,
     limit: int,
-) -> Sequence[asyncpg.Record]:
+) -> Sequence[JournalEvent]:
     """Read the rows of a page, without a look at the days before the cursor where that is safe.
 
     It is safe if the numbers are complete, which can be seen when nothing is filtered out.
     """
-    through: int = head["last_number"]
+    through = head.last_number
     if after == through:
         return []
-    if order_id is None and kinds is None and head["cursor_event_at"] is not None:
+    if order_id is None and kinds is None and head.cursor_event_at is not None:
         rows = await sql.read_journal(
             db,
             account_id,
@@ -158,10 +156,10 @@ async def _rows(
             order_id=None,
             kinds=None,
             limit=limit,
-            not_before=head["cursor_event_at"] - _DAY,
-            not_after=head["now"] + _DAY,
+            not_before=head.cursor_event_at - _DAY,
+            not_after=head.now + _DAY,
         )
-        if len(rows) == min(limit, through - after) == rows[-1]["number"] - after:
+        if len(rows) == min(limit, through - after) == rows[-1].number - after:
             return rows
     return await sql.read_journal(
         db,

@@ -1,4 +1,4 @@
-"""The journal over HTTP: what happened, in the exact bytes that receivers get."""
+"""The journal over HTTP: what happened, in the exact bytes that endpoints get."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -145,7 +145,7 @@ def _read_cursor(text: str | None) -> Cursor | None:
 def _order(text: str | None) -> UUID | None:
     if text is None:
         return None
-    found = ids.ORDER.read(text)
-    if found is None:
+    order_id = ids.ORDER.read(text)
+    if order_id is None:
         raise ValidationFailed("?order", "This is not the id of an order.")
-    return found
+    return order_id

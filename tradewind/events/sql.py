@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
@@ -20,19 +19,19 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
     """
     queued: int = await tx.fetchval(
         """
-        WITH given AS (
-            SELECT given.*,
+        WITH appended AS (
+            SELECT appended.*,
                    count(*) OVER (PARTITION BY account_id) AS count,
-                   row_number() OVER (PARTITION BY account_id ORDER BY place DESC) - 1 AS from_end
+                   row_number() OVER (PARTITION BY account_id ORDER BY ordinal DESC) - 1 AS from_end
               FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[],
                           $6::bytea[])
                    WITH ORDINALITY
-                   AS given (id, account_id, purchase_order_id, type, created_at, body, place)
+                   AS appended (id, account_id, purchase_order_id, type, created_at, body, ordinal)
         ),
         head AS (
             INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
             SELECT account_id, count, id
-              FROM given
+              FROM appended
              WHERE from_end = 0
              ORDER BY account_id
             ON CONFLICT (account_id) DO UPDATE
@@ -44,19 +43,19 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
             INSERT INTO event (id, account_id, number, purchase_order_id, type, created_at, body)
             SELECT id, account_id, last_number - from_end, purchase_order_id, type, created_at,
                    body
-              FROM given
+              FROM appended
               JOIN head USING (account_id)
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
                                         event_at, event, purchase_order_id, due_at)
-            SELECT given.account_id, wanting.id, wanting.generation, given.id, given.created_at,
-                   given.type, given.purchase_order_id, tradewind_now()
-              FROM given
-              JOIN webhook_subscription AS wanting
-                ON wanting.account_id = given.account_id
-               AND wanting.is_active
-               AND given.type = ANY (wanting.events)
+            SELECT appended.account_id, s.id, s.generation, appended.id, appended.created_at,
+                   appended.type, appended.purchase_order_id, tradewind_now()
+              FROM appended
+              JOIN webhook_subscription AS s
+                ON s.account_id = appended.account_id
+               AND s.is_active
+               AND appended.type = ANY (s.events)
             RETURNING 1
         )
         SELECT count(*) FROM queued
@@ -71,12 +70,29 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
     return queued
 
 
-async def find_head(db: Database, account_id: UUID, cursor: int) -> asyncpg.Record | None:
-    """How far an account's journal has come, what was dropped of it, and the event at a cursor.
+class JournalHead(NamedTuple):
+    """How far an account's journal has come, what was dropped of it, and the event at a cursor."""
 
-    None for an account without events. The event is looked for only if others follow it.
+    last_number: int
+    last_event_id: UUID
+    dropped_through: int
+    now: datetime
+    cursor_event_id: UUID | None
+    cursor_event_at: datetime | None
+
+
+class JournalEvent(NamedTuple):
+    id: UUID
+    number: int
+    body: bytes
+
+
+async def find_head(db: Database, account_id: UUID, cursor: int) -> JournalHead | None:
+    """The head of an account's journal; None if it has no events.
+
+    The event at the cursor is looked up only if others follow it.
     """
-    return await db.fetchrow(
+    row = await db.fetchrow(
         """
         SELECT head.last_number, head.last_event_id,
                coalesce(retention.dropped_through, 0) AS dropped_through,
@@ -94,6 +110,7 @@ async def find_head(db: Database, account_id: UUID, cursor: int) -> asyncpg.Reco
         account_id,
         cursor,
     )
+    return None if row is None else JournalHead(*row)
 
 
 async def last_number_before(db: Database, account_id: UUID, *, kept: timedelta) -> int:
@@ -123,12 +140,12 @@ async def read_journal(
     limit: int,
     not_before: datetime | None = None,
     not_after: datetime | None = None,
-) -> Sequence[asyncpg.Record]:
+) -> Sequence[JournalEvent]:
     """Events with numbers above `after`, up to `through`, in that order.
 
     `not_before` and `not_after` keep other days from being read, and from being planned for.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         SELECT id, number, body
           FROM event
@@ -151,10 +168,11 @@ async def read_journal(
         not_before,
         not_after,
     )
+    return [JournalEvent(*row) for row in rows]
 
 
 async def record_dropped(db: Database, *, since: datetime, until: datetime) -> None:
-    """Write down up to which number each account's events end that a partition takes with it."""
+    """Save the last number of each account's events in a partition that is to be dropped."""
     await db.execute(
         """
         INSERT INTO journal_retention AS retention (account_id, dropped_through)

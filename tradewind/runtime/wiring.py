@@ -72,7 +72,7 @@ def policy_of(chosen: Settings) -> Policy:
     """The addresses that customers' webhooks may have."""
     return Policy(
         ports=frozenset(chosen.webhook_ports),
-        own=tuple(chosen.own_addresses),
+        own_addresses=tuple(chosen.own_addresses),
         development=not chosen.production,
     )
 

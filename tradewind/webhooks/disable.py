@@ -1,4 +1,4 @@
-"""Switches off subscriptions whose receivers have only failed, for days."""
+"""Switches off subscriptions whose endpoints have only failed, for days."""
 
 from datetime import timedelta
 
@@ -19,15 +19,18 @@ _SYSTEM = Actor("tradewind")
 async def switch_off_failing(db: Database) -> None:
     """Switch off what has failed for five days and twenty events; the audit log says so."""
     async with transaction(db) as tx:
-        for row in await sql.switch_off_failing(tx, failing_for=FAILING_FOR, at_least=AT_LEAST):
+        failing = await sql.switch_off_failing(tx, failing_for=FAILING_FOR, at_least=AT_LEAST)
+        for subscription in failing:
             tx.wake(CANCELLATIONS)
-            shown = ids.SUBSCRIPTION.show(row["id"])
+            shown = ids.SUBSCRIPTION.show(subscription.id)
             await record(
                 tx,
                 _SYSTEM,
                 "webhook.switched_off",
-                account_id=row["account_id"],
+                account_id=subscription.account_id,
                 subject=shown,
                 reason="failing",
             )
-            log.warning("webhook.switched_off", subscription=shown, since=str(row["failing_since"]))
+            log.warning(
+                "webhook.switched_off", subscription=shown, since=str(subscription.failing_since)
+            )

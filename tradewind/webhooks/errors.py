@@ -1,4 +1,4 @@
-"""What can be refused about subscriptions."""
+"""The errors of subscriptions."""
 
 from tradewind.errors import ApiError, Conflict, Invalid
 

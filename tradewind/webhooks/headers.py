@@ -7,7 +7,6 @@ EVENT = "X-Service-Event"
 DELIVERY = "X-Service-Delivery"
 TIMESTAMP = "X-Service-Timestamp"
 SIGNATURE = "X-Service-Signature"
-USER_AGENT = "service-api-webhooks/1.0"
 DESCRIPTIONS = {
     EVENT: "The name of the event.",
     DELIVERY: "The id of this attempt; another one at every retry.",

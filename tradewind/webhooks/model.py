@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 class Health(StrEnum):
-    """How a receiver does."""
+    """How an endpoint does."""
 
     OK = "ok"
     FAILING = "failing"
@@ -17,7 +17,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription; its secret is not part of it, and shown only when it is made."""
+    """A subscription; its secret is not part of it, and shown only when it is created."""
 
     id: UUID
     account_id: UUID

@@ -29,13 +29,19 @@ routes = Routes("/v1/webhooks", tag="Webhooks")
 @routes.get()
 async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[SubscriptionOut]:
     """List your subscriptions, newest first. Secrets are not shown."""
-    found = await sql.list_subscriptions(
+    subscriptions = await sql.list_subscriptions(
         db,
         caller.account_id,
         below=read_cursor("webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page("webhooks", found, query.limit, key=lambda one: one.id, show=SubscriptionOut.of)
+    return page(
+        "webhooks",
+        subscriptions,
+        query.limit,
+        key=lambda subscription: subscription.id,
+        show=SubscriptionOut.of,
+    )
 
 
 @routes.post(
@@ -50,14 +56,14 @@ async def create_webhook(
     request: Request,
     db: Database,
     keyring: Keyring,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
 ) -> Response:
     """Subscribe a URL to events. The answer holds the signing secret, this once."""
     actor = Actor.of(caller, request)
-    made, secret = await subscribe.subscribe(
-        db, keyring, door, actor, caller.account_id, body.wish()
+    subscription, secret = await subscribe.subscribe(
+        db, keyring, url_policy, actor, caller.account_id, body.changes()
     )
-    shown = NewSubscriptionOut.of_both(made, secret)
+    shown = NewSubscriptionOut.with_secret(subscription, secret)
     return Response(shown, headers=[NO_STORE, location("webhooks", shown.id)])
 
 
@@ -78,7 +84,7 @@ async def update_webhook(
     body: SubscriptionPatch,
     request: Request,
     db: Database,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
 ) -> SubscriptionOut:
     """Change a subscription.
 
@@ -87,7 +93,9 @@ async def update_webhook(
     """
     actor = Actor.of(caller, request)
     return SubscriptionOut.of(
-        await subscribe.change(db, door, actor, caller.account_id, subscription_id, body.wish())
+        await subscribe.change(
+            db, url_policy, actor, caller.account_id, subscription_id, body.changes()
+        )
     )
 
 
@@ -113,9 +121,11 @@ async def rotate_webhook_secret(
     delete the first.
     """
     actor = Actor.of(caller, request)
-    found, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
-    rotated_at = found.secret_rotated_at or found.updated_at
+    subscription, secret = await subscribe.rotate(
+        db, keyring, actor, caller.account_id, subscription_id
+    )
+    rotated_at = subscription.secret_rotated_at or subscription.updated_at
     shown = RotatedOut(
-        id=ids.SUBSCRIPTION.show(found.id), secret=secret, rotated_at=clock.show(rotated_at)
+        id=ids.SUBSCRIPTION.show(subscription.id), secret=secret, rotated_at=clock.show(rotated_at)
     )
     return Response(shown, headers=[NO_STORE])

@@ -18,18 +18,13 @@ def make() -> str:
 
 
 def sealed(keyring: Keyring, account_id: UUID, subscription_id: UUID, secret: str) -> bytes:
-    return seal(keyring, secret.encode(), place(account_id, subscription_id))
+    return seal(keyring, secret.encode(), sealing_context(account_id, subscription_id))
 
 
-def place(account_id: UUID, subscription_id: UUID) -> str:
+def sealing_context(account_id: UUID, subscription_id: UUID) -> str:
     """The row that a secret is sealed for: copied to another row it does not open."""
     account = ids.ACCOUNT.show(account_id)
     return f"account/{account}/subscription/{ids.SUBSCRIPTION.show(subscription_id)}/secret"
-
-
-def former_place(subscription_id: UUID) -> str:
-    """The place of secrets that were sealed before the account was part of it."""
-    return f"subscription/{ids.SUBSCRIPTION.show(subscription_id)}/secret"
 
 
 class Opener:
@@ -45,10 +40,12 @@ class Opener:
 
     def secret(self, account_id: UUID, subscription_id: UUID, value: bytes) -> str:
         key = (account_id, subscription_id, value)
-        found = self._opened.get(key)
-        if found is None:
-            found = unseal(self._keyring, value, place(account_id, subscription_id)).decode()
-            self._opened[key] = found
+        secret = self._opened.get(key)
+        if secret is None:
+            secret = unseal(
+                self._keyring, value, sealing_context(account_id, subscription_id)
+            ).decode()
+            self._opened[key] = secret
             if len(self._opened) > _REMEMBERED:
                 self._opened.popitem(last=False)
-        return found
+        return secret

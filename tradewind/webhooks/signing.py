@@ -1,4 +1,4 @@
-"""The signature of a delivery: by it a receiver knows that we sent these bytes, and when."""
+"""The signature of a delivery: it proves who sent these bytes, and when."""
 
 import hmac
 from functools import lru_cache

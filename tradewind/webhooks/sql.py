@@ -1,7 +1,8 @@
 """The statements about subscriptions."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -36,10 +37,10 @@ def _subscription(row: asyncpg.Record) -> Subscription:
 async def count_for_update(tx: Tx, account_id: UUID) -> int:
     """How many subscriptions an account has; others who ask wait until this one is done."""
     await tx.execute("SELECT 1 FROM account WHERE id = $1 FOR UPDATE", account_id)
-    found: int = await tx.fetchval(
+    count: int = await tx.fetchval(
         "SELECT count(*) FROM webhook_subscription WHERE account_id = $1", account_id
     )
-    return found
+    return count
 
 
 async def insert_subscription(
@@ -150,7 +151,7 @@ async def update_subscription(
 
     What is queued and no longer wanted is cancelled by a worker: see `delivery/cancel.py`.
     """
-    found = await tx.fetchval(
+    exists = await tx.fetchval(
         f"""
         WITH changed AS (
             UPDATE webhook_subscription AS s
@@ -189,11 +190,11 @@ async def update_subscription(
         description,
         catch_up,
     )
-    return found is not None
+    return exists is not None
 
 
 async def replace_secret(tx: Tx, account_id: UUID, subscription_id: UUID, secret: bytes) -> bool:
-    found = await tx.fetchval(
+    exists = await tx.fetchval(
         """
         UPDATE webhook_subscription
            SET secret = $3, secret_rotated_at = tradewind_now(), updated_at = tradewind_now()
@@ -204,12 +205,12 @@ async def replace_secret(tx: Tx, account_id: UUID, subscription_id: UUID, secret
         subscription_id,
         secret,
     )
-    return found is not None
+    return exists is not None
 
 
 async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -> bool:
     """Delete it; what is still queued for it is cancelled by a worker."""
-    found = await tx.fetchval(
+    exists = await tx.fetchval(
         f"""
         WITH gone AS (
             DELETE FROM webhook_subscription
@@ -237,14 +238,22 @@ async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -
         account_id,
         subscription_id,
     )
-    return found is not None
+    return exists is not None
+
+
+class FailingSubscription(NamedTuple):
+    """A subscription that was switched off because its endpoint only failed."""
+
+    id: UUID
+    account_id: UUID
+    failing_since: datetime
 
 
 async def switch_off_failing(
     tx: Tx, *, failing_for: timedelta, at_least: int
-) -> Sequence[asyncpg.Record]:
+) -> Sequence[FailingSubscription]:
     """Switch off subscriptions that have only failed for so long, and so often; which they are."""
-    return await tx.fetch(
+    rows = await tx.fetch(
         f"""
         WITH unwanted AS (
             UPDATE webhook_subscription AS s
@@ -266,18 +275,28 @@ async def switch_off_failing(
         failing_for,
         at_least,
     )
+    return [FailingSubscription(*row) for row in rows]
 
 
-async def sealed_secrets(db: Database) -> Sequence[asyncpg.Record]:
-    return await db.fetch("SELECT id, account_id, secret FROM webhook_subscription ORDER BY id")
+class SealedSecret(NamedTuple):
+    """The sealed signing secret of a subscription."""
+
+    subscription_id: UUID
+    account_id: UUID
+    value: bytes
+
+
+async def list_sealed_secrets(db: Database) -> Sequence[SealedSecret]:
+    rows = await db.fetch("SELECT id, account_id, secret FROM webhook_subscription ORDER BY id")
+    return [SealedSecret(*row) for row in rows]
 
 
 async def replace_sealed(db: Database, subscription_id: UUID, old: bytes, new: bytes) -> bool:
     """Put the same secret, sealed anew, in place of the old; False when it changed meanwhile."""
-    found = await db.fetchval(
+    replaced = await db.fetchval(
         "UPDATE webhook_subscription SET secret = $3 WHERE id = $1 AND secret = $2 RETURNING true",
         subscription_id,
         old,
         new,
     )
-    return found is not None
+    return replaced is not None

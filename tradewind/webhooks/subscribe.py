@@ -41,7 +41,7 @@ class UrlPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SubscriptionChanges:
     """What to change about a subscription; None leaves it as it is."""
 
     url: str | None = None
@@ -62,53 +62,63 @@ async def get_subscription(
 
 
 async def subscribe(
-    db: Database, keyring: Keyring, door: UrlPolicy, by: Actor, account_id: UUID, wish: Wish
+    db: Database,
+    keyring: Keyring,
+    url_policy: UrlPolicy,
+    by: Actor,
+    account_id: UUID,
+    changes: SubscriptionChanges,
 ) -> tuple[Subscription, str]:
     """A new subscription, and its secret, which is never shown again."""
-    await door.check(wish.url or "")
+    await url_policy.check(changes.url or "")
     subscription_id, secret = ids.new(), secrets.make()
     async with transaction(db) as tx:
-        if await sql.count_for_update(tx, account_id) >= door.most:
-            raise SubscriptionLimitReached(door.most)
+        if await sql.count_for_update(tx, account_id) >= url_policy.most:
+            raise SubscriptionLimitReached(url_policy.most)
         await sql.insert_subscription(
             tx,
             subscription_id,
             account_id,
-            url=wish.url or "",
-            events=wish.events or [],
-            is_active=wish.is_active is not False,
-            description=wish.description or "",
-            catch_up=bool(wish.catch_up),
+            url=changes.url or "",
+            events=changes.events or [],
+            is_active=changes.is_active is not False,
+            description=changes.description or "",
+            catch_up=bool(changes.catch_up),
             secret=secrets.sealed(keyring, account_id, subscription_id, secret),
         )
-        await _note(tx, by, "webhook.created", account_id, subscription_id, url=wish.url)
+        await _audit(tx, by, "webhook.created", account_id, subscription_id, url=changes.url)
         return await get_subscription(tx, account_id, subscription_id), secret
 
 
 async def change(
-    db: Database, door: UrlPolicy, by: Actor, account_id: UUID, subscription_id: UUID, wish: Wish
+    db: Database,
+    url_policy: UrlPolicy,
+    by: Actor,
+    account_id: UUID,
+    subscription_id: UUID,
+    changes: SubscriptionChanges,
 ) -> Subscription:
     """Change a subscription; from the answer on, every attempt uses it as it is then."""
-    if wish.url is not None:
-        await door.check(wish.url)
+    if changes.url is not None:
+        await url_policy.check(changes.url)
     async with transaction(db) as tx:
         if not await sql.update_subscription(
             tx,
             account_id,
             subscription_id,
-            url=wish.url,
-            events=wish.events,
-            is_active=wish.is_active,
-            description=wish.description,
-            catch_up=wish.catch_up,
+            url=changes.url,
+            events=changes.events,
+            is_active=changes.is_active,
+            description=changes.description,
+            catch_up=changes.catch_up,
         ):
             raise ResourceNotFound(ids.SUBSCRIPTION)
         changed = {
             name: value
             for name in ("url", "events", "is_active", "catch_up")
-            if (value := getattr(wish, name)) is not None
+            if (value := getattr(changes, name)) is not None
         }
-        await _note(tx, by, "webhook.changed", account_id, subscription_id, **changed)
+        await _audit(tx, by, "webhook.changed", account_id, subscription_id, **changed)
         tx.wake(CANCELLATIONS)
         return await get_subscription(tx, account_id, subscription_id)
 
@@ -122,7 +132,7 @@ async def rotate(
         value = secrets.sealed(keyring, account_id, subscription_id, secret)
         if not await sql.replace_secret(tx, account_id, subscription_id, value):
             raise ResourceNotFound(ids.SUBSCRIPTION)
-        await _note(tx, by, "webhook.secret_rotated", account_id, subscription_id)
+        await _audit(tx, by, "webhook.secret_rotated", account_id, subscription_id)
         return await get_subscription(tx, account_id, subscription_id), secret
 
 
@@ -131,11 +141,11 @@ async def unsubscribe(db: Database, by: Actor, account_id: UUID, subscription_id
     async with transaction(db) as tx:
         if not await sql.delete_subscription(tx, account_id, subscription_id):
             raise ResourceNotFound(ids.SUBSCRIPTION)
-        await _note(tx, by, "webhook.deleted", account_id, subscription_id)
+        await _audit(tx, by, "webhook.deleted", account_id, subscription_id)
         tx.wake(CANCELLATIONS)
 
 
-async def _note(
+async def _audit(
     tx: Tx, by: Actor, action: str, account_id: UUID, subscription_id: UUID, **details: Any
 ) -> None:
     await record(

@@ -11,7 +11,7 @@ from tradewind.errors import FieldError
 from tradewind.web.inputs import Input, Output
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 from tradewind.webhooks.model import Health, Subscription
-from tradewind.webhooks.subscribe import Wish
+from tradewind.webhooks.subscribe import SubscriptionChanges
 
 _Time = clock.Timestamp
 _Url = Annotated[
@@ -35,7 +35,7 @@ _Description = Annotated[
 _CatchUp = Annotated[
     bool,
     Meta(
-        description="Whether what was missed is delivered by itself once the receiver answers "
+        description="Whether what was missed is delivered by itself once the endpoint answers "
         "again.",
         examples=[False],
     ),
@@ -44,7 +44,7 @@ BOTH: Sequence[_Event] = ("order.updated", "payment.updated")
 
 
 class SubscriptionIn(Input):
-    """A subscription to make."""
+    """A subscription to create."""
 
     url: _Url
     events: _Kinds = msgspec.field(default_factory=lambda: list(BOTH))
@@ -52,8 +52,8 @@ class SubscriptionIn(Input):
     description: _Description = ""
     catch_up: _CatchUp = False
 
-    def wish(self) -> Wish:
-        return Wish(
+    def changes(self) -> SubscriptionChanges:
+        return SubscriptionChanges(
             self.url, distinct(self.events), self.is_active, self.description, self.catch_up
         )
 
@@ -73,9 +73,11 @@ class SubscriptionPatch(Input):
             message = f"Must change something: at least one of {', '.join(names)}."
             yield FieldError("", message, "missing")
 
-    def wish(self) -> Wish:
+    def changes(self) -> SubscriptionChanges:
         events = None if self.events is None else distinct(self.events)
-        return Wish(self.url, events, self.is_active, self.description, self.catch_up)
+        return SubscriptionChanges(
+            self.url, events, self.is_active, self.description, self.catch_up
+        )
 
 
 def distinct(events: Sequence[str]) -> list[str]:
@@ -113,7 +115,7 @@ class SubscriptionOut(Output):
 
 
 class NewSubscriptionOut(SubscriptionOut):
-    """A subscription that was just made, with its secret, which is never shown again."""
+    """A subscription that was just created, with its secret, which is never shown again."""
 
     secret: Annotated[
         str,
@@ -124,7 +126,7 @@ class NewSubscriptionOut(SubscriptionOut):
     ]
 
     @staticmethod
-    def of_both(subscription: Subscription, secret: str) -> "NewSubscriptionOut":
+    def with_secret(subscription: Subscription, secret: str) -> "NewSubscriptionOut":
         return NewSubscriptionOut(**_fields(subscription), secret=secret)
 
 

@@ -104,7 +104,7 @@ async def make_webhook(
     try:
         wanted = read_values(SubscriptionIn, **_read(body))
         made, secret = await subscribe.subscribe(
-            db, keyring, door, Actor.of(caller, request), caller.account_id, wanted.wish()
+            db, keyring, door, Actor.of(caller, request), caller.account_id, wanted.changes()
         )
     except (Invalid, Conflict) as refusal:
         return _form(request, caller, renderer, body, refusal=refusal)
@@ -151,7 +151,7 @@ async def change_webhook(
         given = _read(body)
         if given["url"] == webhook.url:
             del given["url"]
-        wish = read_values(SubscriptionPatch, **given).wish()
+        wish = read_values(SubscriptionPatch, **given).changes()
         actor = Actor.of(caller, request)
         await subscribe.change(db, door, actor, caller.account_id, subscription_id, wish)
     except Invalid as refusal:
@@ -225,7 +225,7 @@ async def switch_webhook(
 ) -> Response:
     """Off, which cancels what is pending, or on again, which forgets failures."""
     actor = Actor.of(caller, request)
-    wish = SubscriptionPatch(is_active=body.on).wish()
+    wish = SubscriptionPatch(is_active=body.on).changes()
     await subscribe.change(db, door, actor, caller.account_id, subscription_id, wish)
     said = (
         "The webhook is on. What it missed meanwhile can be recovered."
