@@ -51,7 +51,7 @@ def state(api: Server, hook: str) -> list[Any]:
     key = ids.SUBSCRIPTION.read(hook)
     return [
         api.fetch("SELECT * FROM webhook_subscription WHERE id = $1", key),
-        api.fetch("SELECT * FROM recover_job WHERE subscription_id = $1", key),
+        api.fetch("SELECT * FROM replay WHERE subscription_id = $1", key),
         api.fetch("SELECT * FROM delivery_attempt WHERE subscription_id = $1", key),
         api.fetch("SELECT * FROM delivery_queue WHERE subscription_id = $1", key),
     ]

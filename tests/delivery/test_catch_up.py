@@ -132,7 +132,7 @@ async def _heard(db: Database, hook: UUID, *outcomes: Outcome) -> None:
 
 
 async def _begun(db: Database) -> list[tuple[str, datetime]]:
-    rows = await db.fetch("SELECT trigger, since FROM recover_job")
+    rows = await db.fetch("SELECT trigger, since FROM replay")
     return [(row["trigger"], row["since"]) for row in rows]
 
 

@@ -129,9 +129,7 @@ def test_what_was_under_way_when_its_subscription_was_deleted_is_logged_and_forg
 
     assert rows[0]["outcome"] == "http_error"
     assert tuple(rows[1]) == ("cancelled", "subscription_deleted")
-    (ended,) = post.api.fetch(
-        "SELECT status FROM recover_job WHERE subscription_id = $1", hook.uuid
-    )
+    (ended,) = post.api.fetch("SELECT status FROM replay WHERE subscription_id = $1", hook.uuid)
     assert ended["status"] in ("cancelled", "done")
     assert len(receiver.received) == 1
 

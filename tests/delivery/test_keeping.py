@@ -104,7 +104,7 @@ async def test_a_recovery_that_is_cancelled_while_it_is_fed_queues_nothing(db: D
     queued, _ = await feeding
 
     assert queued == 0
-    assert await db.fetchval("SELECT count(*) FROM delivery_queue WHERE job_id = $1", job) == 0
+    assert await db.fetchval("SELECT count(*) FROM delivery_queue WHERE replay_id = $1", job) == 0
     ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
     assert (ended.status, ended.queued) == ("cancelled", 0)
@@ -125,7 +125,7 @@ async def test_who_slept_while_others_fed_a_recovery_queues_nothing(db: Database
 
     assert await feed(awake) == (3, False)
     assert (await feed(slept))[0] == 0
-    await db.execute("UPDATE recover_job SET next_at = tradewind_now()")
+    await db.execute("UPDATE replay SET next_at = tradewind_now()")
     again = await sql_replays.take_replay(db, lease=timedelta(seconds=30))
     both = await asyncio.gather(feed(again), feed(again))
 
@@ -171,7 +171,7 @@ async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:
 
     async def begin(span: Window, trigger: str = "catch_up") -> int | None:
         begun = await replay.begin(db, account, hook, span, trigger=trigger)
-        await db.execute("UPDATE recover_job SET status = 'done'")
+        await db.execute("UPDATE replay SET status = 'done'")
         # Only what somebody asked for is counted before it begins.
         return begun and (begun[1].count or 1)
 

@@ -61,7 +61,7 @@ async def test_one_that_cannot_be_recorded_keeps_none_of_the_others_from_it(db: 
 async def test_what_follows_a_record_cannot_bring_it_back(db: Database) -> None:
     claims, ended = await claimed(db, 4)
     of_a_job = [(replace(delivery, replay_id=ids.new()), result) for delivery, result in ended]
-    await db.execute("DROP TABLE recover_job")
+    await db.execute("DROP TABLE replay")
     await db.execute("DROP TABLE subscription_hour")
 
     await record(db, of_a_job)

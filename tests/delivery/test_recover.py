@@ -186,7 +186,7 @@ def test_a_wish_that_makes_no_sense_is_refused(
     problem = post.refused("POST", f"{hook.path}/recover", 422, "validation_failed", json=wish)
 
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
-    assert post.api.fetch("SELECT 1 FROM recover_job WHERE subscription_id=$1", hook.uuid) == []
+    assert post.api.fetch("SELECT 1 FROM replay WHERE subscription_id=$1", hook.uuid) == []
 
 
 def test_a_subscription_that_is_off_can_only_be_counted(post: Post, receiver: Receiver) -> None:
@@ -207,7 +207,7 @@ def test_one_recovery_at_a_time(post: Post, receiver: Receiver) -> None:
     post.refused("POST", f"{hook.path}/recover", 409, "recovery_running", json=wish)
 
     assert recover(post, hook, dry_run=True)["id"] is None
-    rows = post.api.fetch("SELECT id FROM recover_job WHERE subscription_id = $1", hook.uuid)
+    rows = post.api.fetch("SELECT id FROM replay WHERE subscription_id = $1", hook.uuid)
     assert [ids.JOB.show(row["id"]) for row in rows] == [begun["id"]]
     post.ok("DELETE", f"{hook.path}/recover/{begun['id']}")
     later = recover(post, hook)
@@ -252,7 +252,7 @@ def test_a_receiver_that_is_back_catches_up_by_itself(post: Post, receiver: Rece
     assert {one["event_id"] for one in log if one["trigger"] == "recover"} == set(lost)
     assert {one["event_id"] for one in log if one["outcome"] == "delivered"} == {first, *lost}
     rows = post.api.fetch(
-        "SELECT subscription_id, trigger, total FROM recover_job WHERE account_id = $1",
+        "SELECT subscription_id, trigger, total FROM replay WHERE account_id = $1",
         post.buyer.uuid,
     )
     assert [tuple(row) for row in rows] == [(hook.uuid, "catch_up", 2)]

@@ -107,7 +107,7 @@ async def test_more_than_is_counted_is_delivered_all_the_same(db: Database) -> N
     assert (job.total, job.total_is_exact) == (10_000, False)
     while await feed_replays(db):
         await db.execute("DELETE FROM delivery_queue")
-        await db.execute("UPDATE recover_job SET next_at = 'epoch'")
+        await db.execute("UPDATE replay SET next_at = 'epoch'")
     job = await journal.job()
     assert (job.status, job.queued) == ("done", 10_005)
     assert (job.total, job.total_is_exact) == (10_005, True)

@@ -53,7 +53,7 @@ _NEXT = """
            coalesce((SELECT min(greatest(due_at, lease_until)) FROM delivery_queue
                       WHERE greatest(due_at, lease_until) > tradewind_now()),
                     '9000-01-01Z') AS more,
-           coalesce((SELECT min(greatest(next_at, lease_until)) FROM recover_job
+           coalesce((SELECT min(greatest(next_at, lease_until)) FROM replay
                       WHERE status = 'running'), '9000-01-01Z') AS job,
            coalesce((SELECT min(next_at) FROM cancellation), '9000-01-01Z') AS cancellation,
            EXISTS (SELECT 1 FROM delivery_queue WHERE lost >= 5) AS lost
@@ -95,7 +95,7 @@ _GIVE_UP = _heard(
 # Those that change nothing if they return nothing.
 _TAKE_SOME = {_CLAIM, _WHICH_JOB, _PARK, _GIVE_UP}
 _ONLY_READ = re.compile(r"\s*SELECT ")
-_WHAT_IS_POLLED = ("delivery_queue", "recover_job", "cancellation")
+_WHAT_IS_POLLED = ("delivery_queue", "replay", "cancellation")
 # After a change: until everything that follows from it is written, health too. After a failure:
 # until whoever failed has tried again.
 _SETTLED_SECONDS = 0.7

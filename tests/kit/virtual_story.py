@@ -31,7 +31,7 @@ _ACCOUNT = """
 """
 _LEFT = """
     SELECT (SELECT count(*) FROM delivery_queue)
-           + (SELECT count(*) FROM recover_job WHERE status = 'running')
+           + (SELECT count(*) FROM replay WHERE status = 'running')
            + (SELECT count(*) FROM cancellation)
 """
 

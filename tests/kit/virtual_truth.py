@@ -40,7 +40,7 @@ _HEALTH = """
       FROM unnest($1::uuid[]) AS s (id)
       LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
 """
-_JOBS = "SELECT * FROM recover_job WHERE subscription_id = ANY ($1)"
+_JOBS = "SELECT * FROM replay WHERE subscription_id = ANY ($1)"
 _NUMBERS = """
     SELECT e.id, e.number, head.last_number
       FROM event AS e

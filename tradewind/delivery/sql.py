@@ -140,8 +140,8 @@ async def claim(
                    delivery_id = tradewind_uuid7()
              WHERE q.id = ANY (ARRAY(SELECT id FROM picked))
             RETURNING q.id, q.account_id, q.subscription_id, q.generation, q.event_id, q.event_at,
-                      q.event, q.purchase_order_id, q.attempt, q.delivery_id, q.trigger, q.job_id,
-                      q.due_at
+                      q.event, q.purchase_order_id, q.attempt, q.delivery_id, q.trigger,
+                      q.replay_id, q.due_at
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
@@ -159,7 +159,7 @@ async def claim(
         )
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
                claimed.event_id, claimed.event, event.body, claimed.attempt,
-               claimed.delivery_id, claimed.job_id, date_part('epoch', claimed.due_at)
+               claimed.delivery_id, claimed.replay_id, date_part('epoch', claimed.due_at)
           FROM claimed
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
         """,  # noqa: S608 - our own constants

@@ -95,7 +95,7 @@ async def cancel_batch(
             DELETE FROM delivery_queue AS q
              WHERE q.id = ANY (ARRAY(SELECT id FROM locked))
             RETURNING q.id, q.account_id, q.subscription_id, q.event_id, q.event_at, q.event,
-                      q.purchase_order_id, q.attempt, q.trigger, q.job_id, q.delivery_id,
+                      q.purchase_order_id, q.attempt, q.trigger, q.replay_id, q.delivery_id,
                       q.lease_until
         ),
         logged AS (
@@ -121,7 +121,7 @@ async def cancel_batch(
         SELECT (SELECT count(*) FROM seen) AS seen,
                (SELECT count(*) FROM seen WHERE cancel_reason IS NOT NULL) AS unwanted,
                (SELECT count(*) FROM cancelled) AS cancelled,
-               ARRAY(SELECT job_id FROM cancelled WHERE job_id IS NOT NULL) AS replay_ids,
+               ARRAY(SELECT replay_id FROM cancelled WHERE replay_id IS NOT NULL) AS replay_ids,
                last.due_at, last.id
           FROM (VALUES (1)) AS always
           LEFT JOIN (SELECT due_at, id FROM seen ORDER BY due_at DESC, id DESC LIMIT 1) AS last

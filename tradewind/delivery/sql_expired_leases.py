@@ -148,7 +148,7 @@ async def give_up(
             DELETE FROM delivery_queue
              WHERE lost >= $1 AND parked >= $2 AND lease_until <= tradewind_now()
             RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
-                      attempt, trigger, job_id, delivery_id, lease_until
+                      attempt, trigger, replay_id, delivery_id, lease_until
         ),
         logged AS (
             INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event_at,
@@ -162,10 +162,10 @@ async def give_up(
               FROM ended
         ),
         counted AS (
-            UPDATE recover_job AS job
-               SET failed = job.failed + of_job.failed
-              FROM (SELECT job_id, count(*) AS failed FROM ended GROUP BY job_id) AS of_job
-             WHERE job.id = of_job.job_id
+            UPDATE replay
+               SET failed = replay.failed + of_replay.failed
+              FROM (SELECT replay_id, count(*) AS failed FROM ended GROUP BY replay_id) AS of_replay
+             WHERE replay.id = of_replay.replay_id
         )
         SELECT subscription_id, event_id, attempt FROM ended
         """,

@@ -123,28 +123,28 @@ async def insert_replay(
     """
     begun: UUID | None = await tx.fetchval(
         """
-        INSERT INTO recover_job AS job (id, account_id, subscription_id, status, trigger, since,
+        INSERT INTO replay (id, account_id, subscription_id, status, trigger, since,
                                         until, latest_since, purchase_order_id, everything, total,
                                         total_is_exact, next_at, created_at)
         SELECT $1::uuid, $2::uuid, $3::uuid, 'running', $4::text, $5::timestamptz,
                $6::timestamptz, CASE WHEN $4 = 'catch_up' THEN $5::timestamptz END, $7::uuid,
                $8::boolean, $9::bigint, $10::boolean, tradewind_now(), tradewind_now()
          WHERE NOT EXISTS (SELECT 1
-                             FROM recover_job
+                             FROM replay
                             WHERE subscription_id = $3
                               AND CASE $4 WHEN 'catch_up' THEN latest_since >= $5
                                           ELSE status = 'running' END)
         ON CONFLICT (subscription_id, trigger) WHERE status = 'running' DO UPDATE
-           SET since = least(job.since, excluded.since),
-               until = greatest(job.until, excluded.until),
+           SET since = least(replay.since, excluded.since),
+               until = greatest(replay.until, excluded.until),
                latest_since = excluded.since,
-               at_event = CASE WHEN job.at_time > excluded.since
+               at_event = CASE WHEN replay.at_time > excluded.since
                                THEN '00000000-0000-0000-0000-000000000000'::uuid
-                               ELSE job.at_event END,
-               at_time = least(job.at_time, excluded.since),
+                               ELSE replay.at_event END,
+               at_time = least(replay.at_time, excluded.since),
                next_at = tradewind_now(),
                lease_until = 'epoch'
-         WHERE job.trigger = 'catch_up' AND job.latest_since < excluded.since
+         WHERE replay.trigger = 'catch_up' AND replay.latest_since < excluded.since
         RETURNING id
         """,
         replay_id,
@@ -190,7 +190,7 @@ async def find_replay(
     row = await db.fetchrow(
         f"""
         SELECT {_REPLAY}
-          FROM recover_job
+          FROM replay
          WHERE account_id = $1 AND subscription_id = $2 AND id = $3
         """,  # noqa: S608 - our own constants
         account_id,
@@ -207,7 +207,7 @@ async def list_replays(
     rows = await db.fetch(
         f"""
         SELECT {_REPLAY}
-          FROM recover_job
+          FROM replay
          WHERE account_id = $1 AND subscription_id = $2 AND ($3::uuid IS NULL OR id < $3)
          ORDER BY id DESC
          LIMIT $4
@@ -227,7 +227,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
     """
     exists = await tx.fetchval(
         """
-        UPDATE recover_job
+        UPDATE replay
            SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
                ended_at = coalesce(ended_at, tradewind_now())
          WHERE account_id = $1 AND subscription_id = $2 AND id = $3
@@ -245,13 +245,13 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
             DELETE FROM delivery_queue
              WHERE id = ANY (ARRAY(SELECT id
                                      FROM delivery_queue
-                                    WHERE job_id = $1 AND lease_until <= tradewind_now()
+                                    WHERE replay_id = $1 AND lease_until <= tradewind_now()
                                       FOR UPDATE SKIP LOCKED))
             RETURNING account_id, subscription_id, event_id, event_at, event, purchase_order_id,
                       attempt, trigger
         ),
         counted AS (
-            UPDATE recover_job
+            UPDATE replay
                SET failed = failed + (SELECT count(*) FROM unsent)
              WHERE id = $1
         )
@@ -271,7 +271,7 @@ async def cancel_replay(tx: Tx, account_id: UUID, subscription_id: UUID, replay_
 async def list_cancelled(db: Database, replay_ids: Collection[UUID]) -> frozenset[UUID]:
     """Those of these replays that were cancelled: what they queued is not sent any more."""
     rows = await db.fetch(
-        "SELECT id FROM recover_job WHERE id = ANY ($1::uuid[]) AND status = 'cancelled'",
+        "SELECT id FROM replay WHERE id = ANY ($1::uuid[]) AND status = 'cancelled'",
         list(replay_ids),
     )
     return frozenset(row["id"] for row in rows)
@@ -281,20 +281,20 @@ async def take_replay(db: Database, *, lease: timedelta) -> Replay | None:
     """Lease a running replay that is due; requested ones come before automatic ones."""
     row = await db.fetchrow(
         f"""
-        UPDATE recover_job
+        UPDATE replay
            SET lease_until = tradewind_now() + $1::interval
-         WHERE id = (SELECT job.id
-                       FROM recover_job AS job
-                      WHERE job.status = 'running'
-                        AND job.next_at <= tradewind_now()
-                        AND job.lease_until <= tradewind_now()
-                        AND (job.trigger = 'request'
+         WHERE id = (SELECT replay.id
+                       FROM replay
+                      WHERE replay.status = 'running'
+                        AND replay.next_at <= tradewind_now()
+                        AND replay.lease_until <= tradewind_now()
+                        AND (replay.trigger = 'request'
                              OR NOT EXISTS (SELECT 1
-                                              FROM recover_job AS other
-                                             WHERE other.subscription_id = job.subscription_id
+                                              FROM replay AS other
+                                             WHERE other.subscription_id = replay.subscription_id
                                                AND other.trigger = 'request'
                                                AND other.status = 'running'))
-                      ORDER BY job.next_at
+                      ORDER BY replay.next_at
                       LIMIT 1
                         FOR UPDATE SKIP LOCKED)
         RETURNING {_REPLAY}, EXISTS (SELECT 1
@@ -309,7 +309,7 @@ async def take_replay(db: Database, *, lease: timedelta) -> Replay | None:
 async def set_total(db: Database, replay_id: UUID, total: int, *, is_exact: bool) -> None:
     """Save how many events an automatic replay will deliver."""
     await db.execute(
-        "UPDATE recover_job SET total = $2, total_is_exact = $3 WHERE id = $1",
+        "UPDATE replay SET total = $2, total_is_exact = $3 WHERE id = $1",
         replay_id,
         total,
         is_exact,
@@ -319,7 +319,7 @@ async def set_total(db: Database, replay_id: UUID, total: int, *, is_exact: bool
 async def count_outstanding(db: Database, replay_id: UUID) -> int:
     """How many deliveries of a replay are not over yet."""
     count: int = await db.fetchval(
-        "SELECT count(*) FROM delivery_queue WHERE job_id = $1", replay_id
+        "SELECT count(*) FROM delivery_queue WHERE replay_id = $1", replay_id
     )
     return count
 
@@ -365,9 +365,9 @@ async def feed(
         position = (rows[-1]["created_at"], rows[-1]["id"])
     queued: int = await tx.fetchval(
         """
-        WITH job AS MATERIALIZED (
+        WITH locked AS MATERIALIZED (
             SELECT id, account_id, subscription_id
-              FROM recover_job
+              FROM replay
              WHERE id = $1
                AND status = 'running'
                AND at_event IS NOT DISTINCT FROM $10
@@ -376,21 +376,21 @@ async def feed(
         ),
         input AS (
             SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $8::text[], $9::uuid[])
-                     WITH ORDINALITY AS input (event_id, event_at, event, order_id, place)
+                     WITH ORDINALITY AS input (event_id, event_at, event, order_id, ordinal)
         ),
         queued AS (
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id, event_at,
-                                        event, purchase_order_id, due_at, trigger, job_id)
-            SELECT job.account_id, job.subscription_id, s.generation, input.event_id,
+                                        event, purchase_order_id, due_at, trigger, replay_id)
+            SELECT locked.account_id, locked.subscription_id, s.generation, input.event_id,
                    input.event_at, input.event, input.order_id,
-                   tradewind_now() + input.place * $4::interval, 'recover', job.id
-              FROM job
-              JOIN webhook_subscription AS s ON s.id = job.subscription_id
+                   tradewind_now() + input.ordinal * $4::interval, 'recover', locked.id
+              FROM locked
+              JOIN webhook_subscription AS s ON s.id = locked.subscription_id
              CROSS JOIN input
             RETURNING 1
         ),
         progressed AS (
-            UPDATE recover_job
+            UPDATE replay
                SET queued = queued + (SELECT count(*) FROM queued),
                    at_time = coalesce($5, at_time),
                    at_event = coalesce($6, at_event),
@@ -403,7 +403,7 @@ async def feed(
                    total_is_exact = total_is_exact OR $7,
                    status = CASE WHEN $7 THEN 'done' ELSE status END,
                    ended_at = CASE WHEN $7 THEN tradewind_now() ELSE ended_at END
-             WHERE id IN (SELECT id FROM job)
+             WHERE id IN (SELECT id FROM locked)
         )
         SELECT count(*) FROM queued
         """,
@@ -425,7 +425,7 @@ async def postpone_replay(db: Database, replay_id: UUID, *, rest: timedelta) -> 
     """Come back to a replay later: what it queued is not delivered yet."""
     await db.execute(
         """
-        UPDATE recover_job
+        UPDATE replay
            SET next_at = tradewind_now() + $2::interval, lease_until = 'epoch'
          WHERE id = $1
         """,
@@ -441,16 +441,16 @@ async def count_results(
     await db.execute(
         """
         WITH input AS (
-            SELECT job_id, count(*) FILTER (WHERE ok) AS delivered,
+            SELECT replay_id, count(*) FILTER (WHERE ok) AS delivered,
                    count(*) FILTER (WHERE NOT ok) AS failed
-              FROM unnest($1::uuid[], $2::boolean[]) AS input (job_id, ok)
-             GROUP BY job_id
+              FROM unnest($1::uuid[], $2::boolean[]) AS input (replay_id, ok)
+             GROUP BY replay_id
         )
-        UPDATE recover_job AS job
-           SET delivered = job.delivered + input.delivered,
-               failed = job.failed + input.failed
+        UPDATE replay
+           SET delivered = replay.delivered + input.delivered,
+               failed = replay.failed + input.failed
           FROM input
-         WHERE job.id = input.job_id
+         WHERE replay.id = input.replay_id
         """,
         replay_ids,
         delivered,

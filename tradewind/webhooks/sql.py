@@ -224,7 +224,7 @@ async def delete_subscription(tx: Tx, account_id: UUID, subscription_id: UUID) -
             DELETE FROM subscription_hour USING gone WHERE subscription_id = gone.id
         ),
         ended AS (
-            UPDATE recover_job
+            UPDATE replay
                SET status = 'cancelled', ended_at = tradewind_now()
               FROM gone
              WHERE subscription_id = gone.id AND status = 'running'

@@ -148,7 +148,7 @@ async def queue_now(db: Database) -> asyncpg.Record | None:
                extract(epoch FROM max(moment) - min(due_at)
                        FILTER (WHERE due_at <= moment AND lease_until <= moment))::float
                    AS oldest_due_seconds,
-               (SELECT count(*) FROM recover_job WHERE status = 'running') AS recoveries,
+               (SELECT count(*) FROM replay WHERE status = 'running') AS recoveries,
                tradewind_now() AS now
           FROM (SELECT due_at, lease_until, attempt, lost, parked, tradewind_now() AS moment
                   FROM queued_delivery WHERE is_pending LIMIT 100001) AS some_of_it

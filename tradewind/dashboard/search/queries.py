@@ -98,7 +98,7 @@ async def webhook_of_job(db: Database, account_id: UUID | None, job_id: UUID) ->
     found: UUID | None = await db.fetchval(
         """
         SELECT subscription_id
-          FROM recover_job
+          FROM replay
          WHERE ($1::uuid IS NULL OR account_id = $1) AND id = $2
         """,
         account_id,

@@ -500,7 +500,7 @@ CREATE TABLE delivery_queue (
     attempt           smallint NOT NULL DEFAULT 1 CHECK (attempt BETWEEN 1 AND 3),
     trigger           text NOT NULL DEFAULT 'event'
                           CHECK (trigger IN ('event', 'redeliver', 'recover')),
-    job_id            uuid,
+    replay_id         uuid,
     due_at            timestamptz NOT NULL,
     lease_until       timestamptz NOT NULL DEFAULT 'epoch',
     -- The id of the current attempt, made by its claim. It fences everything that ends the attempt.
@@ -516,7 +516,7 @@ CREATE INDEX delivery_queue_due ON delivery_queue (subscription_id, due_at, id);
 -- touch it.
 CREATE INDEX delivery_queue_soonest ON delivery_queue (due_at);
 CREATE INDEX delivery_queue_lost ON delivery_queue (lost) WHERE lost >= 5;
-CREATE INDEX delivery_queue_job ON delivery_queue (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX delivery_queue_replay ON delivery_queue (replay_id) WHERE replay_id IS NOT NULL;
 
 -- The queue as people read it. `cancel_reason` says why a delivery will not be sent, by the rules
 -- of `delivery/retry_policy.py` that concern the subscription; NULL if it will be sent. A row under
@@ -610,7 +610,7 @@ CREATE TABLE subscription_hour (
 CREATE INDEX subscription_hour_age ON subscription_hour (hour);
 
 -- Replays of missed events.
-CREATE TABLE recover_job (
+CREATE TABLE replay (
     id              uuid PRIMARY KEY,
     account_id      uuid NOT NULL,
     subscription_id uuid NOT NULL,
@@ -637,10 +637,10 @@ CREATE TABLE recover_job (
     created_at      timestamptz NOT NULL,
     ended_at        timestamptz
 );
-CREATE INDEX recover_job_subscription ON recover_job (subscription_id, id);
-CREATE INDEX recover_job_running ON recover_job (next_at) WHERE status = 'running';
+CREATE INDEX replay_subscription ON replay (subscription_id, id);
+CREATE INDEX replay_running ON replay (next_at) WHERE status = 'running';
 -- One requested replay and one automatic replay at a time; the automatic one waits for the other.
-CREATE UNIQUE INDEX recover_job_one ON recover_job (subscription_id, trigger)
+CREATE UNIQUE INDEX replay_single ON replay (subscription_id, trigger)
     WHERE status = 'running';
 
 SELECT make_partitions('event', 14);
