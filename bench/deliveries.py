@@ -64,46 +64,46 @@ class Bench:
         )
 
     async def subscribe(self, url: str) -> UUID:
-        made = ids.new()
+        subscription_id = ids.new()
         await self.db.execute(
             """
             INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,
                                               created_at, updated_at)
             VALUES ($1, $2, $3, '{order.updated,payment.updated}', true, $4, now(), now())
             """,
-            made,
+            subscription_id,
             self.account,
             url,
-            secrets.sealed(self.keyring, self.account, made, secrets.make()),
+            secrets.sealed(self.keyring, self.account, subscription_id, secrets.make()),
         )
-        return made
+        return subscription_id
 
     async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
         """Queue so many events, one a microsecond, dealt out over the subscriptions."""
         await self.db.execute(
             """
-            WITH given AS MATERIALIZED (
-                SELECT id, place, now() - ($4 - place) * interval '1 microsecond' AS at
-                  FROM unnest($3::uuid[]) WITH ORDINALITY AS given (id, place)
+            WITH input AS MATERIALIZED (
+                SELECT id, ordinal, now() - ($4 - ordinal) * interval '1 microsecond' AS at
+                  FROM unnest($3::uuid[]) WITH ORDINALITY AS input (id, ordinal)
             ),
             head AS (
                 INSERT INTO journal_head AS head (account_id, last_number, last_event_id)
-                SELECT $1, place, id FROM given WHERE place = $4
+                SELECT $1, ordinal, id FROM input WHERE ordinal = $4
                 ON CONFLICT (account_id) DO UPDATE
                    SET last_number = head.last_number + excluded.last_number,
                        last_event_id = excluded.last_event_id
                 RETURNING last_number
             ),
-            made AS (
+            inserted AS (
                 INSERT INTO event (id, account_id, number, purchase_order_id, type, body,
                                    created_at)
-                SELECT id, $1, last_number - $4 + place, id, 'order.updated', $2, at
-                  FROM given, head
+                SELECT id, $1, last_number - $4 + ordinal, id, 'order.updated', $2, at
+                  FROM input, head
             )
             INSERT INTO delivery_queue (account_id, subscription_id, generation, event_id,
                                         event_at, due_at, event, purchase_order_id)
-            SELECT $1, ($5::uuid[])[1 + place % $6], 1, id, at, at, 'order.updated', id
-              FROM given
+            SELECT $1, ($5::uuid[])[1 + ordinal % $6], 1, id, at, at, 'order.updated', id
+              FROM input
             """,
             self.account,
             _BODY,
@@ -116,15 +116,15 @@ class Bench:
 
     async def pending(self, subscriptions: Sequence[UUID]) -> bool:
         """Whether anything is left; a count would take as long as some of the work."""
-        found: bool = await self.db.fetchval(
+        is_pending: bool = await self.db.fetchval(
             """
-            SELECT EXISTS (SELECT FROM unnest($1::uuid[]) AS one (id)
+            SELECT EXISTS (SELECT FROM unnest($1::uuid[]) AS subscription (id)
                             WHERE EXISTS (SELECT FROM delivery_queue
-                                           WHERE subscription_id = one.id))
+                                           WHERE subscription_id = subscription.id))
             """,
             list(subscriptions),
         )
-        return found
+        return is_pending
 
     async def latencies(self, subscriptions: Sequence[UUID], number: int) -> Sequence[float]:
         """Seconds from the commit to the endpoint's answer, of the latest so many events."""
@@ -224,25 +224,25 @@ async def _drain(bench: Bench, receivers: Receivers) -> bool:
     ratios, rates = [], []
     before = await bare_sender.bare(receivers.good, DRAIN)
     for _ in range(PAIRS):
-        one = [await bench.subscribe(receivers.good)]
-        await bench.queue(one, DRAIN)
-        rates.append(await bench.drained(one, DRAIN))
+        subscriptions = [await bench.subscribe(receivers.good)]
+        await bench.queue(subscriptions, DRAIN)
+        rates.append(await bench.drained(subscriptions, DRAIN))
         await bench.clear()
         after = await bare_sender.bare(receivers.good, DRAIN)
         ratios.append(rates[-1] / mean((before, after)))
         before = after
-    found = median(ratios)
-    _tell(found, f"drained end to end ({median(rates):,.0f}/s), against bare pycurl", 0.5)
-    return found >= 0.5  # noqa: PLR2004
+    ratio = median(ratios)
+    _tell(ratio, f"drained end to end ({median(rates):,.0f}/s), against bare pycurl", 0.5)
+    return ratio >= 0.5  # noqa: PLR2004
 
 
 async def _price(bench: Bench, receivers: Receivers) -> bool:
     """What one delivery costs in statements, WAL and CPU."""
-    one = [await bench.subscribe(receivers.good)]
-    await bench.queue(one, DRAIN)
+    subscriptions = [await bench.subscribe(receivers.good)]
+    await bench.queue(subscriptions, DRAIN)
     before = await _spent(bench.db)
     cpu = time.process_time()
-    await bench.drained(one, DRAIN)
+    await bench.drained(subscriptions, DRAIN)
     after = await _spent(bench.db)
     statements = (after[0] - before[0]) / DRAIN
     _tell(statements, "statements for a delivery (transactions of the database)", -0.1)
@@ -255,9 +255,9 @@ async def _price(bench: Bench, receivers: Receivers) -> bool:
 
 async def _one_post(_bench: Bench, receivers: Receivers) -> bool:
     """What it costs that libcurl cannot send a POST twice."""
-    found = await one_post.run(receivers.good)
-    _tell(found, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
-    return found <= 1.1  # noqa: PLR2004
+    ratio = await one_post.run(receivers.good)
+    _tell(ratio, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
+    return ratio <= 1.1  # noqa: PLR2004
 
 
 async def _spent(db: Database) -> tuple[int, int]:
@@ -273,7 +273,7 @@ async def _spent(db: Database) -> tuple[int, int]:
 
 
 async def _fairness(bench: Bench, receivers: Receivers) -> bool:
-    """The p99 of healthy receivers beside three that swallow everything, and without them."""
+    """The p99 of healthy endpoints beside three that swallow everything, and without them."""
     ratios = []
     for _ in range(3):
         healthy = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(HEALTHY)]
@@ -282,9 +282,9 @@ async def _fairness(bench: Bench, receivers: Receivers) -> bool:
         beside = await _p99(bench, healthy)
         ratios.append(beside / alone)
         await bench.clear()
-    found = median(ratios)
-    _tell(found, "p99 of 50 healthy receivers beside three that hold 10,000 each", -1.2)
-    return found <= 1.2  # noqa: PLR2004
+    ratio = median(ratios)
+    _tell(ratio, "p99 of 50 healthy endpoints beside three that hold 10,000 each", -1.2)
+    return ratio <= 1.2  # noqa: PLR2004
 
 
 async def _p99(bench: Bench, healthy: Sequence[UUID]) -> float:
@@ -295,7 +295,7 @@ async def _p99(bench: Bench, healthy: Sequence[UUID]) -> float:
 
 
 async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
-    """Seconds from the commit to the receiver, at a steady flow."""
+    """Seconds from the commit to the endpoint, at a steady flow."""
     began = time.perf_counter()
     sent = 0
     while (now := time.perf_counter() - began) < FLOW_SECONDS:
@@ -310,13 +310,13 @@ async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
 
 
 async def _latency(bench: Bench, receivers: Receivers) -> bool:
-    one = [await bench.subscribe(receivers.good)]
+    subscriptions = [await bench.subscribe(receivers.good)]
     async with bench.working():
-        times = await _flow(bench, one)
+        times = await _flow(bench, subscriptions)
     posts = await _bare_posts(receivers.good)
     cut, bare = quantiles(times, n=100), quantiles(posts, n=100)
     print(
-        f"         commit to receiver at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
+        f"         commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
         f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
         "a bare POST"
     )
@@ -338,25 +338,25 @@ async def _many(bench: Bench, receivers: Receivers) -> bool:
     """The rate with a thousand subscriptions against one."""
     ratios = []
     for _ in range(3):
-        one = [await bench.subscribe(receivers.good)]
-        await bench.queue(one, DRAIN)
-        rate = await bench.drained(one, DRAIN)
+        subscriptions = [await bench.subscribe(receivers.good)]
+        await bench.queue(subscriptions, DRAIN)
+        rate = await bench.drained(subscriptions, DRAIN)
         thousand = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(1000)]
         await bench.queue(thousand, DRAIN)
         ratios.append(await bench.drained(thousand, DRAIN) / rate)
         await bench.clear()
-    found = median(ratios)
-    _tell(found, "rate with 1,000 subscriptions against one", 0.7)
-    return found >= 0.7  # noqa: PLR2004
+    ratio = median(ratios)
+    _tell(ratio, "rate with 1,000 subscriptions against one", 0.7)
+    return ratio >= 0.7  # noqa: PLR2004
 
 
 async def _workers(bench: Bench, receivers: Receivers) -> bool:
     """What a second worker adds. With two cores, the database has had one of them already."""
     rates = []
     for number in (1, 2):
-        one = [await bench.subscribe(receivers.good)]
+        subscriptions = [await bench.subscribe(receivers.good)]
         with workers.working(bench.url, number) as running:
-            await bench.queue(one, DRAIN)
+            await bench.queue(subscriptions, DRAIN)
             first, last = await asyncio.to_thread(workers.marks_at, running, [DRAIN // 10, DRAIN])
         rates.append(DRAIN * 0.9 / (last.seconds - first.seconds))
         await bench.clear()
@@ -378,9 +378,9 @@ class LongDrain:
 
 async def drain_long_queue(bench: Bench, receivers: Receivers, rows: int) -> LongDrain:
     """Have one worker deliver `rows` pending rows of one subscription."""
-    one = [await bench.subscribe(receivers.good)]
+    subscriptions = [await bench.subscribe(receivers.good)]
     for _ in range(rows // _AT_A_TIME):
-        await bench.queue(one, _AT_A_TIME)
+        await bench.queue(subscriptions, _AT_A_TIME)
     tenth = rows // 10
     counts = [tenth // 10, tenth, rows - tenth, rows - tenth // 10]
     with workers.working(bench.url, 1) as running:
@@ -393,10 +393,10 @@ async def drain_long_queue(bench: Bench, receivers: Receivers, rows: int) -> Lon
 
 async def _million(bench: Bench, receivers: Receivers) -> bool:
     """Whether the last tenth of a million is drained as fast as the first, in as little memory."""
-    found = await drain_long_queue(bench, receivers, MILLION)
-    _tell(found.rate_ratio, f"rate of the last tenth of {MILLION:,} against the first", 0.8)
-    _tell(found.peak_mib, "MiB of memory of the worker at the most", -300)
-    return found.rate_ratio >= 0.8 and found.peak_mib <= 300  # noqa: PLR2004
+    drain = await drain_long_queue(bench, receivers, MILLION)
+    _tell(drain.rate_ratio, f"rate of the last tenth of {MILLION:,} against the first", 0.8)
+    _tell(drain.peak_mib, "MiB of memory of the worker at the most", -300)
+    return drain.rate_ratio >= 0.8 and drain.peak_mib <= 300  # noqa: PLR2004
 
 
 def _tell(value: float, text: str, bar: float) -> None:

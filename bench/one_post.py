@@ -88,5 +88,5 @@ async def _seconds(url: str, *, callback: bool) -> float:
     seconds = time.process_time() - start
     multi.close()
     if ended != POSTS:
-        raise RuntimeError("The receiver did not get it.")
+        raise RuntimeError("The endpoint did not get it.")
     return seconds / POSTS

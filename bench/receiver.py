@@ -1,4 +1,4 @@
-"""A bare receiver of webhooks for benchmarks: it answers every POST with 200, and nothing else."""
+"""A bare endpoint for benchmarks: it answers every POST with 200, and nothing else."""
 
 import asyncio
 import sys
@@ -6,7 +6,7 @@ from typing import cast
 
 import uvloop
 
-_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
+_RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
 
 
 class Receiver(asyncio.Protocol):
@@ -24,7 +24,7 @@ class Receiver(asyncio.Protocol):
             if len(self._received) < end + 4 + length:
                 return
             self._received = self._received[end + 4 + length :]
-            self._transport.write(_ANSWER)
+            self._transport.write(_RESPONSE)
 
 
 async def main() -> None:

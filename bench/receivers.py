@@ -1,4 +1,4 @@
-"""Receivers for benchmarks: one that answers, one that never does, and one that drips."""
+"""Endpoints for benchmarks: one that answers, one that never does, and one that drips."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Receivers:
-    """A good receiver in a process of its own, and two bad ones in another."""
+    """A good endpoint in a process of its own, and two bad ones in another."""
 
     def __enter__(self) -> Self:
         self._good, ports = _started("bench.receiver")
@@ -32,5 +32,5 @@ class Receivers:
 def _started(module: str) -> tuple[subprocess.Popen[str], list[int]]:
     process = subprocess.Popen([sys.executable, "-m", module], stdout=subprocess.PIPE, text=True)
     if process.stdout is None:
-        raise RuntimeError("The receiver has no output.")
+        raise RuntimeError("The endpoint has no output.")
     return process, [int(port) for port in process.stdout.readline().split()]

@@ -1,4 +1,4 @@
-"""Signed POSTs a second of the guarded sender, against bare pycurl to the same receiver."""
+"""Signed POSTs a second of the guarded sender, against bare pycurl to the same endpoint."""
 
 import asyncio
 import subprocess
@@ -13,6 +13,7 @@ import uvloop
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
+from tradewind.webhooks import headers as names
 from tradewind.webhooks.signing import sign
 
 PAIRS = 5
@@ -26,10 +27,10 @@ def headers() -> list[str]:
     now = int(time.time())
     return [
         "Content-Type: application/json",
-        "X-Service-Event: order.updated",
-        "X-Service-Delivery: dlv_bench",
-        f"X-Service-Timestamp: {now}",
-        f"X-Service-Signature: {sign(SECRET, now, BODY)}",
+        f"{names.EVENT}: order.updated",
+        f"{names.DELIVERY}: dlv_bench",
+        f"{names.TIMESTAMP}: {now}",
+        f"{names.SIGNATURE}: {sign(SECRET, now, BODY)}",
     ]
 
 
@@ -42,7 +43,7 @@ async def rate(post: Callable[[int], Awaitable[bool]], posts: int) -> float:
         while left > 0:
             left -= 1
             if not await post(lane):
-                raise RuntimeError("The receiver did not get it.")
+                raise RuntimeError("The endpoint did not get it.")
 
     start = time.perf_counter()
     await asyncio.gather(*[work(lane) for lane in range(LANES)])
@@ -63,9 +64,9 @@ async def bare(url: str, posts: int = POSTS) -> float:
         await multi.perform(curl)
         return bool(curl.getinfo(pycurl.RESPONSE_CODE) == 200)  # noqa: PLR2004 - OK
 
-    found = await rate(post, posts)
+    result = await rate(post, posts)
     await multi.aclose()
-    return found
+    return result
 
 
 async def guarded(url: str) -> float:
@@ -75,23 +76,23 @@ async def guarded(url: str) -> float:
     async def post(_lane: int) -> bool:
         return (await sender.post(url, BODY, headers())).delivered
 
-    found = await rate(post, POSTS)
+    result = await rate(post, POSTS)
     await sender.close()
     await resolver.close()
-    return found
+    return result
 
 
 async def main() -> None:
     command = [sys.executable, "-m", "bench.receiver"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:  # noqa: ASYNC220
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as endpoint:  # noqa: ASYNC220
         try:
-            assert receiver.stdout is not None  # noqa: S101 - for the types
-            url = f"http://127.0.0.1:{int(receiver.stdout.readline())}/hook"
+            assert endpoint.stdout is not None  # noqa: S101 - for the types
+            url = f"http://127.0.0.1:{int(endpoint.stdout.readline())}/hook"
             pairs = [(await bare(url), await guarded(url)) for _ in range(PAIRS)]
         finally:
-            receiver.terminate()
-    print(f"bare pycurl      {median(one for one, _ in pairs):8,.0f} signed POSTs/s")
-    print(f"guarded sender   {median(one for _, one in pairs):8,.0f} signed POSTs/s")
+            endpoint.terminate()
+    print(f"bare pycurl      {median(plain for plain, _ in pairs):8,.0f} signed POSTs/s")
+    print(f"guarded sender   {median(ours for _, ours in pairs):8,.0f} signed POSTs/s")
     print(f"ratio            {median(ours / plain for plain, ours in pairs):8.2f}")
 
 

@@ -1,4 +1,4 @@
-"""Real workers on one queue: what a second one adds, and whether a million rows tire one."""
+"""Real workers on one queue: what a second one adds, and whether a million rows slow one down."""
 
 import re
 import sys
@@ -27,9 +27,9 @@ class Worker:
     metrics: str
 
     def delivered(self) -> int:
-        with urlopen(self.metrics, timeout=5) as answer:  # noqa: S310 - loopback
-            found = _DELIVERED.search(answer.read().decode())
-        return int(float(found[1])) if found else 0
+        with urlopen(self.metrics, timeout=5) as response:  # noqa: S310 - loopback
+            match = _DELIVERED.search(response.read().decode())
+        return int(float(match[1])) if match else 0
 
     def memory_mib(self) -> float:
         """How much memory it has now."""
@@ -56,7 +56,7 @@ class Mark:
 def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
     """So many `tradewind worker` while the block lasts."""
     with ExitStack() as stack:
-        found = []
+        running = []
         for _ in range(number):
             port = servers.free_port()
             metrics = f"http://127.0.0.1:{port}/metrics"
@@ -68,8 +68,8 @@ def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
             }
             command = [sys.executable, "-m", "tradewind", "worker"]
             child = stack.enter_context(servers.process(command, environ, metrics))
-            found.append(Worker(child.pid, metrics))
-        yield found
+            running.append(Worker(child.pid, metrics))
+        yield running
 
 
 def marks_at(workers: Sequence[Worker], counts: Sequence[int]) -> list[Mark]:
