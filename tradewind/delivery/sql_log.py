@@ -299,6 +299,12 @@ async def list_queue(db: Database, *, limit: int) -> Sequence[QueuedSubscription
     return [QueuedSubscription(**row) for row in rows]
 
 
+async def new_delivery_id(db: Database) -> UUID:
+    """An id that contains the time of the database, by which an attempt is found."""
+    delivery_id: UUID = await db.fetchval("SELECT tradewind_uuid7()")
+    return delivery_id
+
+
 async def insert_test(db: Database, values: Sequence[object]) -> None:
     """Log a test delivery."""
     await db.execute(

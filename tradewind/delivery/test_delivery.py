@@ -94,7 +94,7 @@ async def _send(
     db: Database, keyring: Keyring, sender: Sender, subscription: Subscription, event: EventKind
 ) -> Trial:
     secret = await _open_secret(db, keyring, subscription)
-    event_id, delivery_id = ids.new(), ids.new()
+    event_id, delivery_id = ids.new(), await sql_log.new_delivery_id(db)
     body = body_of(event_id, event)
     sent_at = int(time())
     signature = sign(secret, sent_at, body)
