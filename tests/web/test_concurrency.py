@@ -16,10 +16,10 @@ from kit.server import Person, Server, Workshop
 from tradewind.web.concurrency import EXPENSIVE_AT_ONCE, ConcurrencyLimit, TooManyConcurrentRequests
 
 ANNA, BERT = UUID(int=1), UUID(int=2)
-_VERY_SLOW_SECONDS = 3.0
+_VERY_SLOW_SECONDS = 2.0
 _CLIENTS = 16
 _POOL = 10  # the default of TRADEWIND_DATABASE_POOL
-_ROUNDS = 4
+_ROUNDS = 3
 _MOST = 1.5
 _SLOW_AUDIT = """
     CREATE TABLE slow AS SELECT 0.3::float8 AS seconds;

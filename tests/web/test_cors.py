@@ -1,26 +1,20 @@
 """CORS: pages of the configured origins may call, and nobody else's."""
 
-from collections.abc import Iterator
-
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server
 
 SHOP = "https://shop.example"
 LOCAL = "http://localhost:3000"
 ASKING = {"access-control-request-method": "POST", "access-control-request-headers": "x-api-key"}
 
 
-@pytest.fixture(scope="module")
-def server(workshop: Workshop) -> Iterator[Server]:
-    with workshop.serving(
-        workers=1, settings={"TRADEWIND_CORS_ORIGINS": f"{SHOP}, {LOCAL}"}
-    ) as started:
-        yield started
-
-
 @pytest.mark.parametrize("origin", [SHOP, LOCAL])
-def test_a_page_of_an_allowed_origin_may_read_the_answer(server: Server, origin: str) -> None:
-    answer = server.call("GET", "/v1/me", by=server.person(), headers={"origin": origin})
+def test_a_page_of_an_allowed_origin_may_read_the_answer(
+    configured_api: Server, origin: str
+) -> None:
+    answer = configured_api.call(
+        "GET", "/v1/me", by=configured_api.person(), headers={"origin": origin}
+    )
 
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == origin
@@ -29,9 +23,9 @@ def test_a_page_of_an_allowed_origin_may_read_the_answer(server: Server, origin:
     assert "access-control-allow-credentials" not in answer.headers
 
 
-def test_a_page_may_read_what_went_wrong(server: Server) -> None:
+def test_a_page_may_read_what_went_wrong(configured_api: Server) -> None:
     for path, status in (("/v1/me", 401), ("/v1/nowhere", 404)):
-        answer = server.call("GET", path, headers={"origin": SHOP})
+        answer = configured_api.call("GET", path, headers={"origin": SHOP})
 
         assert answer.status_code == status
         assert answer.headers["access-control-allow-origin"] == SHOP
@@ -50,9 +44,9 @@ def test_a_page_may_read_what_went_wrong(server: Server) -> None:
         "",
     ],
 )
-def test_a_page_of_any_other_origin_may_not(server: Server, origin: str) -> None:
-    plain = server.call("GET", "/healthz", headers={"origin": origin})
-    preflight = server.call("OPTIONS", "/v1/me", headers={"origin": origin, **ASKING})
+def test_a_page_of_any_other_origin_may_not(configured_api: Server, origin: str) -> None:
+    plain = configured_api.call("GET", "/healthz", headers={"origin": origin})
+    preflight = configured_api.call("OPTIONS", "/v1/me", headers={"origin": origin, **ASKING})
 
     for answer in (plain, preflight):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
@@ -60,15 +54,17 @@ def test_a_page_of_any_other_origin_may_not(server: Server, origin: str) -> None
     assert (plain.status_code, preflight.status_code) == (200, 204)
 
 
-def test_a_call_that_is_no_pages_is_answered_without_permission(server: Server) -> None:
-    answer = server.call("GET", "/healthz")
+def test_a_call_that_is_no_pages_is_answered_without_permission(configured_api: Server) -> None:
+    answer = configured_api.call("GET", "/healthz")
 
     assert "access-control-allow-origin" not in answer.headers
     assert answer.headers["vary"].endswith("Origin")
 
 
-def test_the_question_before_a_request_is_answered_without_credentials(server: Server) -> None:
-    answer = server.call("OPTIONS", "/v1/api-keys", headers={"origin": SHOP, **ASKING})
+def test_the_question_before_a_request_is_answered_without_credentials(
+    configured_api: Server,
+) -> None:
+    answer = configured_api.call("OPTIONS", "/v1/api-keys", headers={"origin": SHOP, **ASKING})
 
     assert answer.status_code == 204
     assert answer.content == b""
@@ -81,8 +77,8 @@ def test_the_question_before_a_request_is_answered_without_credentials(server: S
     assert answer.headers["vary"].endswith("Origin")
 
 
-def test_options_without_the_question_only_lists_the_methods(server: Server) -> None:
-    answer = server.call("OPTIONS", "/v1/me", headers={"origin": SHOP})
+def test_options_without_the_question_only_lists_the_methods(configured_api: Server) -> None:
+    answer = configured_api.call("OPTIONS", "/v1/me", headers={"origin": SHOP})
 
     assert answer.status_code == 204
     assert answer.headers["allow"] == "GET, HEAD, OPTIONS"

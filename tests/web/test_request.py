@@ -1,11 +1,10 @@
 """A request: its id, and the address that it really came from."""
 
-from collections.abc import Iterator
 from ipaddress import ip_network
 
 import httpx
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server
 
 from tradewind import ids
 from tradewind.web.request import client_address
@@ -58,13 +57,6 @@ def test_without_proxies_nobody_is_believed() -> None:
     assert client_address("10.0.0.1", "203.0.113.9", ()) == "10.0.0.1"
 
 
-@pytest.fixture(scope="module")
-def proxied(workshop: Workshop) -> Iterator[Server]:
-    settings = {"TRADEWIND_TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8"}
-    with workshop.serving(workers=1, settings=settings) as server:
-        yield server
-
-
 def noted_address(server: Server, *forwarded: str) -> str | None:
     """What the audit log notes as the address of an operator who locks an account."""
     operator, account = server.operator(), server.person()
@@ -92,30 +84,28 @@ def noted_address(server: Server, *forwarded: str) -> str | None:
     ],
 )
 def test_behind_a_trusted_proxy_the_forwarded_address_counts(
-    proxied: Server, lines: list[str], address: str
+    configured_api: Server, lines: list[str], address: str
 ) -> None:
-    assert noted_address(proxied, *lines) == address
+    assert noted_address(configured_api, *lines) == address
 
 
 def test_without_trusted_proxies_the_forwarded_address_does_not_count(api: Server) -> None:
     assert noted_address(api, "203.0.113.9") == "127.0.0.1"
 
 
-def test_the_limit_for_logins_is_by_the_address_behind_the_proxy(workshop: Workshop) -> None:
-    settings = {"TRADEWIND_TRUSTED_PROXIES": "127.0.0.0/8", "TRADEWIND_LOGIN_RATE": "2"}
+def test_the_limit_for_logins_is_by_the_address_behind_the_proxy(configured_api: Server) -> None:
     wrong = {"email": "nobody@test.example", "password": "wrong"}
 
-    with workshop.serving(workers=1, settings=settings) as server:
-        statuses = [
-            server.call(
-                "POST", "/v1/auth/login", json=wrong, headers={"x-forwarded-for": address}
-            ).status_code
-            for address in (
-                *("203.0.113.1", "203.0.113.1", "203.0.113.1", "203.0.113.2"),
-                *("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"),
-                *("9.9.9.9, 203.0.113.1", "::ffff:203.0.113.1"),
-            )
-        ]
+    statuses = [
+        configured_api.call(
+            "POST", "/v1/auth/login", json=wrong, headers={"x-forwarded-for": address}
+        ).status_code
+        for address in (
+            *("203.0.113.1", "203.0.113.1", "203.0.113.1", "203.0.113.2"),
+            *("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"),
+            *("9.9.9.9, 203.0.113.1", "::ffff:203.0.113.1"),
+        )
+    ]
 
     assert statuses == [401, 401, 429, 401, 401, 401, 429, 401, 429, 429]
 

@@ -1,10 +1,9 @@
 """Headers of every answer: nobody else's cache keeps it, and browsers stay with https."""
 
-from collections.abc import Iterator
 
 import httpx
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server
 from kit.store import Store
 
 from tradewind.runtime.api import endpoints
@@ -15,13 +14,6 @@ _READS = [
     for endpoint in endpoints()
     if endpoint.method == "GET" and endpoint.path.startswith("/v1/") and "{" not in endpoint.path
 ]
-
-
-@pytest.fixture(scope="module")
-def secure_api(workshop: Workshop) -> Iterator[Server]:
-    settings = {"TRADEWIND_PUBLIC_URL": "https://api.test.example"}
-    with workshop.serving(workers=1, settings=settings) as server:
-        yield server
 
 
 def test_no_cache_keeps_what_the_api_answers(api: Server) -> None:
@@ -82,9 +74,9 @@ def test_pages_depend_on_the_session_and_public_files_on_nothing(
 
 @pytest.mark.parametrize("path", ["/v1/me", "/v1/nowhere", "/sign-in", "/docs", "/healthz"])
 def test_browsers_are_told_to_stay_with_https_where_that_is_the_public_url(
-    api: Server, secure_api: Server, path: str
+    api: Server, configured_api: Server, path: str
 ) -> None:
-    secured = secure_api.client.get(path)
+    secured = configured_api.client.get(path)
 
     assert secured.headers.get_list(HSTS) == ["max-age=31536000"]
     assert HSTS not in api.client.get(path).headers
