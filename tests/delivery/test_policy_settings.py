@@ -14,7 +14,7 @@ _DATABASE = {"TRADEWIND_DATABASE_URL": "postgresql://tradewind@db.internal/trade
 
 @pytest.mark.parametrize("text", ["59,300", "60,299", "60", "60,300,900", "60,x", "-60,300"])
 def test_retry_delays_below_the_contract_are_refused(text: str) -> None:
-    wrong = "RETRY_DELAYS is 2 whole numbers of seconds by comma, at least 60 and 300"
+    wrong = "RETRY_DELAYS must be 2 whole numbers of seconds, .+ of at least 60 and 300"
     with pytest.raises(CannotStart, match=wrong):
         settings.load({**_DATABASE, "TRADEWIND_RETRY_DELAYS": text})
 

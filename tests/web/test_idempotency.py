@@ -21,7 +21,7 @@ from tradewind.web.idempotency import (
     IdempotencyKeyMalformed,
     IdempotencyKeyMissing,
     IdempotencyKeyReused,
-    Replay,
+    RepeatedRequest,
     RequestInFlight,
     StoredResponse,
     fingerprint,
@@ -101,9 +101,9 @@ async def ask_at_once(db: Database, key: IdempotencyKey | None) -> Response:
 
 
 async def replayed(db: Database, key: IdempotencyKey) -> Response:
-    with pytest.raises(Replay) as caught:
+    with pytest.raises(RepeatedRequest) as caught:
         await ask(db, key)
-    with pytest.raises(Replay) as checked:
+    with pytest.raises(RepeatedRequest) as checked:
         await responses(key).check(db)
     assert checked.value.response == caught.value.response
     return caught.value.response
@@ -138,7 +138,7 @@ async def test_an_answer_without_a_body_is_replayed_as_such(db: Database) -> Non
         await verbatim(KEY).store(tx, Response(None, 204))
 
     async with transaction(db) as tx:
-        with pytest.raises(Replay) as caught:
+        with pytest.raises(RepeatedRequest) as caught:
             await verbatim(KEY).claim(tx)
 
     assert caught.value.response.encoded() == b""
@@ -327,7 +327,7 @@ async def test_of_many_at_once_one_has_the_effect_for_each_key(
         """The response, at first or by replay; None for who was told to come back."""
         try:
             return (await ask(crowd, altered(KEY, key=key))).encoded()
-        except Replay as replay:
+        except RepeatedRequest as replay:
             return replay.response.encoded()
         except RequestInFlight:
             return None

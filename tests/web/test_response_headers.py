@@ -1,6 +1,5 @@
 """Headers of every answer: nobody else's cache keeps it, and browsers stay with https."""
 
-
 import httpx
 import pytest
 from kit.server import Server

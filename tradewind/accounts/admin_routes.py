@@ -7,7 +7,7 @@ from tradewind.accounts import change, change_password, sql
 from tradewind.accounts.errors import EmailTaken, OwnAccount
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import (
-    AccountsQuery,
+    AccountListQuery,
     AdminAccountOut,
     LockIn,
     NewAccountIn,
@@ -34,7 +34,7 @@ routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
 
 @routes.get(expensive=True)
 async def list_accounts(
-    caller: Operator, query: AccountsQuery, db: Database
+    caller: Operator, query: AccountListQuery, db: Database
 ) -> Page[AdminAccountOut]:
     """List accounts, newest first."""
     accounts = await sql.list_accounts(

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.audit import sql
-from tradewind.audit.wire import AuditOut, AuditQuery
+from tradewind.audit.wire import AuditListQuery, AuditOut
 from tradewind.auth.model import Operator
 from tradewind.errors import ValidationFailed
 from tradewind.storage.pool import Database
@@ -15,7 +15,7 @@ routes = Routes("/v1/admin/audit", tag="Audit log (operators)")
 
 
 @routes.get(expensive=True)
-async def list_audit(caller: Operator, query: AuditQuery, db: Database) -> Page[AuditOut]:
+async def list_audit(caller: Operator, query: AuditListQuery, db: Database) -> Page[AuditOut]:
     """List changes of permissions and decisions about payments, newest first."""
     entries = await sql.list_entries(
         db,

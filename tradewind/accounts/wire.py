@@ -119,7 +119,7 @@ class PasswordLinkOut(Output):
         return PasswordLinkOut(url=url, expires_at=clock.show(expires_at))
 
 
-class AccountsQuery(PageQuery):
+class AccountListQuery(PageQuery):
     """Which accounts to list."""
 
     email: Annotated[str | None, Meta(description="Exactly this e-mail.")] = None

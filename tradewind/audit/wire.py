@@ -11,7 +11,7 @@ from tradewind.web.inputs import Moment, Output
 from tradewind.web.paging import PageQuery
 
 
-class AuditQuery(PageQuery):
+class AuditListQuery(PageQuery):
     """Which entries to list."""
 
     account: Annotated[

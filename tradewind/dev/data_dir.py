@@ -13,7 +13,7 @@ _SECRETS = "secrets.json"
 _RUNNING = "running.json"
 
 
-class Person(msgspec.Struct):
+class DemoCredentials(msgspec.Struct):
     """A demo account's credentials."""
 
     email: str
@@ -25,8 +25,8 @@ class Secrets(msgspec.Struct):
     """The secrets that the first start generates, and later starts use again."""
 
     secret_key: str
-    buyer: Person
-    operator: Person
+    buyer: DemoCredentials
+    operator: DemoCredentials
 
 
 class Running(msgspec.Struct):
@@ -52,8 +52,10 @@ def secrets_of(folder: Path) -> Secrets:
             ) from None
     generated = Secrets(
         secret_key=secrets.token_hex(32),
-        buyer=Person("buyer@demo.example", secrets.token_urlsafe(12), key_format.make()),
-        operator=Person("operator@demo.example", secrets.token_urlsafe(12), key_format.make()),
+        buyer=DemoCredentials("buyer@demo.example", secrets.token_urlsafe(12), key_format.make()),
+        operator=DemoCredentials(
+            "operator@demo.example", secrets.token_urlsafe(12), key_format.make()
+        ),
     )
     _write(path, generated)
     return generated

@@ -11,7 +11,7 @@ from tradewind.auth.api_keys.issue import issue
 from tradewind.auth.api_keys.key_format import hashes
 from tradewind.auth.model import Role
 from tradewind.auth.passwords import Passwords
-from tradewind.dev.data_dir import Person, Secrets
+from tradewind.dev.data_dir import DemoCredentials, Secrets
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
@@ -39,7 +39,7 @@ async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
 async def _register(
     db: Database,
     passwords: Passwords,
-    person: Person,
+    person: DemoCredentials,
     name: str,
     roles: Sequence[Role],
 ) -> Account:

@@ -36,13 +36,13 @@ def seconds_of_at_least(*least: int) -> Callable[[str], tuple[int, ...]]:
 
     def read(text: str) -> tuple[int, ...]:
         parts = items(text)
-        given = tuple(int(part) for part in parts if part.isdecimal())
-        if not len(given) == len(parts) == len(least) or any(map(operator.lt, given, least)):
+        seconds = tuple(int(part) for part in parts if part.isdecimal())
+        if not len(seconds) == len(parts) == len(least) or any(map(operator.lt, seconds, least)):
             raise ValueError(
-                f"is {len(least)} whole numbers of seconds by comma, "
-                f"at least {' and '.join(map(str, least))}"
+                f"must be {len(least)} whole numbers of seconds, separated by commas, "
+                f"of at least {' and '.join(map(str, least))}"
             )
-        return given
+        return seconds
 
     return read
 

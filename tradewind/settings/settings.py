@@ -88,7 +88,7 @@ SETTINGS = [
             "`production` rejects weak settings; `development` listens on loopback only."),
     Setting("database_url", parse.database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
-    Setting("database_pool", parse.number(2, 200), "10", "Database connections of a process."),
+    Setting("database_pool", parse.number(2, 200), "10", "Database connections of a process"),
     Setting("secret_key", parse.secrets, "",
             "The master secret: 64 hexadecimal digits. While rotating, a list separated by commas: "
             "the first is used for new values. Required in production."),

@@ -16,7 +16,7 @@ from tradewind.web.caller import Caller, Gate
 from tradewind.web.concurrency import ConcurrencyLimit
 from tradewind.web.cors import Cors
 from tradewind.web.endpoint import Endpoint, read_path
-from tradewind.web.idempotency import IdempotencyKey, Replay
+from tradewind.web.idempotency import IdempotencyKey, RepeatedRequest
 from tradewind.web.limits import CarriesBudget
 from tradewind.web.problems import BodyTooLarge, InternalError, MethodNotAllowed, RouteNotFound
 from tradewind.web.request import Network, Request
@@ -154,8 +154,8 @@ class Application:
             if isinstance(error, CarriesBudget) and error.budget and not budget_headers:
                 budget_headers = error.budget.headers()
             response = await self._error_response(error, route, request)
-        except Replay as replay:
-            response = replay.response
+        except RepeatedRequest as repeated:
+            response = repeated.response
         except Exception:  # noqa: BLE001 - the last resort: a bug becomes a 500, logged
             log.exception("request.failed", request_id=request.id, route=route and route.name)
             response = await self._error_response(InternalError(), route, request)

@@ -82,7 +82,7 @@ class Effect(Protocol):
     def args(self) -> Sequence[object]: ...
 
 
-class Replay(Exception):
+class RepeatedRequest(Exception):
     """Ends the repeat of a request, with the response that the request had."""
 
     def __init__(self, response: Response) -> None:
@@ -201,7 +201,7 @@ class StoredResponse(Generic[Result]):
             raise RequestInFlight
         headers = [(name.encode(), value.encode()) for name, value in row.headers]
         headers.append((b"idempotent-replayed", b"true"))
-        raise Replay(Response(row.body, row.status, headers, row.content_type.encode()))
+        raise RepeatedRequest(Response(row.body, row.status, headers, row.content_type.encode()))
 
     def _row(self, result: Result) -> sql.ResponseRow:
         response = self.show(result)

@@ -25,7 +25,7 @@ from tradewind.platforms.model import PaymentState, RefundKind, RefundState
 from tradewind.platforms.model import Status as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
-from tradewind.web.idempotency import IdempotencyKey, Replay, StoredResponse
+from tradewind.web.idempotency import IdempotencyKey, RepeatedRequest, StoredResponse
 from tradewind.web.response import Response
 
 SPLITS = "900000000007"
@@ -175,7 +175,7 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
     assert kept.failure is not None
     assert (kept.failure.code, kept.failure.message) == (REFUSAL.code, REFUSAL.message)
     assert decide.refundable(await current(db, order)) == TOTAL
-    with pytest.raises(Replay) as caught:
+    with pytest.raises(RepeatedRequest) as caught:
         await _ask(db, fake, order, stored, background_tasks)
     assert caught.value.response.encoded() == first
 

@@ -30,7 +30,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKeyReused, Replay, StoredResponse
+from tradewind.web.idempotency import IdempotencyKeyReused, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import read_values
 from tradewind.web.request import Request
 from tradewind.web.response import Response
@@ -226,7 +226,7 @@ async def _done(
     where = f"/orders/{ids.ORDER.show(order_id)}"
     try:
         answer = _shown(await act)
-    except Replay as replay:
+    except RepeatedRequest as replay:
         answer = replay.response
     except _TOLD as refusal:
         return renderer.to(caller, where, plainly(refusal), tone="bad")
