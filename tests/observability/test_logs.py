@@ -197,22 +197,18 @@ def test_what_fails_on_our_side_is_logged_with_its_cause(own_api: Server) -> Non
     assert (line["event"], line["level"], line["status"]) == ("request", "error", 500)
 
 
-def test_every_line_of_a_server_from_start_to_end_is_json(workshop: Workshop) -> None:
-    with workshop.serving(workers=2) as server:
-        server.call("GET", "/v1/me")
-
-    events = [line["event"] for line in lines(server)]
-    assert events == ["api.listening", "request", "api.stopped"]
-
-
-def test_listening_is_logged_when_every_process_accepts_connections(workshop: Workshop) -> None:
-    with workshop.serving(workers=2) as server:  # it waits for that line, and no longer
+def test_a_server_logs_json_from_start_to_end_and_listening_when_every_process_does(
+    workshop: Workshop,
+) -> None:
+    with workshop.serving(workers=2) as server:  # it waits for `api.listening`, and no longer
         port = httpx.URL(server.url).port
         assert port is not None
         listeners = child_processes.count_listeners("127.0.0.1", port)
+        server.call("GET", "/v1/me")
 
     assert listeners == 2
-    assert [line["event"] for line in lines(server)].count("api.listening") == 1
+    events = [line["event"] for line in lines(server)]
+    assert events == ["api.listening", "request", "api.stopped"]
 
 
 def written(style: str, program: str = PROGRAM, *more: str) -> list[str]:
