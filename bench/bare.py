@@ -1,4 +1,4 @@
-"""The bare ASGI application that requests are compared with: it says hello and nothing else."""
+"""The bare ASGI application that requests are compared with: it only says hello."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Our HTTP kit with one public endpoint: what routing, ids, headers, log and metrics cost."""
+"""Our HTTP layer with one public endpoint: the cost of routing, ids, headers, log and metrics."""
 
 import os
 
@@ -24,7 +24,7 @@ async def hello() -> Hello:
 
 
 class _Closed:
-    """A gate that nobody comes to."""
+    """A gate that is never called."""
 
     async def admit(self, request: Request, *, urgent: bool) -> Caller:
         raise NotImplementedError(request.path, urgent)

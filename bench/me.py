@@ -1,4 +1,4 @@
-"""`GET /v1/me` against a bare hello on the same server, and what each layer in between costs."""
+"""`GET /v1/me` against a bare hello on the same server, and the cost of each layer in between."""
 
 from contextlib import ExitStack
 from uuid import UUID
@@ -51,11 +51,11 @@ def run(database_url: str, key: str, token: str) -> bool:
             for level in ("warning", "info")
         }
         api = stack.enter_context(servers.tradewind(database_url))
-        rate, found = servers.ratios(
+        rate, ratios = servers.ratios(
             (bare, {}),
             {
-                "the HTTP kit: routing, ids, headers, metrics, JSON": (kit["warning"], {}),
-                "the HTTP kit with its log line": (kit["info"], {}),
+                "the HTTP layer: routing, ids, headers, metrics, JSON": (kit["warning"], {}),
+                "the HTTP layer with its log line": (kit["info"], {}),
                 "GET /v1/me with an access token": (
                     f"{api}/v1/me",
                     {"authorization": f"Bearer {token}"},
@@ -64,9 +64,9 @@ def run(database_url: str, key: str, token: str) -> bool:
             },
         )
     print(f"\nRequests per second as a ratio to a bare ASGI hello ({rate:,.0f}/s in this run)")
-    for name, ratio in found.items():
+    for name, ratio in ratios.items():
         print(f"  {ratio:5.2f}  {name}")
-    ratio = found["GET /v1/me with an API key"]
+    ratio = ratios["GET /v1/me with an API key"]
     verdict = "holds" if ratio >= BAR else "IS MISSED"
     print(f"  the bar of {BAR} for an API key {verdict}")
     return ratio >= BAR

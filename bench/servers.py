@@ -1,4 +1,4 @@
-"""What benchmarks run against: servers on loopback, and wrk to load them."""
+"""Servers on loopback for the benchmarks, and wrk to load them."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def free_port() -> int:
 def process(
     command: Sequence[str], environ: Mapping[str, str], ready: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command until the block ends; it is up when `ready` answers."""
+    """Run a command until the block ends; it is ready when `ready` responds."""
     child = subprocess.Popen(
         command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
@@ -103,7 +103,7 @@ def posted(script: Path, body: str, headers: Mapping[str, str]) -> Mapping[str, 
 
 
 def requests_per_second(url: str, headers: Mapping[str, str]) -> float:
-    """What wrk measures; any answer but 2xx spoils the run."""
+    """The rate that wrk measures; any response but 2xx is an error."""
     wrk = shutil.which("wrk")
     if wrk is None:
         raise RuntimeError("wrk is missing; `make bench` installs it where it may.")
@@ -112,11 +112,11 @@ def requests_per_second(url: str, headers: Mapping[str, str]) -> float:
         command += ["-s", value] if name == _SCRIPT else ["-H", f"{name}: {value}"]
     run = subprocess.run([*command, url], capture_output=True, text=True, check=True)
     if "Non-2xx" in run.stdout:
-        raise RuntimeError(f"{url} did not answer with 2xx:\n{run.stdout}")
-    found = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
-    if found is None:
+        raise RuntimeError(f"{url} did not respond with 2xx:\n{run.stdout}")
+    match = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
+    if match is None:
         raise RuntimeError(run.stdout)
-    return float(found[1])
+    return float(match[1])
 
 
 def ratios(
@@ -124,10 +124,10 @@ def ratios(
 ) -> tuple[float, dict[str, float]]:
     """The base's rate, and each other's as a ratio to it: medians of interleaved runs."""
     bases = []
-    found: dict[str, list[float]] = {name: [] for name in others}
+    measured: dict[str, list[float]] = {name: [] for name in others}
     for _ in range(PAIRS):
         rate = requests_per_second(*base)
         bases.append(rate)
         for name, target in others.items():
-            found[name].append(requests_per_second(*target) / rate)
-    return median(bases), {name: median(values) for name, values in found.items()}
+            measured[name].append(requests_per_second(*target) / rate)
+    return median(bases), {name: median(values) for name, values in measured.items()}
