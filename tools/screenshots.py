@@ -1,4 +1,4 @@
-"""Shoots every page of the dashboard, narrow and wide, light and dark; a few are for the docs."""
+"""Takes screenshots of every page of the dashboard: narrow and wide, light and dark."""
 
 import json
 import os
@@ -16,23 +16,23 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-EVERYTHING = ROOT / "build" / "screenshots"
-FOR_DOCS = ROOT / "docs" / "images"
+ALL_SCREENSHOTS = ROOT / "build" / "screenshots"
+DOCS_IMAGES = ROOT / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"narrow": 390, "wide": 1280}
 SCHEMES = ("light", "dark")
-LONGEST = 2400
-# In the docs: not the whole length of a page, so that the pictures stay small.
-LONGEST_IN_DOCS = 1000
-# Demo orders need a while until there is something to see.
+MAX_HEIGHT = 2400
+# Images in the docs are cut, so that they stay small.
+DOCS_MAX_HEIGHT = 1000
+# The demo orders need a while.
 SETTLE_SECONDS = 120
 
-# What to shoot: a name, a path, who looks at it (None: nobody is signed in), and what they do
-# there: click the first of a selector, or type a text into the field with a label.
+# Each screenshot: a name, a path, who is signed in (None: nobody), and steps before it is taken:
+# click the first match of a selector, or fill the field with a label.
 Step = str | tuple[str, str]
 SHOP, BROKEN = 'main a:text("/shop")', 'main a:text("/broken")'
-ATTEMPT = 'main tr:not(:has(.badge:text-is("test"))) a[href*="/deliveries/dlv_"]'
-SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
+ATTEMPT = 'main tr:not(:has(.badge:text-is("Test"))) a[href*="/deliveries/dlv_"]'
+SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("sign-in", "/sign-in", None, ()),
     ("overview", "/", "buyer", ()),
     ("overview-week", "/?span=week", "buyer", ()),
@@ -57,10 +57,10 @@ SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ),
     ("pending", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Pending")')),
     (
-        "recover",
+        "replay",
         "/webhooks",
         "buyer",
-        (BROKEN, '.tabs a:text-is("Recover")', ".presets a"),
+        (BROKEN, '.tabs a:text-is("Replay")', ".presets a"),
     ),
     ("test", "/webhooks", "buyer", (SHOP, '.tabs a:text-is("Test")', "main button.primary")),
     ("test-failed", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Test")', "main .primary")),
@@ -75,7 +75,7 @@ SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
         "key-made",
         "/keys",
         "buyer",
-        (("Name of a new key", "warehouse sync"), 'button:text-is("Generate")'),
+        (("Name", "warehouse sync"), 'button:text-is("Create API key")'),
     ),
     ("key-revoke", "/keys", "buyer", ('summary:text-is("Revoke")',)),
     ("account", "/account", "buyer", ()),
@@ -96,7 +96,7 @@ SHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("search", "/search?q=demo", "operator", ()),
     ("not-found", "/nowhere", "buyer", ()),
 )
-# Those that are kept in docs/images, and shown in the docs.
+# Kept in docs/images and shown in the docs.
 IN_DOCS = frozenset(
     {
         f"{name}-wide-light"
@@ -111,7 +111,7 @@ IN_DOCS = frozenset(
             "deliveries",
             "attempt",
             "test",
-            "recover",
+            "replay",
             "key-made",
             "account",
             "approvals",
@@ -124,61 +124,61 @@ IN_DOCS = frozenset(
 
 
 def main() -> None:
-    """Start a demo system, wait until something has happened, and shoot."""
+    """Start a demo system, wait for its data, and take the screenshots."""
     browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser_path is None:
-        sys.exit("Chromium is missing; `make test` installs it where it may.")
-    EVERYTHING.mkdir(parents=True, exist_ok=True)
-    FOR_DOCS.mkdir(parents=True, exist_ok=True)
-    wanted = set(sys.argv[1:])
-    with running() as demo, sync_playwright() as playwright:
+        sys.exit("Chromium is missing; `make test` installs it.")
+    ALL_SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    DOCS_IMAGES.mkdir(parents=True, exist_ok=True)
+    names = set(sys.argv[1:])
+    with demo_system() as demo, sync_playwright() as playwright:
         time.sleep(SETTLE_SECONDS)
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         for width in WIDTHS:
             for scheme in SCHEMES:
-                shoot_all(browser, demo, width, scheme, wanted)
+                take_screenshots(browser, demo, width, scheme, names)
         browser.close()
 
 
-def shoot_all(
-    browser: Browser, demo: Mapping[str, Any], width: str, scheme: Any, wanted: set[str]
+def take_screenshots(
+    browser: Browser, demo: Mapping[str, Any], width: str, scheme: Any, names: set[str]
 ) -> None:
     pages: dict[str | None, Page] = {}
-    for name, path, who, steps in SHOTS:
-        if wanted and name not in wanted:
+    for name, path, role, steps in SCREENSHOTS:
+        if names and name not in names:
             continue
-        if who not in pages:
-            pages[who] = browser.new_context(
+        if role not in pages:
+            pages[role] = browser.new_context(
                 base_url=demo["url"],
                 color_scheme=scheme,
                 locale="en-GB",
                 timezone_id="Europe/Berlin",
                 viewport={"width": WIDTHS[width], "height": 800},
             ).new_page()
-            if who:
-                sign_in(pages[who], demo[who])
-        page = pages[who]
+            if role:
+                sign_in(pages[role], demo[role])
+        page = pages[role]
         page.goto(path)
         for step in steps:
-            do(page, step)
+            run_step(page, step)
         page.wait_for_timeout(300)
-        height = min(LONGEST, page.evaluate("document.documentElement.scrollHeight"))
+        height = min(MAX_HEIGHT, page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({"width": WIDTHS[width], "height": max(800, height)})
-        shot = EVERYTHING / f"{name}-{width}-{scheme}.png"
-        page.screenshot(path=shot, animations="disabled", caret="hide")
-        if shot.stem in IN_DOCS:
-            tall = min(max(800, height), LONGEST_IN_DOCS)
-            page.set_viewport_size({"width": WIDTHS[width], "height": tall})
-            page.screenshot(path=FOR_DOCS / shot.name, animations="disabled", caret="hide")
+        file = ALL_SCREENSHOTS / f"{name}-{width}-{scheme}.png"
+        page.screenshot(path=file, animations="disabled", caret="hide")
+        if file.stem in IN_DOCS:
+            docs_height = min(max(800, height), DOCS_MAX_HEIGHT)
+            page.set_viewport_size({"width": WIDTHS[width], "height": docs_height})
+            page.screenshot(path=DOCS_IMAGES / file.name, animations="disabled", caret="hide")
         page.set_viewport_size({"width": WIDTHS[width], "height": 800})
-        print(shot.relative_to(ROOT), f"{shot.stat().st_size // 1024} KiB")
+        print(file.relative_to(ROOT), f"{file.stat().st_size // 1024} KiB")
     for page in pages.values():
         page.context.close()
 
 
-def do(page: Page, step: Step) -> None:
+def run_step(page: Page, step: Step) -> None:
     if isinstance(step, tuple):
-        page.get_by_label(step[0]).fill(step[1])
+        page.get_by_label(step[0], exact=True).fill(step[1])
     else:
         page.locator(step).first.click()
         page.wait_for_load_state()
@@ -193,23 +193,23 @@ def sign_in(page: Page, person: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def running() -> Iterator[Mapping[str, Any]]:
-    """A demo system of our own, that is gone afterwards."""
+def demo_system() -> Iterator[Mapping[str, Any]]:
+    """Run a demo system in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="tradewind-shots-") as folder:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
         process = subprocess.Popen(
             [sys.executable, "-m", "tradewind", "dev", "--json", "--port", "0"],
-            env={**kept, "TRADEWIND_DATA_DIR": folder},
+            env={**environment, "TRADEWIND_DATA_DIR": folder},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
         )
         try:
-            said = process.stdout.readline() if process.stdout else ""
-            if not said:
-                sys.exit("The demo system did not start; `make run` says why.")
-            yield json.loads(said)
+            line = process.stdout.readline() if process.stdout else ""
+            if not line:
+                sys.exit("The demo system did not start; `make run` shows the reason.")
+            yield json.loads(line)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=30)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from kit.pages import Pages
+from kit.pages import COOKIE, Pages
 from kit.server import Person, Server
 from kit.store import Store
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-Enter = Callable[[Person], Pages]
+SignIn = Callable[[Person], Pages]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = [
     "--no-sandbox",
@@ -25,15 +25,17 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+_AXE = Axe()
+_ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
 
 
-# Playwright keeps an event loop running in this thread, beside which no other can run: it ends
-# with the file, so that asynchronous tests may follow.
-@pytest.fixture(scope="module")
+# One browser for the whole folder. Playwright keeps an event loop running in this thread, beside
+# which no other can run: it ends with the folder, so that asynchronous tests may follow.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
-        message = "Chromium is missing; `make test` installs it where it may."
+        message = "Chromium is missing; `make test` installs it."
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
@@ -47,7 +49,7 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """A page on our server, with whatever went wrong on it.
 
-    A page that was refused is an error to the browser's console, and none to us.
+    A status of 4xx is an error to the browser's console, but not to us.
     """
 
     page: Page
@@ -66,40 +68,61 @@ class Visit:
 
     @property
     def path(self) -> str:
-        """Where the browser is now: the path and the query."""
+        """The path and the query of the current page."""
         return self.page.url.removeprefix(self.url)
 
     def open(self, path: str) -> int:
-        """Go to a path of ours; the status that it was answered with."""
-        answer = self.page.goto(self.url + path)
-        assert answer is not None
-        return answer.status
+        """Open a path; return the status of the response."""
+        response = self.page.goto(self.url + path)
+        assert response is not None
+        return response.status
 
     def sign_in(self, person: Person, then: str = "/") -> None:
-        """Sign in as a person would, and be where one wanted to go."""
+        """Sign in without the form, and open a page."""
+        pages = Pages(self.api, person)
+        token = pages.client.cookies[COOKIE]
+        pages.client.close()
+        cookie = {"name": COOKIE, "value": token, "url": self.url, "httpOnly": True}
+        self.page.context.add_cookies([cookie])  # type: ignore[list-item]
+        self.open(then)
+        self.page.wait_for_url(self.url + then)
+
+    def sign_in_by_form(self, person: Person, then: str = "/") -> None:
+        """Sign in with the form, as a person does, and arrive at the requested page."""
         self.open(then)
         self.page.get_by_label("E-mail").fill(person.email)
         self.page.get_by_label("Password").fill(person.password)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(self.url + then)
-        self.api.workshop.secrets.add(self.cookie("tradewind_session")["value"])
+        self.api.workshop.secrets.add(self.cookie(COOKIE)["value"])
 
     def cookie(self, name: str) -> Any:
-        return next(one for one in self.page.context.cookies() if one["name"] == name)
+        cookies = self.page.context.cookies()
+        return next(cookie for cookie in cookies if cookie["name"] == name)
 
     def serious(self) -> list[str]:
-        """What an accessibility checker finds serious on the page, and where."""
-        found = Axe().run(self.page).response["violations"]
+        """The serious findings of an accessibility checker, and where they are."""
+        violations = _AXE.run(self.page, options=_ONLY_VIOLATIONS).response["violations"]
         return [
-            f"{one['id']}: {', '.join(str(node['target']) for node in one['nodes'])}"
-            for one in found
-            if one["impact"] in {"serious", "critical"}
+            f"{violation['id']}: {', '.join(str(node['target']) for node in violation['nodes'])}"
+            for violation in violations
+            if violation["impact"] in {"serious", "critical"}
         ]
 
+    def too_wide(self) -> int:
+        """How many pixels the page is wider than the screen."""
+        pixels: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        return max(0, pixels)
+
+    def look(self, scheme: Any, width: int) -> None:
+        """Change the colour scheme and the width of the screen."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size({"width": width, "height": 900})
+
     def _console(self, message: ConsoleMessage) -> None:
-        refused = message.text.startswith("Failed to load resource: the server responded")
+        is_status = message.text.startswith("Failed to load resource: the server responded")
         if message.type == "error" and not (
-            refused and message.location.get("url") in self._opened
+            is_status and message.location.get("url") in self._opened
         ):
             self.complaints.append(message.text)
 
@@ -114,61 +137,56 @@ class Visit:
 def visit(browser: Browser, api: Server) -> Iterator[Visit]:
     """A visit to an API without a worker, for pages that need none."""
     context = browser.new_context(base_url=api.url)
-    made = Visit(context.new_page(), api)
-    yield made
+    yield Visit(context.new_page(), api)
     context.close()
 
 
-@pytest.fixture
-def signed_in(api: Server) -> Iterator[Callable[[Person], Pages]]:
-    """Signs people in at `api` without a browser; see `kit/pages.py`."""
-    made: list[Pages] = []
+def _signing_in(api: Server) -> Iterator[SignIn]:
+    opened: list[Pages] = []
 
     def sign_in(person: Person) -> Pages:
-        made.append(Pages(api, person))
-        return made[-1]
+        opened.append(Pages(api, person))
+        return opened[-1]
 
     yield sign_in
-    for one in made:
-        one.client.close()
+    for pages in opened:
+        pages.client.close()
+
+
+@pytest.fixture
+def signed_in(api: Server) -> Iterator[SignIn]:
+    """Signs people in at `api` without a browser; see `kit/pages.py`."""
+    yield from _signing_in(api)
+
+
+@pytest.fixture
+def enter(store: Store) -> Iterator[SignIn]:
+    """Signs people in at the whole system, without a browser."""
+    yield from _signing_in(store.api)
 
 
 @pytest.fixture
 def open_desk(browser: Browser, store: Store) -> Iterator[Callable[..., Visit]]:
-    """Opens the dashboard of the whole system in a browser of one's own, as often as asked.
+    """Opens the dashboard of the whole system in a browser context of its own, on every call.
 
-    It takes what a browser context takes: `java_script_enabled`, `color_scheme`, `viewport`. At
-    the end none of them may have had an error, or have asked anybody but us for anything.
+    It takes the options of a browser context: `java_script_enabled`, `color_scheme`, `viewport`.
+    At the end, no page may have had an error, or have requested anything from elsewhere.
     """
-    made: list[Visit] = []
+    visits: list[Visit] = []
 
-    def opened(**options: Any) -> Visit:
+    def open_context(**options: Any) -> Visit:
         context = browser.new_context(base_url=store.api.url, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=store.api.url)
-        made.append(Visit(context.new_page(), store.api))
-        return made[-1]
+        visits.append(Visit(context.new_page(), store.api))
+        return visits[-1]
 
-    yield opened
-    for one in made:
-        one.page.context.close()
-    assert [complaint for one in made for complaint in one.complaints] == []
+    yield open_context
+    for visit in visits:
+        visit.page.context.close()
+    assert [complaint for visit in visits for complaint in visit.complaints] == []
 
 
 @pytest.fixture
 def desk(open_desk: Callable[..., Visit]) -> Visit:
     """The dashboard of the whole system, with nobody signed in yet; see the fixture `store`."""
     return open_desk()
-
-
-@pytest.fixture
-def enter(store: Store) -> Iterator[Enter]:
-    """Signs people in at the whole system, without a browser."""
-    made: list[Pages] = []
-
-    def sign_in(person: Person) -> Pages:
-        made.append(Pages(store.api, person))
-        return made[-1]
-
-    yield sign_in
-    for one in made:
-        one.client.close()

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from browser.conftest import Enter, Visit
+from browser.conftest import SignIn, Visit
 from kit.store import Store
 from playwright.sync_api import expect
 
@@ -42,18 +42,18 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
     assert desk.serious() == []
     desk.page.get_by_label("E-mail").fill("nobody at all")
     desk.page.get_by_label("Name").fill(NASTY)
-    desk.page.get_by_role("button", name="Make the account").click()
-    expect(desk.page.get_by_text("This is not an e-mail address")).to_be_visible()
+    desk.page.get_by_role("button", name="Create account").click()
+    expect(desk.page.get_by_text("Enter a valid e-mail address")).to_be_visible()
     expect(desk.page.get_by_label("Name")).to_have_value(NASTY)
     assert desk.serious() == []
 
     desk.page.get_by_label("E-mail").fill(store.buyer.email)
-    desk.page.get_by_role("button", name="Make the account").click()
+    desk.page.get_by_role("button", name="Create account").click()
     expect(desk.page.locator("#error-email")).to_contain_text("There is already an account")
     desk.page.get_by_label("E-mail").fill(email)
     desk.page.get_by_label("approver").check()
     desk.page.get_by_label("Plan").select_option("enterprise")
-    desk.page.get_by_role("button", name="Make the account").click()
+    desk.page.get_by_role("button", name="Create account").click()
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text(email)
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
@@ -62,15 +62,15 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
     assert desk.serious() == []
     desk.page.reload()
     expect(desk.page.get_by_role("region", name="Shown once")).to_have_count(0)
-    expect(desk.page.get_by_text("not chosen yet")).to_be_visible()
+    expect(desk.page.get_by_text("Not set", exact=True)).to_be_visible()
     expect(desk.page.get_by_text(NASTY).first).to_be_visible()
     owner = open_desk()
     at = urlsplit(link)
     owner.open(f"{at.path}?{at.query}")
     owner.page.get_by_label("New password").fill("a longer, better one")
-    owner.page.get_by_label("The same again").fill("a longer, better one")
+    owner.page.get_by_label("Repeat password").fill("a longer, better one")
     owner.page.get_by_role("button", name="Set password").click()
-    expect(owner.page.get_by_role("heading")).to_have_text("Your password is set")
+    expect(owner.page.get_by_role("heading")).to_have_text("Password set")
     made = store.ok("GET", f"/v1/admin/accounts?email={email}", by=store.api.operator())["items"]
     assert (made[0]["roles"], made[0]["plan"]) == (["approver", "buyer"], "enterprise")
 
@@ -79,11 +79,11 @@ def test_an_account_is_locked_and_let_in_again(desk: Visit, store: Store) -> Non
     desk.sign_in(store.api.operator(), then=f"/accounts?q={store.buyer.email[:10].upper()}")
     desk.page.get_by_role("link", name=store.buyer.email).click()
 
-    desk.page.get_by_role("button", name="Lock the account").click()
+    desk.page.get_by_role("button", name="Lock account").click()
     expect(desk.page.locator("#error-reason")).to_be_visible()
     assert store.call("GET", "/v1/me").status_code == 200
-    desk.page.get_by_label("Why it is locked").fill(NASTY)
-    desk.page.get_by_role("button", name="Lock the account").click()
+    desk.page.get_by_label("Reason for locking").fill(NASTY)
+    desk.page.get_by_role("button", name="Lock account").click()
     expect(desk.page.locator(".notice-bad")).to_contain_text(NASTY)
     assert desk.serious() == []
     store.refused("GET", "/v1/me", 403, "account_locked")
@@ -92,7 +92,7 @@ def test_an_account_is_locked_and_let_in_again(desk: Visit, store: Store) -> Non
 
     desk.page.get_by_role("link", name=store.buyer.email).click()
     desk.page.get_by_role("button", name="Unlock").click()
-    expect(desk.page.get_by_role("status")).to_contain_text("The account is open")
+    expect(desk.page.get_by_role("status")).to_contain_text("Account unlocked")
     assert store.call("GET", "/v1/me").status_code == 200
 
 
@@ -102,22 +102,22 @@ def test_roles_and_plan_are_changed_by_a_form(desk: Visit, store: Store) -> None
 
     desk.page.get_by_label("buyer").uncheck()
     desk.page.get_by_role("button", name="Change roles").click()
-    expect(desk.page.locator("#error-roles")).to_have_text("Choose at least one role.")
+    expect(desk.page.locator("#error-roles")).to_have_text("Select at least one role.")
     desk.page.get_by_label("buyer").check()
     desk.page.get_by_label("approver").check()
     desk.page.get_by_role("button", name="Change roles").click()
-    expect(desk.page.get_by_role("status")).to_have_text("Its roles are now: approver, buyer.")
+    expect(desk.page.get_by_role("status")).to_have_text("Roles changed to approver, buyer.")
     desk.page.get_by_label("Plan").select_option("free")
     desk.page.get_by_role("button", name="Change plan").click()
-    expect(desk.page.get_by_role("status")).to_have_text("It is on the plan free now.")
+    expect(desk.page.get_by_role("status")).to_have_text("Plan changed to free.")
     me = store.ok("GET", "/v1/me")
     assert (me["roles"], me["plan"]) == (["approver", "buyer"], "free")
-    desk.page.get_by_role("button", name="Make a password link").click()
+    desk.page.get_by_role("button", name="Create password link").click()
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
     store.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
 
     desk.open(f"/accounts/{operator.id}")
-    expect(desk.page.get_by_role("button", name="Lock the account")).to_have_count(0)
+    expect(desk.page.get_by_role("button", name="Lock account")).to_have_count(0)
     desk.page.get_by_label("buyer").check()
     desk.page.get_by_label("operator").uncheck()
     desk.page.get_by_role("button", name="Change roles").click()
@@ -141,13 +141,13 @@ def test_the_audit_log_tells_who_did_what_and_is_filtered(desk: Visit, store: St
     expect(rows).to_contain_text(operator.email)
     expect(rows).to_contain_text(NASTY)
     expect(rows).to_contain_text("127.0.0.1")
-    rows.get_by_text("By what").click()
+    rows.get_by_text("Credential and request").click()
     rows.get_by_role("link", name="req_").click()
     expect(rows).to_have_count(1)
     desk.open("/audit?account=nobody@nowhere.example")
     expect(desk.page.get_by_text("There is no account with this id")).to_be_visible()
     desk.open("/audit?since=2020-01-01&until=2020-01-02")
-    expect(desk.page.get_by_role("heading", name="No entry fits")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="No matching entries")).to_be_visible()
     desk.open("/audit?limit=1")
     desk.page.get_by_role("link", name="Next page").click()
     expect(desk.page.get_by_role("link", name="First page")).to_be_visible()
@@ -173,7 +173,7 @@ def test_failing_receivers_and_the_queue_are_seen_across_accounts(
     desk.page.reload()
     row = desk.page.locator("tr", has_text=hook["id"])
     expect(row).to_contain_text(store.buyer.email)
-    expect(row).to_contain_text("no connection")
+    expect(row).to_contain_text("Connection failed")
     assert desk.serious() == []
     desk.open("/queue")
     expect(desk.page.locator("tr", has_text=hook["id"])).to_contain_text(store.buyer.email)
@@ -195,10 +195,10 @@ def test_operators_look_at_every_order(desk: Visit, store: Store) -> None:
 
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text(f"Order {order['id']}")
     expect(desk.page.get_by_text(NASTY)).to_have_count(2)
-    expect(desk.page.get_by_role("cell", name="accepted")).to_be_visible()
+    expect(desk.page.get_by_role("cell", name="Order accepted")).to_be_visible()
     assert desk.serious() == []
     desk.open("/admin/orders?status=completed&platform=taobao")
-    expect(desk.page.get_by_role("heading", name="No order fits")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="No matching orders")).to_be_visible()
 
 
 def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None:
@@ -207,16 +207,16 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None
     desk.page.get_by_role("link", name="1688.com", exact=True).click()
     before = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
     assert desk.serious() == []
-    there = desk.page.get_by_role("link", name="Open it in a new tab").get_attribute("href")
+    there = desk.page.get_by_role("link", name="Open in a new tab").get_attribute("href")
     state = parse_qs(urlsplit(str(there)).query)["state"][0]
-    address = desk.page.get_by_label("Address it led back to")
+    address = desk.page.get_by_label("Return URL")
     address.fill(f"https://elsewhere.example/?code=not-a-code&state={state}")
     desk.page.get_by_role("button", name="Authorise").click()
     expect(desk.page.locator("#error-returned")).to_contain_text("rejected this code")
     expect(address).to_have_value("")
     assert desk.serious() == []
 
-    there = desk.page.get_by_role("link", name="Open it in a new tab").get_attribute("href")
+    there = desk.page.get_by_role("link", name="Open in a new tab").get_attribute("href")
     back = urlsplit(httpx.get(str(there)).headers["location"])
     store.api.workshop.secrets.add(parse_qs(back.query)["code"][0])
     desk.page.goto(f"{store.api.url}/?{back.query}")
@@ -228,7 +228,9 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None
     assert after == before + 1
 
 
-def test_a_code_that_another_session_asked_for_connects_nothing(store: Store, enter: Enter) -> None:
+def test_a_code_that_another_session_asked_for_connects_nothing(
+    store: Store, enter: SignIn
+) -> None:
     page = enter(store.api.operator()).get("/platforms/alibaba").text
     state = re.findall(r"state=(alibaba\.[\w.-]+)", page)[0]
 
@@ -238,7 +240,7 @@ def test_a_code_that_another_session_asked_for_connects_nothing(store: Store, en
     assert "started by another session" in answer.text
 
 
-def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) -> None:
+def test_credentials_are_set_and_never_shown_back(store: Store, enter: SignIn) -> None:
     operator = enter(store.api.operator())
     page = operator.get("/platforms/taobao").text
     secret = f"wrong-{ids.new().hex}"
@@ -248,8 +250,8 @@ def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) ->
     too_long = operator.post("/platforms/taobao", app_key="x" * 300, app_secret=secret)
     unknown = operator.get("/platforms/nowhere")
 
-    assert "kept, never shown" in page
-    assert (nothing.status_code, "Nothing was given to set." in nothing.text) == (422, True)
+    assert "Stored, never shown" in page
+    assert (nothing.status_code, "Enter something to save." in nothing.text) == (422, True)
     assert (too_long.status_code, 'id="error-app_key"' in too_long.text) == (422, True)
     assert secret not in too_long.text
     assert unknown.status_code == 404
@@ -257,7 +259,7 @@ def test_credentials_are_set_and_never_shown_back(store: Store, enter: Enter) ->
     assert shown["app_key"] != "x" * 300
 
 
-def test_nobody_else_reaches_these_pages(store: Store, enter: Enter) -> None:
+def test_nobody_else_reaches_these_pages(store: Store, enter: SignIn) -> None:
     for person in (store.buyer, store.api.person(roles=(Role.APPROVER,))):
         pages = enter(person)
         for path in (*PAGES, f"/accounts/{person.id}"):
@@ -279,7 +281,7 @@ def test_nobody_else_reaches_these_pages(store: Store, enter: Enter) -> None:
 
 
 def test_a_form_without_its_token_changes_nothing_and_a_missing_id_is_missing(
-    store: Store, enter: Enter
+    store: Store, enter: SignIn
 ) -> None:
     operator = enter(store.api.operator())
     for path, form in (

@@ -23,7 +23,7 @@ def told(page: Page, text: str) -> None:
     expect(page.locator("main .notice").first).to_contain_text(text, timeout=_PATIENCE)
 
 
-def once(page: Page, action: str) -> dict[str, str]:
+def form_fields(page: Page, action: str) -> dict[str, str]:
     """The hidden fields of a form, as the page has them."""
     found: dict[str, str] = page.locator(f'form[action$="{action}"]').first.evaluate(
         "form => Object.fromEntries(new FormData(form))"
@@ -41,13 +41,13 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     page = desk.page
     desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
     state = page.locator("#state")
-    expect(state).to_contain_text("Payment: nobody has asked for it yet")
-    expect(page.get_by_role("button", name="Ask for the refund")).to_have_count(0)
+    expect(state).to_contain_text("Payment not requested yet")
+    expect(page.get_by_role("button", name="Submit refund request")).to_have_count(0)
     assert desk.serious() == []
 
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "The payment was requested")
-    expect(state).to_contain_text("Somebody else, to approve the payment.")
+    told(page, "Payment requested")
+    expect(state).to_contain_text("Waiting for approval")
     expect(page.get_by_role("button", name="Request payment of")).to_have_count(0)
 
     page.get_by_text("Withdraw payment request").click()
@@ -55,48 +55,48 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     told(page, "withdrawn")
     expect(page.locator("#facts")).to_contain_text(f"Withdrawn by {store.buyer.email}")
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "The payment was requested")
+    told(page, "Payment requested")
     asked = payments(store, order["id"])
     assert [one["status"] for one in asked] == ["pending_approval", "withdrawn"]
 
     store.approve(asked[0]["id"])
-    expect(state).to_contain_text("The seller, to ship.", timeout=_PATIENCE)
+    expect(state).to_contain_text("Waiting for the seller to ship", timeout=_PATIENCE)
     assert page.locator("#actions").get_by_text("Cancel order").count() == 0
-    page.get_by_role("button", name="A part is shipped").click()
-    told(page, "It happened")
-    page.get_by_role("button", name="The rest is shipped").click()
+    page.get_by_role("button", name="Ship partially").click()
+    told(page, "Event simulated")
+    page.get_by_role("button", name="Ship the rest").click()
     expect(page.locator("#facts li .ident")).to_have_count(2)
-    page.get_by_role("button", name="It is received").click()
-    expect(state).to_contain_text("it was received")
+    page.get_by_role("button", name="Mark as received").click()
+    expect(state).to_contain_text("Waiting for the marketplace to complete it")
 
-    page.get_by_text("Ask for a refund").click()
-    page.get_by_label("For the goods (CNY)").fill("5")
+    page.get_by_text("Request refund").click()
+    page.get_by_label("Goods amount (CNY)").fill("5")
     page.get_by_label("Reason").fill(HOSTILE)
-    page.get_by_role("button", name="Ask for the refund").click()
-    told(page, "The refund was asked for")
+    page.get_by_role("button", name="Submit refund request").click()
+    told(page, "Refund requested")
     expect(page.locator("#facts")).to_contain_text(HOSTILE)
-    page.get_by_role("button", name="The seller agrees to the refund").click()
-    expect(state).to_contain_text("partly refunded", timeout=_PATIENCE)
-    expect(page.locator(".sums")).to_contain_text("Paid in the end")
+    page.get_by_role("button", name="Approve refund").click()
+    expect(state).to_contain_text("Partially refunded", timeout=_PATIENCE)
+    expect(page.locator(".sums")).to_contain_text("Net paid")
     assert desk.serious() == []
 
-    page.get_by_role("button", name="It is completed").click()
-    expect(state).to_contain_text("it is completed")
-    story = page.locator("#story")
+    page.get_by_role("button", name="Complete").click()
+    expect(state).to_contain_text("the order is completed")
+    timeline = page.locator("#timeline")
     for text in (
         "Order accepted",
         "Payment requested",
         "Payment request withdrawn",
         "Payment approved",
-        "Partly shipped",
-        "Refund asked for",
+        "Partially shipped",
+        "Refund requested",
     ):
-        expect(story.get_by_text(text, exact=True).first).to_be_visible()
+        expect(timeline.get_by_text(text, exact=True).first).to_be_visible()
     assert "owned" not in page.title()
     done = store.look(order["id"])
     amounts = ("goods_amount_cny", "freight_cny", "discount_cny", "total_amount_cny")
     for name in amounts:
-        expect(page.locator(".sums")).to_contain_text(f"¥{done[name]:,.2f}")
+        expect(page.locator(".sums")).to_contain_text(f"CNY {done[name]:,.2f}")
 
 
 def test_a_refund_is_refused_beside_its_field(desk: Visit, store: Store) -> None:
@@ -106,18 +106,18 @@ def test_a_refund_is_refused_beside_its_field(desk: Visit, store: Store) -> None
 
     for amount, said in (("a lot", "such as 12.50"), ("1.234", "such as 12.50"), ("99999", "left")):
         if not page.get_by_label("Reason").is_visible():
-            page.get_by_text("Ask for a refund").click()
-        page.get_by_label("For the goods (CNY)").fill(amount)
+            page.get_by_text("Request refund").click()
+        page.get_by_label("Goods amount (CNY)").fill(amount)
         page.get_by_label("Reason").fill("broken")
-        page.get_by_role("button", name="Ask for the refund").click()
+        page.get_by_role("button", name="Submit refund request").click()
         expect(page.locator("#error-amount_cny")).to_contain_text(said)
-        expect(page.get_by_label("For the goods (CNY)")).to_have_value(amount)
+        expect(page.get_by_label("Goods amount (CNY)")).to_have_value(amount)
         expect(page.get_by_label("Reason")).to_have_value("broken")
     assert desk.serious() == []
-    page.get_by_label("For the goods (CNY)").fill("")
+    page.get_by_label("Goods amount (CNY)").fill("")
     page.get_by_label("Reason").fill("   ")
-    page.get_by_role("button", name="Ask for the refund").click()
-    expect(page.locator("#error-reason")).to_have_text("Say why, in a few words.")
+    page.get_by_role("button", name="Submit refund request").click()
+    expect(page.locator("#error-reason")).to_have_text("Enter a reason.")
     assert store.look(order["id"])["refunds"] == []
 
 
@@ -128,7 +128,7 @@ def test_the_same_page_asks_once(store: Store, desk: Visit) -> None:
     where = f"/orders/{order['id']}"
     pages = Pages(store.api, store.buyer)
     desk.sign_in(store.buyer, then=where)
-    form = once(desk.page, "/refunds") | {"reason": "damaged", "amount_cny": "3"}
+    form = form_fields(desk.page, "/refunds") | {"reason": "damaged", "amount_cny": "3"}
 
     first = pages.client.post(f"{where}/refunds", data=form | {"csrf": pages.token})
     again = pages.client.post(f"{where}/refunds", data=form | {"csrf": pages.token})
@@ -137,7 +137,7 @@ def test_the_same_page_asks_once(store: Store, desk: Visit) -> None:
     )
 
     assert [one.status_code for one in (first, again, other)] == [303, 303, 303]
-    assert "had asked for something else already" in pages.get(where).text
+    assert "already sent a different request" in pages.get(where).text
     assert [one["amount_cny"] for one in store.look(order["id"])["refunds"]] == [3.0]
     pages.client.close()
 
@@ -148,7 +148,7 @@ def test_two_presses_of_a_button_request_one_payment(desk: Visit, store: Store) 
 
     desk.page.get_by_role("button", name="Request payment of").dblclick()
 
-    told(desk.page, "The payment was requested")
+    told(desk.page, "Payment requested")
     assert len(payments(store, order["id"])) == 1
 
 
@@ -159,17 +159,19 @@ def test_an_order_is_cancelled_after_a_question(desk: Visit, store: Store) -> No
 
     page.get_by_text("Cancel order", exact=True).click()
     assert store.stored(order["id"])["cancel_requested"] is False
-    page.get_by_role("button", name="Cancel this order").click()
+    page.get_by_role("button", name="Confirm cancellation").click()
 
     # A marketplace may take its time: until it says so, the order waits for that.
-    expect(page.locator("main .notice").first).to_contain_text("cancel")
+    expect(page.locator("main .notice").first).to_contain_text("Cancel")
     expect(page.get_by_text("Cancel order", exact=True)).to_have_count(0)
     store.until(order["id"], lambda one: one["status"] == "cancelled")
-    expect(page.locator("#state")).to_contain_text("Nothing: it is cancelled", timeout=_PATIENCE)
+    expect(page.locator("#state")).to_contain_text(
+        "None: the order is cancelled", timeout=_PATIENCE
+    )
     expect(page.locator("#actions").get_by_role("button")).to_have_count(0, timeout=_PATIENCE)
 
 
-def test_who_comes_too_late_is_told_in_plain_words(
+def test_who_comes_too_late_is_eventin_plain_words(
     open_desk: Callable[..., Visit], store: Store
 ) -> None:
     order = store.order()
@@ -179,14 +181,14 @@ def test_who_comes_too_late_is_told_in_plain_words(
 
     store.advance(order["id"], "price_changed", total_cny=77.7)
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "it is ¥77.70 now")
+    told(page, "The amount is now CNY 77.70")
     assert payments(store, order["id"]) == []
 
     page.get_by_text("Cancel order", exact=True).click()
     store.advance(order["id"], "paid")
-    page.get_by_role("button", name="Cancel this order").click()
-    told(page, "not possible any more: it is “paid” by now")
-    expect(page.locator("#state")).to_contain_text("without an approval here")
+    page.get_by_role("button", name="Confirm cancellation").click()
+    told(page, "Not possible: the status is now “Paid”")
+    expect(page.locator("#state")).to_contain_text("without an approval in Tradewind")
     assert store.look(order["id"])["status"] == "paid"
 
 
@@ -195,16 +197,16 @@ def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: Store) -> None:
     page = desk.page
     quiet.market.advance(order["order_id"], "pay")
     desk.sign_in(quiet.buyer, then=f"/orders/{order['id']}")
-    expect(page.locator("#state")).to_contain_text("waits for payment")
-    expect(page.locator(".age")).to_contain_text("as sandbox showed it")
+    expect(page.locator("#state")).to_contain_text("Awaiting payment")
+    expect(page.locator(".sync-state")).to_contain_text("Synced")
 
-    page.get_by_role("button", name="Refresh").click()
-    told(page, "The marketplace was asked")
-    expect(page.locator("#state")).to_contain_text("The seller, to ship.")
+    page.get_by_role("button", name="Sync now").click()
+    told(page, "Synced with the marketplace")
+    expect(page.locator("#state")).to_contain_text("Waiting for the seller to ship")
 
     quiet.market.fault("*", "http500")
-    page.get_by_role("button", name="Refresh").click()
-    told(page, "could not be asked in time")
+    page.get_by_role("button", name="Sync now").click()
+    told(page, "did not respond in time")
 
 
 def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> None:
@@ -224,13 +226,13 @@ def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> N
         receiver.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
         delivery = receiver.at("/good")[0].delivery
         desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
-        told_ = desk.page.locator(".told").first
+        event = desk.page.locator(".event-deliveries").first
 
-        expect(told_).to_contain_text("waiting for attempt 2", timeout=_PATIENCE)
-        expect(told_).to_contain_text("delivered", timeout=_PATIENCE)
-        link = told_.get_by_role("link", name=good["url"])
+        expect(event).to_contain_text("Attempt 2 scheduled", timeout=_PATIENCE)
+        expect(event).to_contain_text("Delivered", timeout=_PATIENCE)
+        link = event.get_by_role("link", name=good["url"])
         assert link.get_attribute("href") == f"/webhooks/{good['id']}/deliveries/{delivery}"
-        failed = told_.get_by_role("link", name=bad["url"]).get_attribute("href") or ""
+        failed = event.get_by_role("link", name=bad["url"]).get_attribute("href") or ""
         assert failed.startswith(f"/webhooks/{bad['id']}/deliveries/dlv_")
         assert desk.serious() == []
 
@@ -245,13 +247,13 @@ def test_a_split_order_and_a_failed_one(desk: Visit, store: Store) -> None:
 
     for part in split["platform_orders"]:
         expect(page.locator("#facts")).to_contain_text(part["order_id"])
-    page.get_by_text("Ask for a refund").click()
+    page.get_by_text("Request refund").click()
     page.get_by_label("Reason").fill("broken")
-    page.get_by_role("button", name="Ask for the refund").click()
+    page.get_by_role("button", name="Submit refund request").click()
     expect(page.locator("#error-order_id")).to_contain_text("Name one")
-    page.get_by_label("Which order there").select_option(split["platform_orders"][1]["order_id"])
-    page.get_by_role("button", name="Ask for the refund").click()
-    told(page, "The refund was asked for")
+    page.get_by_label("Marketplace order ID").select_option(split["platform_orders"][1]["order_id"])
+    page.get_by_role("button", name="Submit refund request").click()
+    told(page, "Refund requested")
 
     desk.open(f"/orders/{failing['id']}")
     expect(page.locator("#facts .bad")).to_be_visible()
@@ -266,13 +268,13 @@ def test_strangers_and_forged_forms_change_nothing(store: Store) -> None:
     stranger = Pages(store.api, store.api.person())
     mine = Pages(store.api, store.buyer)
     steps = ("refresh", "cancel", "payment", "payment/withdraw", "refunds", "advance")
-    form = {"once": "k", "reason": "r", "to": "paid", "amount_cny": "15.00"}
+    form = {"submit_token": "k", "reason": "r", "to": "paid", "amount_cny": "15.00"}
     fields = {
         "refresh": (),
-        "cancel": ("once",),
-        "payment": ("once", "amount_cny"),
-        "payment/withdraw": ("once",),
-        "refunds": ("once", "reason"),
+        "cancel": ("submit_token",),
+        "payment": ("submit_token", "amount_cny"),
+        "payment/withdraw": ("submit_token",),
+        "refunds": ("submit_token", "reason"),
         "advance": ("to",),
     }
 
@@ -301,7 +303,7 @@ def test_a_long_story_has_pages(desk: Visit, store: Store) -> None:
         store.request_payment(order["id"])
         store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
     desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
-    entries = desk.page.locator(".story > li")
+    entries = desk.page.locator(".order-timeline > li")
     expect(entries).to_have_count(30)
 
     desk.page.get_by_role("link", name="Next page").click()

@@ -35,39 +35,39 @@ def test_orders_are_filtered_and_found_by_any_id(desk: Visit, store: Store) -> N
     expect(rows.first).to_contain_text(paid["id"])
     assert desk.serious() == []
 
-    page.get_by_role("link", name="Wait for payment").click()
+    page.get_by_role("link", name="Awaiting payment").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text(waiting["id"])
     assert desk.path == "/orders?status=pending_payment"
 
     page.get_by_role("link", name="All", exact=True).click()
     page.get_by_text("More filters").click()
-    page.get_by_label("partly refunded").check()
-    page.get_by_label("paid", exact=True).nth(1).check()
+    page.get_by_label("Partially refunded").check()
+    page.get_by_label("Paid", exact=True).nth(1).check()
     page.get_by_label("Created from (UTC)").fill("2020-01-01T00:00")
     assert desk.serious() == []
     page.get_by_role("button", name="Filter").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text(paid["id"])
-    expect(page.get_by_label("partly refunded")).to_be_checked()
+    expect(page.get_by_label("Partially refunded")).to_be_checked()
     assert "payment_status=paid" in desk.path
     assert "created_after=2020-01-01T00%3A00" in desk.path
 
     for text in (waiting["id"], waiting["order_id"], waiting["external_id"]):
         desk.open("/orders")
-        page.get_by_label("Find an order").fill(f" {text} ")
-        page.get_by_label("Find an order").press("Enter")
+        page.get_by_label("Search orders").fill(f" {text} ")
+        page.get_by_label("Search orders").press("Enter")
         page.wait_for_url(f"**/orders/{waiting['id']}")
     expect(page.locator("dd", has_text=HOSTILE)).to_have_text(HOSTILE)
     desk.open("/orders")
-    page.get_by_label("Find an order").fill(number)
+    page.get_by_label("Search orders").fill(number)
     page.get_by_role("button", name="Filter").click()
     page.wait_for_url(f"**/orders/{paid['id']}")
 
     desk.open("/orders")
-    page.get_by_label("Find an order").fill("nothing has this id")
+    page.get_by_label("Search orders").fill("nothing has this id")
     page.get_by_role("button", name="Filter").click()
-    expect(page.get_by_role("heading", name="No such order")).to_be_visible()
+    expect(page.get_by_role("heading", name="No matching orders")).to_be_visible()
     assert desk.serious() == []
     assert "owned" not in page.title()
 
@@ -78,7 +78,7 @@ def test_a_wrong_filter_is_said_beside_it(desk: Visit, store: Store) -> None:
     assert desk.open("/orders?created_after=yesterday&status=paid") == 422
     expect(desk.page.get_by_label("Created from (UTC)")).to_have_value("yesterday")
     expect(desk.page.locator("#error-created_after")).to_contain_text("time")
-    expect(desk.page.get_by_label("paid", exact=True).first).to_be_checked()
+    expect(desk.page.get_by_label("Paid", exact=True).first).to_be_checked()
     assert desk.serious() == []
     assert desk.open("/orders?sort=price") == 422
     assert desk.open("/orders?cursor=none") == 400

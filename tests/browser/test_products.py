@@ -32,7 +32,7 @@ def test_products_are_searched_with_pictures_and_prices(shop: Visit, store: Stor
     page = shop.page
     shop.sign_in(store.buyer, then="/products")
     assert shop.serious() == []
-    page.get_by_label("Search for").fill("dress")
+    page.get_by_role("searchbox", name="Search", exact=True).fill("dress")
     page.get_by_label("Sort by").select_option("price_asc")
     page.get_by_role("button", name="Search").click()
 
@@ -42,30 +42,30 @@ def test_products_are_searched_with_pictures_and_prices(shop: Visit, store: Stor
     assert picture.get_attribute("referrerpolicy") == "no-referrer"
     assert picture.get_attribute("loading") == "lazy"
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth > 0)")
-    expect(offers.first).to_contain_text("¥")
+    expect(offers.first).to_contain_text("CNY")
     assert "sort=price_asc" in shop.path
     assert shop.serious() == []
 
     page.get_by_role("link", name="Next page").click()
     expect(page.get_by_text("page 2 of")).to_be_visible()
     assert "page=2" in shop.path
-    page.get_by_role("link", name="Page before").click()
+    page.get_by_role("link", name="Previous page").click()
     expect(page.get_by_text("page 1 of")).to_be_visible()
 
-    page.get_by_label("From ¥").fill("a few")
+    page.get_by_label("Minimum price (CNY)").fill("a few")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#error-min_price_cny")).to_contain_text("such as 128.5")
-    expect(page.get_by_label("From ¥")).to_have_value("a few")
+    expect(page.get_by_label("Minimum price (CNY)")).to_have_value("a few")
     assert shop.serious() == []
-    page.get_by_label("From ¥").fill("90")
-    page.get_by_label("To ¥").fill("80")
+    page.get_by_label("Minimum price (CNY)").fill("90")
+    page.get_by_label("Maximum price (CNY)").fill("80")
     page.get_by_role("button", name="Search").click()
-    expect(page.locator("#error-max_price_cny")).to_contain_text("below the lowest")
+    expect(page.locator("#error-max_price_cny")).to_contain_text("below the minimum")
 
-    page.get_by_label("From ¥").fill("999998")
-    page.get_by_label("To ¥").fill("999999")
+    page.get_by_label("Minimum price (CNY)").fill("999998")
+    page.get_by_label("Maximum price (CNY)").fill("999999")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
+    expect(page.get_by_role("heading", name="No products found")).to_be_visible()
 
 
 def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, store: Store) -> None:
@@ -76,7 +76,9 @@ def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, store: Store) -> 
 
     assert status >= 400
     expect(shop.page.get_by_role("alert")).to_be_visible()
-    expect(shop.page.get_by_label("Search for")).to_have_value("never-searched-before")
+    expect(shop.page.get_by_role("searchbox", name="Search", exact=True)).to_have_value(
+        "never-searched-before"
+    )
     assert shop.open("/products?q=x&platform=nowhere") == 422
     assert shop.open("/products?q=x&page=0") == 422
 
@@ -86,14 +88,14 @@ def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store)
     shop.sign_in(store.buyer, then=f"/products/sandbox/{PLAIN}")
     rows = page.get_by_role("region", name="Variants").locator("tbody tr")
     expect(rows).to_have_count(2)
-    link = page.get_by_role("link", name="Open at the marketplace")
+    link = page.get_by_role("link", name="Open at marketplace")
     assert link.get_attribute("href", timeout=1000).startswith("http")  # type: ignore[union-attr]
     assert link.get_attribute("rel") == "noreferrer noopener"
 
-    page.get_by_role("link", name=re.compile("^Choose")).first.click()
+    page.get_by_role("link", name=re.compile("^Select")).first.click()
     page.get_by_label("Quantity", exact=True).fill("3")
-    page.get_by_role("button", name="Write the lines").click()
-    chosen = page.locator("tr.chosen code").inner_text()
+    page.get_by_role("button", name="Generate code").click()
+    chosen = page.locator("tr.selected code").inner_text()
     assert f"sku={chosen}" in shop.path
     preview, order = page.locator("#order-it pre").all_inner_texts()
     assert shop.serious() == []
@@ -111,7 +113,7 @@ def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store)
 
     assert shop.open(f"/products/sandbox/{PLAIN}?quantity=many&sku=none") == 422
     expect(page.locator("#error-quantity")).to_contain_text("whole number")
-    expect(page.get_by_text("There is no such variant any more")).to_be_visible()
+    expect(page.get_by_text("This variant is no longer available")).to_be_visible()
     assert shop.serious() == []
 
 
@@ -120,8 +122,8 @@ def test_a_product_says_what_it_asks_for(shop: Visit, store: Store) -> None:
     shop.sign_in(store.buyer, then="/products/alibaba/900000000016")
     expect(page.get_by_label("Quantity", exact=True)).to_have_value("100")
     page.get_by_label("Quantity", exact=True).fill("5")
-    page.get_by_role("button", name="Write the lines").click()
-    expect(page.get_by_text("sells from 100 pieces on")).to_be_visible()
+    page.get_by_role("button", name="Generate code").click()
+    expect(page.get_by_text("minimum order is 100 units")).to_be_visible()
 
     shop.open(f"/products/taobao/{PLAIN}")
     expect(page.locator("#order-it pre").first).to_contain_text('"platform": "taobao"')

@@ -50,7 +50,7 @@ def test_a_payment_request_form_without_an_amount_requests_nothing(
 
     for amount in NO_AMOUNT:
         form = {} if amount is None else {"amount_cny": amount}
-        answer = pages.post(f"/orders/{order['id']}/payment", once="page-1", **form)
+        answer = pages.post(f"/orders/{order['id']}/payment", submit_token="page-1", **form)
 
         assert answer.status_code == 422, amount
     assert store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"] == []

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from tradewind.dashboard.shell.form_times import for_input, read_moment
+from tradewind.dashboard.shell.forms import read_time, time_input
 from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.advice import advice
+from tradewind.dashboard.webhooks.request_code import HeaderLine
 from tradewind.delivery.model import Cancelled
-from tradewind.delivery.wire import HeaderOut
 from tradewind.egress.result import Outcome
 from tradewind.errors import ValidationFailed
 
 NASTY = """{"a":"it's $(touch owned) `touch owned` \\\\ \\" ! 订单 %s \\n"}"""
 URL = "https://shop.example.com/hook?a=1&b='; touch owned; '"
 HEADERS = [
-    HeaderOut(name="Content-Type", value="application/json"),
-    HeaderOut(name="X-Service-Event", value="order.updated"),
-    HeaderOut(name="X-Service-Timestamp", value="1700000000"),
-    HeaderOut(name="X-Service-Signature", value="sha256=old"),
+    HeaderLine(name="Content-Type", value="application/json"),
+    HeaderLine(name="X-Service-Event", value="order.updated"),
+    HeaderLine(name="X-Service-Timestamp", value="1700000000"),
+    HeaderLine(name="X-Service-Signature", value="sha256=old"),
 ]
 # Stands in for curl, and says what it was given.
 CURL = '#!/bin/sh\nfor one in "$@"; do printf \'%s\\000\' "$one"; done\n'
@@ -38,7 +38,9 @@ def test_what_would_be_no_text_or_fill_megabytes_is_not_made_pretty(answer: str)
     assert request_code.pretty(answer) is None
 
 
-@pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.DELIVERED])
+@pytest.mark.parametrize(
+    "outcome", [outcome for outcome in Outcome if outcome is not Outcome.DELIVERED]
+)
 def test_something_can_be_done_about_every_outcome(outcome: Outcome) -> None:
     if outcome is Outcome.CANCELLED:
         assert all(advice(outcome, why, None) for why in Cancelled)
@@ -67,7 +69,7 @@ def test_advice_is_about_the_very_mistake(code: str, word: str) -> None:
     assert word in advice("tls_error", code, None)
 
 
-def given(script: str, folder: Path, **changes: str) -> list[str]:
+def curl_arguments(script: str, folder: Path, **changes: str) -> list[str]:
     """What curl is called with when the script is run."""
     curl = folder / "curl"
     curl.write_text(CURL)
@@ -86,9 +88,9 @@ def given(script: str, folder: Path, **changes: str) -> list[str]:
 
 
 def test_the_request_as_it_was_sent_is_the_same_to_the_letter(tmp_path: Path) -> None:
-    arguments = given(request_code.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
+    arguments = curl_arguments(request_code.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
 
-    sent = [part for one in HEADERS for part in ("-H", f"{one.name}: {one.value}")]
+    sent = [part for header in HEADERS for part in ("-H", f"{header.name}: {header.value}")]
     assert arguments == ["-X", "POST", URL, *sent, "--data-raw", NASTY]
 
 
@@ -97,9 +99,9 @@ def test_the_request_signed_anew_is_signed_right(tmp_path: Path) -> None:
     assert "sha256=old" not in script
     assert "whsec_…" in script
 
-    arguments = given(script, tmp_path, **{"whsec_…": "whsec_test"})
+    arguments = curl_arguments(script, tmp_path, **{"whsec_…": "whsec_test"})
 
-    lines = dict(one.split(": ", 1) for one in arguments if one.startswith("X-Service-"))
+    lines = dict(line.split(": ", 1) for line in arguments if line.startswith("X-Service-"))
     signed = f"{lines['X-Service-Timestamp']}.{NASTY}".encode()
     expected = hmac.new(b"whsec_test", signed, hashlib.sha256).hexdigest()
     assert lines["X-Service-Signature"] == f"sha256={expected}"
@@ -147,17 +149,17 @@ def test_json_is_set_apart_and_the_rest_is_left_alone(
     ],
 )
 def test_a_time_without_a_zone_is_utc(text: str, expected: datetime | None) -> None:
-    assert read_moment("since", text) == expected
+    assert read_time("since", text) == expected
 
 
 @pytest.mark.parametrize("text", ["yesterday", "0001-01-01T00:00", "9999-12-31T23:59:59-01:00"])
 def test_what_is_no_time_is_refused_and_kept_as_it_was_typed(text: str) -> None:
     with pytest.raises(ValidationFailed):
-        read_moment("since", text)
-    assert for_input(text) == (text, "text")
+        read_time("since", text)
+    assert time_input(text) == (text, "text")
 
 
 def test_a_field_shows_a_time_in_utc() -> None:
-    shown = for_input("2026-11-15T09:02:03+08:00")
+    shown = time_input("2026-11-15T09:02:03+08:00")
 
     assert shown == ("2026-11-15T01:02:03", "datetime-local")

@@ -51,30 +51,27 @@ def test_a_change_of_an_order_is_told_to_its_account_alone(store: Store) -> None
     buyer.client.close()
 
 
-def test_a_stream_does_not_hold_up_the_end_of_the_server(workshop: Workshop) -> None:
-    with workshop.serving(workers=1) as api, somebody(api) as pages, listening(pages) as events:
-        began = time.monotonic()
-        api.process.send_signal(signal.SIGTERM)
-        with suppress(httpx.RemoteProtocolError):  # it may close before it says that it will
-            assert list(events) == []
-        api.process.wait(20)
-        assert time.monotonic() - began < 5
+def test_the_oldest_stream_makes_room_and_none_holds_up_the_end_of_the_server(
+    workshop: Workshop,
+) -> None:
+    with workshop.serving(workers=1) as api, somebody(api) as pages:
+        with pages.client.stream("GET", "/live", timeout=10) as first:
+            lines = first.iter_lines()
+            next(lines)
+            request = pages.client.build_request("GET", "/live")
+            streams = [pages.client.send(request, stream=True) for _ in range(8)]
+            assert [stream.status_code for stream in streams] == [200] * 8
+            assert "event: change" not in list(lines), "it ends, in time"
+            for stream in streams:
+                stream.close()
 
-
-def test_the_oldest_stream_makes_room(workshop: Workshop) -> None:
-    with (
-        workshop.serving(workers=1) as api,
-        somebody(api) as pages,
-        pages.client.stream("GET", "/live", timeout=10) as first,
-    ):
-        lines = first.iter_lines()
-        next(lines)
-        request = pages.client.build_request("GET", "/live")
-        streams = [pages.client.send(request, stream=True) for _ in range(8)]
-        assert [one.status_code for one in streams] == [200] * 8
-        assert "event: change" not in list(lines), "it ends, in time"
-        for one in streams:
-            one.close()
+        with somebody(api) as last, listening(last) as events:
+            began = time.monotonic()
+            api.process.send_signal(signal.SIGTERM)
+            with suppress(httpx.RemoteProtocolError):  # it may close before it says that it will
+                assert list(events) == []
+            api.process.wait(20)
+            assert time.monotonic() - began < 5
 
 
 def test_a_stream_that_is_opened_anew_misses_nothing(store: Store) -> None:

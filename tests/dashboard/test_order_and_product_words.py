@@ -2,69 +2,83 @@
 
 import json
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import process_time
 from typing import Any
 
 import pytest
 
-from tradewind.dashboard.orders import routes as orders_routes
-from tradewind.dashboard.orders import timeline
+from tradewind.dashboard.orders.routes import OrdersPageQuery
+from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.products import routes as products_routes
-from tradewind.dashboard.products import views as product_words
-from tradewind.dashboard.shell import links
+from tradewind.dashboard.products import views as product_views
+from tradewind.dashboard.shell import urls
 from tradewind.dashboard.shell.render import environment
 from tradewind.errors import ValidationFailed
-from tradewind.orders.wire import ChangeOut
-from tradewind.products.wire import PriceRangeOut, ProductOut, SellerOut, SkuOut
+from tradewind.orders.model import Cause
+from tradewind.orders.sql_lists import OrderChange
+from tradewind.platforms.model import Offer, PriceRange, Product, Sku
+from tradewind.products.detail import ProductDetail
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
 
 
-def a_product(**more: Any) -> ProductOut:
-    values: dict[str, Any] = {
-        "id": "1",
-        "platform": "sandbox",
-        "title": "裙",
-        "title_translated": None,
-        "url": None,
-        "image_url": None,
-        "price_cny": 10.0,
-        "price_max_cny": None,
-        "min_order_quantity": None,
-        "sold": None,
-        "repurchase_rate": None,
-        "seller": SellerOut(id=None, name=None),
-        "skus": [],
-        "price_ranges": [],
-        "images": [],
-        "description": None,
-        "stock": None,
-        "shipping": {},
-    }
-    return ProductOut(**{**values, **more})
+def a_product(
+    *,
+    skus: Sequence[Sku] = (),
+    price_ranges: Sequence[PriceRange] = (),
+    shipping: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Product:
+    offer = Offer(
+        id="1",
+        title="裙",
+        title_translated=None,
+        url=None,
+        image_url=None,
+        price_fen=1000,
+        price_max_fen=None,
+        min_order_quantity=None,
+        sold=None,
+        repurchase_rate=None,
+        seller_id=None,
+        seller_name=None,
+    )
+    return Product(
+        offer=replace(offer, **more),
+        images=(),
+        description=None,
+        skus=skus,
+        price_ranges=price_ranges,
+        stock=None,
+        shipping=shipping or {},
+    )
 
 
-def change(cause: str = "sync", **changes: tuple[Any, Any]) -> ChangeOut:
-    told = {name: {"from": before, "to": after} for name, (before, after) in changes.items()}
-    at = "2026-11-15T01:02:03.004Z"
-    return ChangeOut(version=2, at=at, cause=cause, by=None, changes=told, events=[])
+def change(cause: str = "sync", **changes: tuple[Any, Any]) -> OrderChange:
+    stored = {name: {"from": before, "to": after} for name, (before, after) in changes.items()}
+    at = datetime(2026, 11, 15, 1, 2, 3, tzinfo=UTC)
+    return OrderChange(version=2, at=at, cause=Cause(cause), changes=stored, events=[])
 
 
 @pytest.mark.parametrize(
-    ("given", "title", "tone"),
+    ("timeline_change", "title", "tone"),
     [
         (change("accepted"), "Order accepted", "plain"),
-        (change("create", status=("creating", "create_failed")), "The marketplace refused", "bad"),
-        (change(status=("pending_payment", "paid")), "News from the marketplace: paid", "good"),
-        (change("cancel", cancel_requested=(False, True)), "Cancellation asked for", "plain"),
+        (change("create", status=("creating", "create_failed")), "Rejected by marketplace", "bad"),
+        (change(status=("pending_payment", "paid")), "Synced from marketplace: paid", "good"),
+        (change("cancel", cancel_requested=(False, True)), "Cancellation requested", "plain"),
         (change("cancel", status=("pending_payment", "cancelled")), "Cancelled", "plain"),
-        (change("refund_refused"), "The marketplace refused the refund", "bad"),
+        (change("refund_refused"), "Refund rejected by marketplace", "bad"),
         (change("something_new"), "Something new", "plain"),
     ],
 )
-def test_a_change_has_a_title_that_people_read(given: ChangeOut, title: str, tone: str) -> None:
-    entry = timeline.entry(given, [])
+def test_a_change_has_a_title_that_people_read(
+    timeline_change: OrderChange, title: str, tone: str
+) -> None:
+    entry = timeline_entry(timeline_change)
 
     assert entry.title.startswith(title)
     assert entry.tone == tone
@@ -73,7 +87,7 @@ def test_a_change_has_a_title_that_people_read(given: ChangeOut, title: str, ton
 def test_a_change_says_what_was_and_what_is() -> None:
     parcel = {"carrier": None, "tracking_number": "ZT1"}
     refund = {"id": "rfd_1", "amount_cny": 5.0, "freight_cny": 1.0, "status": "requested"}
-    lines = timeline.entry(
+    lines = timeline_entry(
         change(
             metadata=({}, {"a": "b"}),
             shipments=([], [parcel]),
@@ -81,16 +95,14 @@ def test_a_change_says_what_was_and_what_is() -> None:
             total_amount_cny=(None, 1234.5),
             status=("paid", "shipped"),
             failure=(None, {"code": "x", "message": HOSTILE}),
-        ),
-        [],
+        )
     ).lines
 
-    said = [line.text or f"{line.label}: {line.before} → {line.after}" for line in lines]
-    assert said == [
-        "Status: paid → shipped",
-        "Total: — → ¥1,234.50",
-        "Parcel: no carrier named, ZT1",
-        "Refund of ¥6.00: requested → succeeded",
+    assert [str(line) for line in lines] == [
+        "Status: Paid → Shipped",
+        "Total: CNY 1,234.50",
+        "Parcel: unknown carrier, ZT1",
+        "Refund of CNY 6.00: Requested → Succeeded",
         HOSTILE,
     ]
 
@@ -107,7 +119,7 @@ def test_a_change_says_what_was_and_what_is() -> None:
     ],
 )
 def test_a_description_is_read_as_text(html: str | None, text: str) -> None:
-    assert product_words.as_text(html) == text
+    assert product_views.plain_text(html) == text
 
 
 @pytest.mark.parametrize(
@@ -126,15 +138,17 @@ def test_a_description_is_read_as_text(html: str | None, text: str) -> None:
 def test_a_description_that_is_made_to_be_slow_is_read_at_once(html: str) -> None:
     began = process_time()
 
-    product_words.as_text(html)
+    product_views.plain_text(html)
 
     assert process_time() - began < 0.5
 
 
 def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
-    product = a_product(id=HOSTILE)
+    product = ProductDetail("sandbox", a_product(id=HOSTILE))
 
-    line = product_words.curl("https://a.example", "/v1/orders", product, HOSTILE, 2, "key-1")
+    line = product_views.curl_command(
+        "https://a.example", "/v1/orders", product, HOSTILE, 2, "key-1"
+    )
 
     words = [word for word in shlex.split(line) if word != "\n"]
     assert words[0] == "curl"
@@ -146,49 +160,50 @@ def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
 
 def test_the_price_of_a_piece_follows_the_quantity() -> None:
     ranges = [
-        PriceRangeOut(min_quantity=2, price_cny=9.0),
-        PriceRangeOut(min_quantity=10, price_cny=8.0),
+        PriceRange(min_quantity=2, price_fen=900),
+        PriceRange(min_quantity=10, price_fen=800),
     ]
-    sku = SkuOut(id="s", attributes={}, price_cny=11.0, stock=None, image_url=None)
+    sku = Sku(id="s", attributes={}, price_fen=1100, stock=None, image_url=None)
     product = a_product(skus=[sku], price_ranges=ranges)
 
-    found = [product_words.unit_price(product, "s", quantity) for quantity in (1, 2, 9, 10, 99)]
+    found = [product_views.unit_price(product, "s", quantity) for quantity in (1, 2, 9, 10, 99)]
 
-    assert found == [11.0, 9.0, 9.0, 8.0, 8.0]
-    assert product_words.unit_price(a_product(), None, 1) == 10.0
+    assert found == [1100, 900, 900, 800, 800]
+    assert product_views.unit_price(a_product(), None, 1) == 1000
 
 
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "//a.example", "/a", "", None, "http://["]
 )
 def test_only_the_web_is_led_to(url: str | None) -> None:
-    assert links.web_link(url) is None
-    assert links.picture(url, ["https://img.example"]) is None
+    assert urls.web_link(url) is None
+    assert urls.image_url(url, ["https://img.example"]) is None
 
 
 def test_a_picture_is_shown_from_its_marketplace_alone() -> None:
     origins = ["https://img.example"]
 
-    assert links.web_link("https://a.example/b") == "https://a.example/b"
-    assert links.picture("https://img.example/1.jpg", origins) == "https://img.example/1.jpg"
-    assert links.picture("https://img.example.evil/1.jpg", origins) is None
-    assert links.picture("https://img.example@evil/1.jpg", origins) is None
+    assert urls.web_link("https://a.example/b") == "https://a.example/b"
+    assert urls.image_url("https://img.example/1.jpg", origins) == "https://img.example/1.jpg"
+    assert urls.image_url("https://img.example.evil/1.jpg", origins) is None
+    assert urls.image_url("https://img.example@evil/1.jpg", origins) is None
 
 
-def test_a_time_without_a_zone_is_in_utc() -> None:
-    assert orders_routes.in_utc("2026-11-15T01:02") == "2026-11-15T01:02:00Z"
-    assert orders_routes.in_utc("2026-11-15T01:02:03+02:00") == "2026-11-15T01:02:03+02:00"
-    assert orders_routes.in_utc("soon") == "soon"
-    assert orders_routes.as_typed("2026-11-15T01:02:03+02:00") == "2026-11-14T23:02"
-    assert orders_routes.as_typed("soon") == ""
-    assert datetime.fromisoformat(orders_routes.in_utc("2026-11-15")).tzinfo == UTC
+def test_the_times_of_the_order_filters_are_in_utc() -> None:
+    query = OrdersPageQuery(
+        created_after="2026-11-15T01:02", updated_before="2026-11-15T01:02+02:00"
+    )
+
+    filters = query.as_api_query()
+
+    assert filters.created_after == datetime(2026, 11, 15, 1, 2, tzinfo=UTC)
+    assert filters.updated_before == datetime(2026, 11, 14, 23, 2, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon"])
 def test_a_time_that_leaves_the_calendar_is_refused(text: str) -> None:
     with pytest.raises(ValidationFailed):
-        orders_routes.OrdersPageQuery(created_after=text).wanted()
-    assert orders_routes.as_typed(text) == ""
+        OrdersPageQuery(created_after=text).as_api_query()
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "1000001", "9" * 5000, "²"])
@@ -197,42 +212,45 @@ def test_what_is_no_quantity_is_none(text: str) -> None:
 
 
 def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
-    sku = SkuOut(
-        id=HOSTILE, attributes={HOSTILE: HOSTILE}, price_cny=None, stock=0, image_url="javascript:1"
+    sku = Sku(
+        id=HOSTILE, attributes={HOSTILE: HOSTILE}, price_fen=None, stock=0, image_url="javascript:1"
     )
     product = a_product(
         title=HOSTILE,
         title_translated=HOSTILE * 20,
-        seller=SellerOut(id=HOSTILE, name=HOSTILE),
+        seller_id=HOSTILE,
+        seller_name=HOSTILE,
         skus=[sku],
         shipping={HOSTILE: HOSTILE},
     )
     shown = (
         environment(lambda name: name)
-        .get_template("product.html")
+        .get_template("products/product.html")
         .render(
             me=None,
             sections=(),
             csrf_token="",
             flash=None,
             path="/",
-            here="/",
+            current_url="/",
             public_url="",
             product=product,
-            pictures=[],
-            picture=lambda url: links.picture(url, []),
-            description=product_words.as_text(f"<p>{HOSTILE}</p> &lt;script&gt;"),
-            shipping=[(products_routes.label_of(HOSTILE), HOSTILE)],
-            link=links.web_link("javascript:alert(1)"),
+            offer=product.offer,
+            platform="sandbox",
+            gallery=[],
+            image=lambda url: urls.image_url(url, []),
+            description=product_views.plain_text(f"<p>{HOSTILE}</p> &lt;script&gt;"),
+            shipping=[(products_routes.field_label(HOSTILE), HOSTILE)],
+            link=urls.web_link("javascript:alert(1)"),
             sku=HOSTILE,
             quantity=1,
-            typed="1",
-            least=1,
-            each=None,
+            quantity_text="1",
+            minimum=1,
+            price_fen=None,
             errors={},
             preview=HOSTILE,
             order=HOSTILE,
-            here_path=products_routes.product_path("sandbox", HOSTILE),
+            product_url=products_routes.product_path("sandbox", HOSTILE),
             sku_name=products_routes.sku_name,
         )
     )

@@ -1,19 +1,20 @@
 """The overview's figures: counted from hours, never from the log of attempts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 
 from tradewind import ids
-from tradewind.dashboard.account.user_agents import in_words
-from tradewind.dashboard.overview import queries as sql_overview
-from tradewind.dashboard.overview import views as overview
+from tradewind.dashboard.account.views import user_agent_name
+from tradewind.dashboard.overview import queries, views
+from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
 from tradewind.storage.pool import Database
 
-DAY, WEEK = overview.SPANS
+DAY, WEEK = views.RANGES
 
 
 async def a_hook(db: Database, account_id: UUID) -> UUID:
@@ -66,32 +67,32 @@ async def test_attempts_are_added_up_by_time_and_outcome(db: Database, account: 
         await an_hour(db, hook, 24, [100])
     await an_hour(db, await a_hook(db, await an_account(db)), 0, [1000])
 
-    rows = await sql_overview.count_attempts(db, account, hours=DAY.hours, step=DAY.step)
-    found = overview.deliveries(rows, DAY)
+    rows = await queries.count_attempts(db, account, hours=DAY.hours, step=DAY.step)
+    found = views.attempt_figures(rows, DAY)
 
     assert len(rows) == 24
-    assert list(rows[-1]["outcomes"]) == [10, 2]
-    assert list(rows[0]["outcomes"]) == [2]
+    assert list(rows[-1].outcomes) == [10, 2]
+    assert list(rows[0].outcomes) == [2]
     assert (found.attempts, found.delivered) == (14, 12)
     assert found.failures == [(Outcome.HTTP_ERROR, 2)]
     assert (found.p50_ms, found.p99_ms) == (4, 4)
     assert found.rows[0][1] == [10, 2, 0, 0, 12]
 
-    week = await sql_overview.count_attempts(db, account, hours=WEEK.hours, step=WEEK.step)
+    week = await queries.count_attempts(db, account, hours=WEEK.hours, step=WEEK.step)
     assert len(week) == 28
-    assert overview.deliveries(week, WEEK).attempts == 214
+    assert views.attempt_figures(week, WEEK).attempts == 214
 
 
 async def test_nothing_needs_the_log_of_attempts(db: Database, account: UUID) -> None:
     await db.execute("DROP TABLE delivery_attempt")
     await a_hook(db, account)
 
-    await sql_overview.count_attempts(db, account, hours=WEEK.hours, step=WEEK.step)
-    await sql_overview.count_receivers(db)
-    await sql_overview.find_steps(db, account)
+    await queries.count_attempts(db, account, hours=WEEK.hours, step=WEEK.step)
+    await queries.count_webhooks(db)
+    await queries.find_completed_steps(db, account)
 
-    assert await sql_overview.count_pending(db, account, most=10) == (0, None)
-    assert await sql_overview.count_orders(db, account, ["paid"], most=10) == {"paid": 0}
+    assert await queries.count_pending(db, account, most=10) == (0, None)
+    assert await queries.count_orders(db, account, ["paid"], most=10) == {"paid": 0}
 
 
 async def test_what_waits_is_counted_so_far_and_no_further(db: Database, account: UUID) -> None:
@@ -108,7 +109,7 @@ async def test_what_waits_is_counted_so_far_and_no_further(db: Database, account
         hook,
     )
 
-    pending, oldest = await sql_overview.count_pending(db, account, most=50)
+    pending, oldest = await queries.count_pending(db, account, most=50)
 
     assert pending == 50
     assert oldest is not None
@@ -116,27 +117,19 @@ async def test_what_waits_is_counted_so_far_and_no_further(db: Database, account
 
 
 def test_every_outcome_has_a_colour() -> None:
-    rows = [
-        {
-            "begins": datetime(2026, 11, 15, tzinfo=UTC),
-            "outcomes": [1] * len(COUNTED),
-            "buckets": [],
-        }
-    ]
+    rows = [AttemptCounts(datetime(2026, 11, 15, tzinfo=UTC), [1] * len(COUNTED), [])]
 
-    found = overview.deliveries(rows, DAY)
+    found = views.attempt_figures(rows, DAY)
 
-    assert found.attempts == len(COUNTED) == sum(one.values[0] for one in found.series)
+    assert found.attempts == len(COUNTED) == sum(series.values[0] for series in found.series)
     assert found.success_rate == 1 / len(COUNTED)
 
 
 def test_nothing_at_all_is_no_rate() -> None:
     at = datetime(2026, 11, 15, tzinfo=UTC)
-    rows = [
-        {"begins": at + n * timedelta(hours=1), "outcomes": [], "buckets": []} for n in range(24)
-    ]
+    rows = [AttemptCounts(at + n * timedelta(hours=1), [], []) for n in range(24)]
 
-    found = overview.deliveries(rows, DAY)
+    found = views.attempt_figures(rows, DAY)
 
     assert (found.attempts, found.success_rate, found.p50_ms) == (0, None, None)
     assert found.failures == []
@@ -144,17 +137,17 @@ def test_nothing_at_all_is_no_rate() -> None:
 
 def test_steps_go_when_all_are_done() -> None:
     names = ("has_key", "used_key", "subscribed", "delivered", "ordered", "approved")
-    done = dict.fromkeys(names, True)
+    done = CompletedSteps(**dict.fromkeys(names, True))
 
-    assert overview.first_steps(done) == ()
+    assert views.getting_started(done) == ()
     for name in names:
-        steps = overview.first_steps({**done, name: False})
+        steps = views.getting_started(replace(done, **{name: False}))
         assert [step.done for step in steps].count(False) == 1
 
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0"), (10_000, "10,000"), (10_001, "10,000+")])
 def test_a_count_says_where_it_ended(number: int, said: str) -> None:
-    assert overview.counted(number) == said
+    assert views.limited_count(number) == said
 
 
 @pytest.mark.parametrize(
@@ -202,4 +195,4 @@ def test_a_count_says_where_it_ended(number: int, said: str) -> None:
     ],
 )
 def test_a_browser_is_told_in_words(user_agent: str, said: str) -> None:
-    assert in_words(user_agent) == said
+    assert user_agent_name(user_agent) == said

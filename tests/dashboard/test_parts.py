@@ -9,7 +9,7 @@ import pytest
 from tradewind import ids
 from tradewind.dashboard.shell import charts, render
 from tradewind.dashboard.shell.charts import Series
-from tradewind.dashboard.shell.flash import Shown
+from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.static_files import Static
 
 MOMENT = datetime(2026, 11, 15, 1, 2, 3, 4000, UTC)
@@ -20,7 +20,8 @@ TIME = '<time datetime="2026-11-15T01:02:03.004Z" title="2026-11-15 01:02:03 UTC
 def rendered(source: str, **context: Any) -> str:
     environment = render.environment(Static().url)
     template = environment.from_string(
-        '{% import "parts.html" as p with context %}' + source, globals={"csrf_token": "token"}
+        '{% import "shell/parts.html" as p with context %}' + source,
+        globals={"csrf_token": "token"},
     )
     return template.render(csrf_token="token", **context)
 
@@ -28,17 +29,16 @@ def rendered(source: str, **context: Any) -> str:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ('{{ p.badge("http_error") }}', '<span class="badge badge-bad">error answer</span>'),
+        ('{{ p.badge("http_error") }}', '<span class="badge badge-bad">HTTP error</span>'),
         ('{{ p.badge("paid", "done") }}', '<span class="badge badge-good">done</span>'),
         ("{{ p.when(moment) }}", TIME),
         ("{{ p.ago(moment) }}", '<time class="ago" datetime="2026-11-15T01:02:03.004Z"'),
         ("{{ p.when(none) }}", "—"),
-        ("{{ p.money(123456789) }}", "¥1,234,567.89"),
-        ("{{ p.yuan(0.5) }}", "¥0.50"),
+        ("{{ p.money(123456789) }}", "CNY 1,234,567.89"),
         ("{{ p.csrf() }}", '<input type="hidden" name="csrf" value="token">'),
         ('{{ p.ident("ORD1", "/orders/ORD1") }}', 'data-copy="ORD1"'),
         ('{{ p.notice("No", "bad") }}', 'role="alert"'),
-        ('{{ p.complaint({"": "No."}) }}', "No."),
+        ('{{ p.form_error({"": "No."}) }}', "No."),
         ('{{ p.empty("None", "Make one", "/new", "New") }}', 'href="/new"'),
         ('{{ p.pager("/x?cursor=1") }}', 'rel="next"'),
         ('{{ p.kv([("Name", none), ("Id", p.ident("x"))]) }}', '<dd><span class="ident">'),
@@ -49,7 +49,8 @@ def rendered(source: str, **context: Any) -> str:
         ('{% call p.table("T", ["A", ("B", "num")], id="t") %}<tr></tr>{% endcall %}', "data-live"),
         ('{% call p.filters("/x", reset="/x") %}<i></i>{% endcall %}', 'method="get"'),
         ('{{ p.steps([{"done": true, "title": "T", "text": "t", "href": "/"}]) }}', "Done:"),
-        ('{{ p.timeline([{"at": moment, "title": "T", "detail": "", "tone": ""}]) }}', TIME),
+        ("{{ p.clock(moment) }}", '<time class="clock" datetime="2026-11-15T01:02:03.004Z"'),
+        ('{{ p.select_all("resend") }}', 'data-select-all="resend"'),
         ('{% call p.stats() %}{{ p.stat("A", 1, "b", "bad") }}{% endcall %}', "stat-bad"),
         ("{{ p.shown_once(secret) }}", 'data-copy="tw_1"'),
         ("{% call p.shown_once(secret) %}curl{% endcall %}", "curl"),
@@ -57,7 +58,7 @@ def rendered(source: str, **context: Any) -> str:
     ],
 )
 def test_a_part_says_what_it_should(source: str, expected: str) -> None:
-    secret = Shown("api_key", "tw_1")
+    secret = FlashSecret("api_key", "tw_1")
 
     assert expected in rendered(source, moment=MOMENT, secret=secret)
 
@@ -156,6 +157,6 @@ def test_a_cell_says_which_column_it_stands_in() -> None:
 
 
 def test_a_moment_in_a_sentence_is_said_in_the_zone_of_the_reader() -> None:
-    html = rendered("{{ said | timed }}", said="<b> due at 2026-11-15T01:02:03.004Z.")
+    html = rendered("{{ said | mark_times }}", said="<b> due at 2026-11-15T01:02:03.004Z.")
     assert html.startswith("&lt;b&gt; due at <time ")
     assert 'datetime="2026-11-15T01:02:03.004Z"' in html

@@ -1,4 +1,4 @@
-"""The dashboard's decisions: flash, charts, words, forms, navigation, tokens."""
+"""The dashboard's decisions: flash, charts, labels, forms, navigation, tokens."""
 
 import re
 from uuid import UUID
@@ -6,11 +6,18 @@ from uuid import UUID
 import pytest
 
 from tradewind.auth.model import Role
-from tradewind.dashboard.shell import charts, flash, forms, labels
+from tradewind.dashboard.shell import charts, forms, labels, urls
 from tradewind.dashboard.shell.charts import Series
-from tradewind.dashboard.shell.flash import Flash, Shown
 from tradewind.dashboard.shell.navigation import sidebar
-from tradewind.dashboard.shell.session import Sessions, csrf_token, is_csrf_token
+from tradewind.dashboard.shell.session import (
+    Flash,
+    FlashSecret,
+    Sessions,
+    csrf_token,
+    is_csrf_token,
+    read_flash,
+    write_flash,
+)
 from tradewind.dashboard.shell.static_files import Static
 from tradewind.egress.result import Outcome
 from tradewind.errors import Conflict, ValidationFailed
@@ -23,21 +30,21 @@ MINE, OTHER = UUID(int=1), UUID(int=2)
 
 
 def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> None:
-    told = Flash("Made.", "good", Shown("api_key", "tw_secret", subject="key_1"))
+    told = Flash("Made.", "good", FlashSecret("api_key", "tw_secret", subject="key_1"))
 
-    cookie = flash.write(keyring, MINE, told)
+    cookie = write_flash(keyring, MINE, told)
 
     assert re.fullmatch(r"[A-Za-z0-9_-]+", cookie)
     assert "tw_secret" not in cookie
-    assert flash.read(keyring, MINE, cookie) == told
-    assert flash.read(keyring, OTHER, cookie) is None
-    assert flash.read(keyring, MINE, cookie[:-2] + "AA") is None
+    assert read_flash(keyring, MINE, cookie) == told
+    assert read_flash(keyring, OTHER, cookie) is None
+    assert read_flash(keyring, MINE, cookie[:-2] + "AA") is None
 
 
 def test_a_flash_fits_into_a_cookie_whatever_it_says(keyring: Keyring) -> None:
-    cookie = flash.write(keyring, MINE, Flash("单" * 5000))
+    cookie = write_flash(keyring, MINE, Flash("单" * 5000))
 
-    told = flash.read(keyring, MINE, cookie)
+    told = read_flash(keyring, MINE, cookie)
     assert len(cookie) < 4000
     assert told is not None
     assert told.text == "单" * 500 + "…"
@@ -45,7 +52,7 @@ def test_a_flash_fits_into_a_cookie_whatever_it_says(keyring: Keyring) -> None:
 
 @pytest.mark.parametrize("value", ["", "x", "ä", "%%%", "AAAA", "A" * 400])
 def test_what_is_no_flash_is_none(keyring: Keyring, value: str) -> None:
-    assert flash.read(keyring, MINE, value) is None
+    assert read_flash(keyring, MINE, value) is None
 
 
 def test_a_token_is_of_one_session_and_one_secret() -> None:
@@ -76,22 +83,21 @@ def test_bars_stand_on_each_other_and_reach_what_they_count() -> None:
 def test_a_chart_can_be_made_of_anything(values: list[float]) -> None:
     labels = [str(at) for at in range(len(values))]
 
-    charts.stacked_bars(labels, [Series("a", "plain", values)], title="t", desc="")
-    line = charts.sparkline(values, title="t")
+    svg = charts.stacked_bars(labels, [Series("a", "plain", values)], title="t", desc="")
 
-    assert "nan" not in line
-    assert line.count(",") == len(values)
+    assert "nan" not in svg
+    assert svg.count("<g>") == len(values)
 
 
 @pytest.mark.parametrize("code", [*OrderStatus, *PaymentStatus, *Outcome])
 def test_every_status_reads_as_words(code: str) -> None:
-    assert "_" not in labels.word(code)
-    assert labels.word(code) != "—"
+    assert "_" not in labels.label(code)
+    assert labels.label(code) != "—"
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_every_outcome_of_an_attempt_is_explained(outcome: Outcome) -> None:
-    assert labels.explained(outcome).endswith(".")
+    assert labels.explanation(outcome).endswith(".")
     if outcome not in (Outcome.DELIVERED, Outcome.UNKNOWN, Outcome.CANCELLED):
         assert labels.tone(outcome) == "bad"
 
@@ -105,7 +111,7 @@ def test_an_error_is_said_at_the_field_it_is_about() -> None:
 
 @pytest.mark.parametrize("path", ["/", "/orders", "/orders?q=a%20b&c=d", "/a//b", "/x#y"])
 def test_a_path_of_ours_is_gone_to(path: str) -> None:
-    assert forms.local_path(path) == path
+    assert urls.local_path(path) == path
 
 
 @pytest.mark.parametrize(
@@ -114,13 +120,13 @@ def test_a_path_of_ours_is_gone_to(path: str) -> None:
      "/\t/x", "//[", "http://[", "/ä", "/sign-in", "/sign-out?x", "/live", "/" + "x" * 3000],
 )  # fmt: skip
 def test_anything_else_is_not(path: str | None) -> None:
-    assert forms.local_path(path) == "/"
+    assert urls.local_path(path) == "/"
 
 
 def test_the_sidebar_has_what_one_may_open() -> None:
     def hrefs(*roles: str) -> list[str]:
         shown = sidebar(frozenset(roles), "/orders/1")
-        return [place.href for section in shown for place in section.places]
+        return [link.href for section in shown for link in section.links]
 
     assert hrefs() == ["/", "/products", "/keys"]
     assert hrefs(Role.BUYER) == ["/", "/orders", "/products", "/webhooks", "/keys"]
@@ -134,7 +140,12 @@ def test_the_sidebar_has_what_one_may_open() -> None:
         "/platforms",
         "/audit",
     ]
-    here = [p.href for s in sidebar(frozenset(Role), "/orders/1") for p in s.places if p.is_here]
+    here = [
+        link.href
+        for section in sidebar(frozenset(Role), "/orders/1")
+        for link in section.links
+        if link.is_current
+    ]
     assert here == ["/orders"]
 
 

@@ -1,4 +1,4 @@
-"""The dashboard without a browser: what a browser would send, and what no browser shows."""
+"""The dashboard without a browser: the requests that a browser would send."""
 
 import re
 from typing import Any
@@ -11,25 +11,25 @@ COOKIE = "tradewind_session"
 
 
 class Pages:
-    """Somebody who is signed in. Redirects are told, not followed."""
+    """Somebody who is signed in. Redirects are returned, not followed."""
 
     def __init__(self, api: Server, person: Person) -> None:
         self.client = httpx.Client(base_url=api.url, timeout=10)
-        answer = self.client.post(
+        response = self.client.post(
             "/sign-in", data={"email": person.email, "password": person.password}
         )
-        assert answer.status_code == 303, answer.text
+        assert response.status_code == 303, response.text
         api.workshop.secrets.add(self.client.cookies[COOKIE])
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.client.get(path, **options)
 
     def post(self, path: str, **form: Any) -> httpx.Response:
-        """Send a form as one of our pages would, with the token of the session."""
+        """Send a form as a page would, with the CSRF token of the session."""
         return self.client.post(path, data={"csrf": self.token, **form})
 
     @property
     def token(self) -> str:
-        found = re.search(r'name="csrf" value="([^"]+)"', self.get("/").text)
-        assert found
-        return found[1]
+        match = re.search(r'name="csrf" value="([^"]+)"', self.get("/").text)
+        assert match
+        return match[1]

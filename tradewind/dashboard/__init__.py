@@ -1,13 +1,14 @@
-"""The dashboard: the same use cases as the API, as pages for people.
+"""The dashboard: the use cases of the API as pages for people.
 
-A page is an endpoint of a `Routes("…", tag="Dashboard", hidden=True, pages=True)` in a
-`…_routes.py` of its own, listed in `pages.py`. Its caller (`Caller`, `Buyer`, `Approver`,
-`Operator`) comes from the session cookie. A GET answers `renderer.page(template, request, me,
-…)`; a POST takes a struct that derives from `web.site.Form`, calls one use case and answers
-`renderer.to(me, "/where", …)`, so that reloading never repeats it. What can be wrong with a form
-is caught and shown again with `errors=forms.errors_of(refusal)`; every other refusal finds its
-own way to a page.
+Every area has a folder with `routes` (URL, caller, one use case, page or redirect), `queries` (the
+SQL of its pages, which returns typed values), `views` (pure: what the template shows) and its own
+`templates/`. The caller (`Caller`, `Buyer`, `Approver`, `Operator`) comes from the session cookie.
 
-A template extends `layout.html` and imports `parts.html` with context; nothing in it has a style
-attribute or a script of its own: the content security policy would not let it.
+A GET returns `renderer.page("area/template.html", request, caller, …)`. A POST takes a struct that
+derives from `web.site.Form`, calls one use case and returns `renderer.redirect(caller, path, …)`,
+so that reloading does not repeat it. Errors of a form are shown in the form, by field
+(`forms.errors_of(error)`); every other error becomes an error page.
+
+A template extends `shell/layout.html` and imports `shell/parts.html` with context. It has no inline
+style or script: the content security policy forbids both.
 """

@@ -1,1 +1,1 @@
-"""Pages about logging in and one's own account."""
+"""Pages about signing in and the own account."""

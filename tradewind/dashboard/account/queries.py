@@ -1,29 +1,38 @@
-"""The statements of the account page: what its plan allows, and what is used of it."""
+"""The statement of the account page: the usage of the plan's limits."""
 
+from dataclasses import dataclass
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.storage.pool import Database
 
 
-async def find_use(db: Database, account_id: UUID) -> asyncpg.Record | None:
-    """How many keys and webhooks an account has, and how much of its rate budget is owed.
+@dataclass(frozen=True, slots=True)
+class PlanUsage:
+    """What an account uses of its plan.
 
-    `debt` is in microseconds, as budgets are counted: the time until all of it is back.
+    `rate_debt` is in microseconds, as budgets are: the time until the whole burst is available.
     """
-    return await db.fetchrow(
+
+    api_keys: int
+    webhooks: int
+    rate_debt: int
+
+
+async def find_plan_usage(db: Database, account_id: UUID) -> PlanUsage:
+    row = await db.fetchrow(
         """
         SELECT (SELECT count(*)
                   FROM api_key
-                 WHERE account_id = $1 AND revoked_at IS NULL) AS keys,
+                 WHERE account_id = $1 AND revoked_at IS NULL) AS api_keys,
                (SELECT count(*)
                   FROM webhook_subscription
                  WHERE account_id = $1) AS webhooks,
                coalesce((SELECT greatest(0, b.spent_until
                                          - (extract(epoch FROM tradewind_now()) * 1000000)::bigint)
                            FROM rate_budget AS b
-                          WHERE b.subject = 'account:' || $1::uuid), 0)::bigint AS debt
+                          WHERE b.subject = 'account:' || $1::uuid), 0)::bigint AS rate_debt
         """,
         account_id,
     )
+    assert row is not None  # noqa: S101 - a SELECT without FROM has one row
+    return PlanUsage(**row)

@@ -1,7 +1,6 @@
-"""One's own account, in a browser: plan and use, sessions, and the password."""
+"""The account page: profile, plan and usage, sessions, and the password."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
@@ -13,11 +12,12 @@ from tradewind.auth import sessions, sql_sessions
 from tradewind.auth.api_keys.issue import MOST_KEYS
 from tradewind.auth.errors import AccountLocked, TooManyLogins, TooManyPasswords
 from tradewind.auth.passwords import MINIMUM, Passwords
-from tradewind.dashboard.account import queries as sql_account
-from tradewind.dashboard.account import user_agents
+from tradewind.dashboard.account import queries
+from tradewind.dashboard.account.views import user_agent_name
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions
+from tradewind.dashboard.shell.urls import first_page, next_page
 from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -39,7 +39,7 @@ _LIST = "own sessions"
 
 
 class AccountQuery(Input):
-    """Which sessions to show."""
+    """The position in the list of sessions."""
 
     cursor: str | None = None
 
@@ -58,11 +58,11 @@ async def show_account(
     caller: Caller,
     query: AccountQuery,
     db: Database,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
 ) -> Response:
-    """Who one is here, what the plan allows, and where one is signed in."""
-    return await _page(db, door, renderer, request, caller, query)
+    """Show the profile, the usage of the plan, and the open sessions."""
+    return await _page(db, url_policy, renderer, request, caller, query)
 
 
 @routes.post("/password", media_type="text/html")
@@ -73,27 +73,27 @@ async def change_own_password(
     db: Database,
     keyring: Keyring,
     passwords: Passwords,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
     cookies: Sessions,
 ) -> Response:
-    """Change the password. Every session ends, this one included, as with the API."""
+    """Change the password. Every session ends, including this one, as with the API."""
     try:
-        wanted = inputs.read_values(
+        passwords_sent = inputs.read_values(
             PasswordIn, current_password=body.current_password, new_password=body.new_password
         )
-        _check_again(body)
+        _check_repetition(body)
         await change_password.change_password(
             db,
             keyring,
             passwords,
             Actor.of(caller, request),
             caller,
-            current=wanted.current_password,
-            new=wanted.new_password,
+            current=passwords_sent.current_password,
+            new=passwords_sent.new_password,
         )
-    except (ValidationFailed, AccountLocked, TooManyPasswords, TooManyLogins) as refusal:
-        return await _page(db, door, renderer, request, caller, AccountQuery(), refusal=refusal)
+    except (ValidationFailed, AccountLocked, TooManyPasswords, TooManyLogins) as error:
+        return await _page(db, url_policy, renderer, request, caller, AccountQuery(), error=error)
     return _signed_out(cookies, "/sign-in?changed=true")
 
 
@@ -107,37 +107,37 @@ async def end_session(
     renderer: Renderer,
     cookies: Sessions,
 ) -> Response:
-    """End one of one's sessions, on every process; one's present one is a way to sign out."""
+    """End a session of the account, for every process; the current one signs out."""
     await sessions.end_session(db, Actor.of(caller, request), caller.account_id, session_id)
     if session_id == caller.session_id:
         return _signed_out(cookies, "/sign-in")
-    return renderer.to(caller, "/account#sessions", "The session has ended.")
+    return renderer.redirect(caller, "/account#sessions", "Session ended.")
 
 
 @routes.post("/sessions/end-others", media_type="text/html")
 async def end_other_sessions(
     request: Request, caller: Caller, body: Form, db: Database, renderer: Renderer
 ) -> Response:
-    """End every session but the one at hand."""
-    assert caller.session_id is not None  # noqa: S101 - pages are opened by a session
+    """End every session except the current one."""
+    assert caller.session_id is not None  # noqa: S101 - a page has a session
     ended = await sessions.end_other_sessions(
         db, Actor.of(caller, request), caller.account_id, caller.session_id
     )
-    said = "1 other session has" if ended == 1 else f"{ended} other sessions have"
-    return renderer.to(caller, "/account#sessions", f"{said} ended.")
+    sessions_ended = "1 other session" if ended == 1 else f"{ended} other sessions"
+    return renderer.redirect(caller, "/account#sessions", f"{sessions_ended} ended.")
 
 
 async def _page(
     db: Database,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
     request: Request,
     caller: Caller,
     query: AccountQuery,
     *,
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
 ) -> Response:
-    rows = await sql_sessions.list_live_sessions(
+    open_sessions = await sql_sessions.list_live_sessions(
         db,
         caller.account_id,
         below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
@@ -145,39 +145,35 @@ async def _page(
     )
     shown = page(
         _LIST,
-        rows,
+        open_sessions,
         _ROWS,
         key=lambda session: (session.last_used_at, session.id),
-        show=lambda session: {
-            **asdict(session),
-            "browser": user_agents.in_words(session.user_agent),
-        },
+        show=lambda session: session,
     )
-    use = await sql_account.find_use(db, caller.account_id)
-    budget = Budget(caller.budget.rate, use["debt"] if use else 0)
-    errors: Mapping[str, str] = {} if refusal is None else errors_of(refusal)
+    usage = await queries.find_plan_usage(db, caller.account_id)
+    errors: Mapping[str, str] = {} if error is None else errors_of(error)
     return renderer.page(
-        "account.html",
+        "account/account.html",
         request,
         caller,
-        status=200 if refusal is None else problems.status_of(type(refusal)),
-        open_sessions=shown.items,
-        next_url=shown.next_cursor and f"/account?cursor={shown.next_cursor}#sessions",
-        first_url="/account#sessions" if query.cursor else None,
-        budget=budget,
-        keys=use["keys"] if use else 0,
+        status=200 if error is None else problems.status_of(type(error)),
+        sessions=shown.items,
+        user_agent_name=user_agent_name,
+        next_url=next_page(request, shown.next_cursor, path="/account", fragment="sessions"),
+        first_url=first_page(request, path="/account", fragment="sessions"),
+        budget=Budget(caller.budget.rate, usage.rate_debt),
+        usage=usage,
         most_keys=MOST_KEYS,
-        webhooks=use["webhooks"] if use else 0,
-        most_webhooks=door.most,
-        shortest=MINIMUM,
+        most_webhooks=url_policy.most,
+        minimum=MINIMUM,
         errors=errors,
     )
 
 
-def _check_again(body: PasswordForm) -> None:
+def _check_repetition(body: PasswordForm) -> None:
     if body.again != body.new_password:
-        raise ValidationFailed("/again", "This is not the same as the new password.")
+        raise ValidationFailed("/again", "The passwords do not match.")
 
 
-def _signed_out(cookies: Sessions, where: str) -> Response:
-    return Response(None, 303, [(b"location", where.encode("ascii")), cookies.end(), NO_STORE])
+def _signed_out(cookies: Sessions, path: str) -> Response:
+    return Response(None, 303, [(b"location", path.encode("ascii")), cookies.end(), NO_STORE])

@@ -1,7 +1,6 @@
-"""Accounts, in a browser, for operators: make them, change them, lock them, let them in again."""
+"""Accounts, in a browser, for operators: create, change, lock and unlock them."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from tradewind import ids
@@ -12,14 +11,14 @@ from tradewind.accounts.register import register
 from tradewind.accounts.wire import LockIn, NewAccountIn, PlanIn, RolesIn
 from tradewind.audit import sql as audit_sql
 from tradewind.audit.model import Actor
-from tradewind.audit.wire import AuditOut
 from tradewind.auth.model import Operator, Plan, Role
 from tradewind.auth.passwords import Passwords
-from tradewind.dashboard.admin import queries as sql_desk
-from tradewind.dashboard.shell.flash import Shown
+from tradewind.dashboard.admin import queries
 from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.listing import choices, chosen, first_page, next_page
+from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.session import FlashSecret
+from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -34,12 +33,12 @@ from tradewind.web.urls import PublicUrl
 
 routes = Routes("/accounts", tag="Dashboard", hidden=True, pages=True)
 
-_LINK_LABEL = "The link by which a password is chosen"
+_LINK_LABEL = "Password link"
 _RECENT = 10
 
 
-class AccountsQuery(PageQuery):
-    """Which accounts to list."""
+class AccountsPageQuery(PageQuery):
+    """The filters of the list."""
 
     q: str = ""
     role: list[Role] | None = None
@@ -48,7 +47,7 @@ class AccountsQuery(PageQuery):
 
 
 class NewAccountForm(Form):
-    """An account to make."""
+    """A new account."""
 
     email: str = ""
     name: str = ""
@@ -57,29 +56,29 @@ class NewAccountForm(Form):
 
 
 class PlanForm(Form):
-    """The plan to put an account on."""
+    """The new plan."""
 
     plan: str = ""
 
 
 class RolesForm(Form):
-    """All roles that an account shall have."""
+    """All roles of the account."""
 
     roles: list[str] | None = None
 
 
 class LockForm(Form):
-    """Why an account is locked."""
+    """The reason for locking."""
 
     reason: str = ""
 
 
 @routes.get(media_type="text/html", expensive=True)
 async def show_accounts(
-    request: Request, caller: Operator, query: AccountsQuery, db: Database, renderer: Renderer
+    request: Request, caller: Operator, query: AccountsPageQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """Accounts newest first, found by a part of their e-mail or name."""
-    rows = await sql_desk.list_accounts(
+    """List accounts, newest first; the search takes a part of the e-mail or name."""
+    accounts = await queries.list_accounts(
         db,
         text=query.q.strip() or None,
         roles=query.role,
@@ -88,29 +87,35 @@ async def show_accounts(
         below=read_cursor("accounts", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    found = page("accounts", rows, query.limit, key=lambda row: row["id"], show=lambda row: row)
+    shown = page(
+        "accounts",
+        accounts,
+        query.limit,
+        key=lambda account: account.id,
+        show=lambda account: account,
+    )
     return renderer.page(
-        "accounts.html",
+        "admin/accounts.html",
         request,
         caller,
         query=query,
-        accounts=found.items,
-        filtered=chosen(request),
+        accounts=shown.items,
+        filtered=is_filtered(request),
         roles=choices(Role),
         plans=choices(Plan),
-        next_url=next_page(request, found.next_cursor),
+        next_url=next_page(request, shown.next_cursor),
         first_url=first_page(request),
     )
 
 
 @routes.get("/new", media_type="text/html")
 async def show_new_account(request: Request, caller: Operator, renderer: Renderer) -> Response:
-    """The form for a new account."""
-    return _new(renderer, request, caller, NewAccountForm(roles=[Role.BUYER]))
+    """Show the form for a new account."""
+    return _form(renderer, request, caller, NewAccountForm(roles=[Role.BUYER]))
 
 
 @routes.post("/new", media_type="text/html")
-async def make_account(
+async def create_account(
     request: Request,
     caller: Operator,
     body: NewAccountForm,
@@ -120,11 +125,11 @@ async def make_account(
     public_url: PublicUrl,
     renderer: Renderer,
 ) -> Response:
-    """Make an account, and the link by which its owner chooses a password."""
+    """Create an account, and the one-time link to set its password."""
     actor = Actor.of(caller, request)
     try:
         if not body.roles:
-            raise ValidationFailed("/roles", "Choose at least one role.", "missing")
+            raise ValidationFailed("/roles", "Select at least one role.", "missing")
         wanted = inputs.read_values(
             NewAccountIn,
             email=body.email.strip(),
@@ -132,7 +137,7 @@ async def make_account(
             roles=body.roles,
             plan=body.plan,
         )
-        made = await register(
+        account = await register(
             db,
             passwords,
             actor,
@@ -141,20 +146,23 @@ async def make_account(
             roles=wanted.roles,
             plan=wanted.plan,
         )
-    except Invalid as refusal:
-        errors = dict(errors_of(refusal))
+    except Invalid as error:
+        errors = dict(errors_of(error))
         if "email" in errors:
-            errors["email"] = "This is not an e-mail address that can be used here (ASCII only)."
-        return _new(renderer, request, caller, body, 422, errors)
-    except EmailTaken as refusal:
-        return _new(renderer, request, caller, body, 409, {"email": refusal.detail})
-    url, _ = await change_password.make_link(db, keyring, actor, made.id, public_url.text)
-    return renderer.to(
-        caller, _at(made.id), f"The account of {made.email} was made.", secret=_link(url, made.id)
+            errors["email"] = "Enter a valid e-mail address (ASCII only)."
+        return _form(renderer, request, caller, body, 422, errors)
+    except EmailTaken as error:
+        return _form(renderer, request, caller, body, 409, {"email": error.detail})
+    url, _ = await change_password.make_link(db, keyring, actor, account.id, public_url.text)
+    return renderer.redirect(
+        caller,
+        _path(account.id),
+        f"Account {account.email} created.",
+        secret=_link(url, account.id),
     )
 
 
-def _new(
+def _form(
     renderer: Renderer,
     request: Request,
     caller: Caller,
@@ -163,7 +171,7 @@ def _new(
     errors: Mapping[str, str] | None = None,
 ) -> Response:
     return renderer.page(
-        "account_new.html",
+        "admin/account_new.html",
         request,
         caller,
         status=status,
@@ -178,7 +186,7 @@ def _new(
 async def show_account(
     account_id: ids.AccountId, request: Request, caller: Operator, db: Database, renderer: Renderer
 ) -> Response:
-    """One account: what it is, what it has, and what was done with it lately."""
+    """Show an account, its usage and its recent activity."""
     return await _page(db, renderer, request, caller, account_id)
 
 
@@ -191,13 +199,13 @@ async def change_plan(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Put an account on another plan."""
+    """Change the plan of an account."""
     try:
         wanted = inputs.read_values(PlanIn, plan=body.plan)
-    except Invalid as refusal:
-        return await _page(db, renderer, request, caller, account_id, refusal)
+    except Invalid as error:
+        return await _page(db, renderer, request, caller, account_id, error)
     saved = await change.change_plan(db, Actor.of(caller, request), account_id, wanted.plan)
-    return renderer.to(caller, _at(account_id), f"It is on the plan {saved.plan} now.")
+    return renderer.redirect(caller, _path(account_id), f"Plan changed to {saved.plan}.")
 
 
 @routes.post("/{account_id}/roles", media_type="text/html")
@@ -209,16 +217,16 @@ async def change_roles(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Give an account exactly the roles that are ticked."""
+    """Set the roles of an account to those selected."""
     try:
         if not body.roles:
-            raise ValidationFailed("/roles", "Choose at least one role.", "missing")
+            raise ValidationFailed("/roles", "Select at least one role.", "missing")
         wanted = inputs.read_values(RolesIn, roles=body.roles)
         saved = await change.change_roles(db, Actor.of(caller, request), account_id, wanted.roles)
-    except (Invalid, Conflict) as refusal:
-        return await _page(db, renderer, request, caller, account_id, refusal, field="roles")
-    return renderer.to(
-        caller, _at(account_id), f"Its roles are now: {', '.join(sorted(saved.roles))}."
+    except (Invalid, Conflict) as error:
+        return await _page(db, renderer, request, caller, account_id, error, field="roles")
+    return renderer.redirect(
+        caller, _path(account_id), f"Roles changed to {', '.join(sorted(saved.roles))}."
     )
 
 
@@ -231,21 +239,21 @@ async def lock(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Refuse every credential of an account from now on."""
+    """Lock an account: none of its credentials work from now on."""
     reason = body.reason.strip()
     try:
         if not reason:
-            raise ValidationFailed("/reason", "Say why: other operators read it.", "missing")
+            raise ValidationFailed("/reason", "Enter a reason. Other operators see it.", "missing")
         wanted = inputs.read_values(LockIn, reason=reason)
         await change.lock(db, Actor.of(caller, request), account_id, wanted.reason)
-    except (Invalid, Conflict) as refusal:
+    except (Invalid, Conflict) as error:
         return await _page(
-            db, renderer, request, caller, account_id, refusal, field="reason", reason=reason
+            db, renderer, request, caller, account_id, error, field="reason", reason=reason
         )
-    return renderer.to(
+    return renderer.redirect(
         caller,
-        _at(account_id),
-        "The account is locked: its keys are refused, its sessions ended, and its payments wait.",
+        _path(account_id),
+        "Account locked. Its API keys and sessions no longer work; its payments are on hold.",
     )
 
 
@@ -259,15 +267,17 @@ async def unlock(
     keyring: Keyring,
     renderer: Renderer,
 ) -> Response:
-    """Let an account in again."""
+    """Unlock an account."""
     await change.unlock(db, keyring, Actor.of(caller, request), account_id)
-    return renderer.to(
-        caller, _at(account_id), "The account is open: its keys work, its people sign in anew."
+    return renderer.redirect(
+        caller,
+        _path(account_id),
+        "Account unlocked. Its API keys work again; its users must sign in again.",
     )
 
 
 @routes.post("/{account_id}/password-link", media_type="text/html")
-async def make_password_link(
+async def create_password_link(
     account_id: ids.AccountId,
     request: Request,
     caller: Operator,
@@ -277,11 +287,13 @@ async def make_password_link(
     public_url: PublicUrl,
     renderer: Renderer,
 ) -> Response:
-    """A link by which the owner chooses a password, once."""
+    """Create a one-time link to set the password."""
     url, _ = await change_password.make_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
-    return renderer.to(caller, _at(account_id), "The link was made.", secret=_link(url, account_id))
+    return renderer.redirect(
+        caller, _path(account_id), "Password link created.", secret=_link(url, account_id)
+    )
 
 
 async def _page(
@@ -290,22 +302,22 @@ async def _page(
     request: Request,
     caller: Caller,
     account_id: UUID,
-    refusal: Invalid | Conflict | None = None,
+    error: Invalid | Conflict | None = None,
     *,
     field: str = "",
     reason: str = "",
 ) -> Response:
-    """The account's page; a refusal stands beside its field."""
+    """The page of an account; an error is shown beside its field."""
     account = await account_sql.find_account(db, account_id=account_id)
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)
-    errors: dict[str, Any] = {}
+    errors: dict[str, str] = {}
     status = 200
-    if isinstance(refusal, Conflict):
-        errors, status = {field: refusal.detail}, 409
-    elif refusal is not None:
-        errors, status = dict(errors_of(refusal)), 422
-    acts = await audit_sql.list_entries(
+    if isinstance(error, Conflict):
+        errors, status = {field: error.detail}, 409
+    elif error is not None:
+        errors, status = dict(errors_of(error)), 422
+    entries = await audit_sql.list_entries(
         db,
         account_id=account_id,
         actions=None,
@@ -315,13 +327,14 @@ async def _page(
         limit=_RECENT,
     )
     return renderer.page(
-        "accounts_one.html",
+        "admin/account.html",
         request,
         caller,
         status=status,
         account=account,
-        has=await sql_desk.what_account_has(db, account_id),
-        acts=[AuditOut.of(row) for row in acts],
+        usage=await queries.find_usage(db, account_id),
+        entries=entries,
+        names={account_id: account},
         is_own=account_id == caller.account_id,
         roles=choices(Role),
         plans=choices(Plan),
@@ -330,9 +343,9 @@ async def _page(
     )
 
 
-def _at(account_id: UUID) -> str:
+def _path(account_id: UUID) -> str:
     return f"/accounts/{ids.ACCOUNT.show(account_id)}"
 
 
-def _link(url: str, account_id: UUID) -> Shown:
-    return Shown("link", url, _LINK_LABEL, subject=ids.ACCOUNT.show(account_id))
+def _link(url: str, account_id: UUID) -> FlashSecret:
+    return FlashSecret("link", url, _LINK_LABEL, subject=ids.ACCOUNT.show(account_id))

@@ -5,12 +5,11 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
-from tradewind.audit import sql
-from tradewind.audit.wire import AuditOut
+from tradewind.audit import sql as audit_sql
 from tradewind.auth.model import Operator
-from tradewind.dashboard.admin import queries as sql_desk
-from tradewind.dashboard.shell.listing import chosen, first_page, next_page
+from tradewind.dashboard.admin import queries
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, page, read_cursor
@@ -19,12 +18,12 @@ from tradewind.web.response import Response
 
 routes = Routes("/audit", tag="Dashboard", hidden=True, pages=True)
 
-# Of nobody: a filter by an account that there is not finds nothing.
-_NOBODY = UUID(int=0)
+# The id of no account: filtering by an unknown account finds nothing.
+_NO_ACCOUNT = UUID(int=0)
 
 
-class AuditQuery(PageQuery):
-    """Which entries to list."""
+class AuditPageQuery(PageQuery):
+    """The filters of the audit log."""
 
     account: str = ""
     action: str = ""
@@ -35,15 +34,15 @@ class AuditQuery(PageQuery):
 
 @routes.get(media_type="text/html", expensive=True)
 async def show_audit(
-    request: Request, caller: Operator, query: AuditQuery, db: Database, renderer: Renderer
+    request: Request, caller: Operator, query: AuditPageQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """Who did what, when and from where, newest first."""
+    """List who did what, when and from where, newest first."""
     account_id, errors = None, {}
     if query.account.strip():
-        account_id = await _account(db, query.account.strip())
-        if account_id == _NOBODY:
-            errors = {"account": "There is no account with this id or e-mail."}
-    rows = await sql.list_entries(
+        account_id = await _find_account(db, query.account.strip())
+        if account_id == _NO_ACCOUNT:
+            errors = {"account": "There is no account with this ID or e-mail."}
+    entries = await audit_sql.list_entries(
         db,
         account_id=account_id,
         actions=[query.action] if query.action else None,
@@ -53,35 +52,35 @@ async def show_audit(
         below=read_cursor("audit", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    found = page("audit", rows, query.limit, key=lambda entry: entry.id, show=AuditOut.of)
-    names = await sql_desk.names(
-        db, [entry.account_id for entry in rows if entry.account_id is not None]
+    shown = page(
+        "audit", entries, query.limit, key=lambda entry: entry.id, show=lambda entry: entry
     )
+    accounts = [entry.account_id for entry in shown.items if entry.account_id is not None]
     return renderer.page(
-        "audit.html",
+        "admin/audit.html",
         request,
         caller,
         query=query,
-        entries=found.items,
-        names={ids.ACCOUNT.show(id_): row["email"] for id_, row in names.items()},
-        actions=[(one, one) for one in await sql_desk.actions(db)],
+        entries=shown.items,
+        names=await queries.account_names(db, accounts),
+        actions=[(action, action) for action in await queries.audit_actions(db)],
         errors=errors,
-        filtered=chosen(request),
-        next_url=next_page(request, found.next_cursor),
+        filtered=is_filtered(request),
+        next_url=next_page(request, shown.next_cursor),
         first_url=first_page(request),
     )
 
 
-async def _account(db: Database, text: str) -> UUID:
-    """The account of an id or an e-mail."""
+async def _find_account(db: Database, text: str) -> UUID:
+    """The account with this ID or e-mail."""
     if "@" in text:
-        found = await account_sql.find_account(db, email=text.lower())
-        return found.id if found else _NOBODY
-    return ids.ACCOUNT.read(text) or _NOBODY
+        account = await account_sql.find_account(db, email=text.lower())
+        return account.id if account else _NO_ACCOUNT
+    return ids.ACCOUNT.read(text) or _NO_ACCOUNT
 
 
 def _midnight(day: date | None, days: int = 0) -> datetime | None:
-    """When a day begins, in UTC; or when the day after it does. Outside the calendar: no limit."""
-    if day is None or not 1 < day.year < 9998:  # noqa: PLR2004 - what can be told in UTC
+    """The start of a day in UTC, `days` later; None, so no limit, at the ends of the calendar."""
+    if day is None or not 1 < day.year < 9998:  # noqa: PLR2004 - years that exist in every zone
         return None
     return datetime.combine(day, time(), UTC) + timedelta(days=days)

@@ -1,13 +1,13 @@
-"""The orders of all accounts, in a browser, for operators. Nothing is changed here."""
-
-from uuid import UUID
+"""The orders of all accounts, in a browser, for operators. Read-only."""
 
 from tradewind import ids
 from tradewind.auth.model import Operator
-from tradewind.dashboard.admin import queries as sql_desk
-from tradewind.dashboard.orders.changes import told
-from tradewind.dashboard.shell.listing import choices, chosen, first_page, next_page
+from tradewind.dashboard.admin import queries
+from tradewind.dashboard.orders import views as order_views
+from tradewind.dashboard.orders.timeline import timeline_entry
+from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
@@ -15,7 +15,6 @@ from tradewind.orders.list_orders import list_orders
 from tradewind.orders.model import OrderStatus
 from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.payments.model import PaymentStatus
-from tradewind.orders.wire import ChangeOut, OrderOut
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -36,28 +35,26 @@ async def show_all_orders(
     platforms: Platforms,
     renderer: Renderer,
 ) -> Response:
-    """Orders of every account, or of one, newest first."""
+    """List the orders of every account, or of one."""
     account_id = None
     if query.account is not None:
         account_id = ids.ACCOUNT.read(query.account)
         if account_id is None:
-            raise ValidationFailed("?account", "This is not the id of an account.")
+            raise ValidationFailed("?account", "This is not the ID of an account.")
     filters = query.filters(platforms.named, account_id)
-    found = await list_orders(db, filters, query, OrderOut.of)
-    owners = {ids.ACCOUNT.read(order.account_id) for order in found.items}
-    names = await sql_desk.names(db, [owner for owner in owners if owner])
+    shown = await list_orders(db, filters, query, lambda order: order)
     return renderer.page(
-        "admin_orders.html",
+        "admin/orders.html",
         request,
         caller,
         query=query,
-        orders=found.items,
-        owners={ids.ACCOUNT.show(owner): row["email"] for owner, row in names.items()},
+        orders=shown.items,
+        owners=await queries.account_names(db, list({order.account_id for order in shown.items})),
         statuses=choices(OrderStatus),
         payment_statuses=choices(PaymentStatus),
-        platforms=choices(MARKETPLACES),
-        filtered=chosen(request),
-        next_url=next_page(request, found.next_cursor),
+        platforms=[(name, market.traits.name) for name, market in MARKETPLACES.items()],
+        filtered=is_filtered(request),
+        next_url=next_page(request, shown.next_cursor),
         first_url=first_page(request),
     )
 
@@ -66,26 +63,23 @@ async def show_all_orders(
 async def show_any_order(
     order_id: ids.OrderId, request: Request, caller: Operator, db: Database, renderer: Renderer
 ) -> Response:
-    """One order as it was last heard of, with what happened to it. Its platform is not asked."""
+    """Show an order as it is stored, with its timeline; the marketplace is not called."""
     order = await sql_lists.find_order(db, None, order_id)
     if order is None:
         raise ResourceNotFound(ids.ORDER)
     changes = await sql_lists.list_changes(
         db, order.account_id, order_id, below=None, limit=_CHANGES
     )
-    payments = await payment_sql.list_payments_of(
-        db, order.account_id, order_id, below=None, limit=_CHANGES
-    )
+    accounts = await queries.account_names(db, [order.account_id])
     return renderer.page(
-        "admin_order.html",
+        "admin/order.html",
         request,
         caller,
-        order=OrderOut.of(order),
-        account=await _owner(db, order.account_id),
-        payments=payments,
-        changes=[(ChangeOut.of(change), told([{"changes": change.changes}])) for change in changes],
+        order=order,
+        parcels=order_views.parcels(order),
+        account=accounts.get(order.account_id),
+        payments=await payment_sql.list_payments_of(
+            db, order.account_id, order_id, below=None, limit=_CHANGES
+        ),
+        timeline=[timeline_entry(change) for change in changes],
     )
-
-
-async def _owner(db: Database, account_id: UUID) -> object:
-    return (await sql_desk.names(db, [account_id])).get(account_id)

@@ -1,17 +1,24 @@
-"""Marketplaces, in a browser, for operators: how each stands, and how it is connected."""
+"""Marketplaces, in a browser, for operators: capabilities, connection and credentials."""
 
-from tradewind import errors
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.errors import ApiError, Conflict, Invalid, ServiceUnavailable, UpstreamFailed
+from tradewind.errors import (
+    ApiError,
+    Conflict,
+    Invalid,
+    ServiceUnavailable,
+    UpstreamFailed,
+    ValidationFailed,
+)
 from tradewind.orders.payments.modes import PayModes
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials
+from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import UnsupportedPlatform
-from tradewind.platforms.registry import Platforms
-from tradewind.platforms.wire import ConnectionOut, CredentialsIn, PlatformOut
+from tradewind.platforms.registry import PlatformListing, Platforms
+from tradewind.platforms.wire import CredentialsIn
 from tradewind.storage.pool import Database
 from tradewind.web import inputs, problems
 from tradewind.web.caller import Caller
@@ -26,7 +33,7 @@ routes = Routes("/platforms", tag="Dashboard", hidden=True, pages=True)
 
 
 class CredentialsForm(Form):
-    """What to set; what is left empty stays as it is."""
+    """Credentials to save; an empty field leaves the stored value."""
 
     app_key: str = ""
     app_secret: str = ""
@@ -41,15 +48,15 @@ class CredentialsForm(Form):
 async def show_platforms(
     request: Request, caller: Operator, platforms: Platforms, modes: PayModes, renderer: Renderer
 ) -> Response:
-    """Every marketplace, and how our connection to it stands."""
-    listed = await platforms.listed()
+    """List the marketplaces with their connection."""
     return renderer.page(
-        "platforms.html",
+        "admin/platforms.html",
         request,
         caller,
-        platforms=[(PlatformOut.of(one), one.connection) for one in listed],
-        modes={one.traits.platform: modes.of(one.traits.platform) for one in listed},
+        listings=await platforms.listed(),
+        pay_mode=modes.of,
         reachable=platforms.clients,
+        capabilities=_capabilities,
     )
 
 
@@ -63,7 +70,7 @@ async def show_platform(
     public_url: PublicUrl,
     renderer: Renderer,
 ) -> Response:
-    """One marketplace: what it can, and what it takes to connect it."""
+    """Show a marketplace and the forms that connect it."""
     name = _named(platforms, platform)
     return await _page(renderer, request, caller, platforms, modes, public_url, name)
 
@@ -80,15 +87,15 @@ async def connect(
     public_url: PublicUrl,
     renderer: Renderer,
 ) -> Response:
-    """Set the application, or authorise it by a code or by tokens; nothing of it is shown back."""
+    """Save the application, or authorise it with a code or tokens; secrets are never shown."""
     name = _named(platforms, platform)
     code, state = body.code, body.state
     if body.returned:
         code, state = connecting.read_return_address(body.returned)
     try:
         if body.returned and not code:
-            raise errors.ValidationFailed("/returned", "There is no code=… in this address.")
-        given = inputs.read_values(
+            raise ValidationFailed("/returned", "This URL contains no code=…")
+        sent = inputs.read_values(
             CredentialsIn,
             app_key=body.app_key.strip() or None,
             app_secret=body.app_secret.strip() or None,
@@ -97,24 +104,24 @@ async def connect(
             access_token=body.access_token.strip() or None,
             refresh_token=body.refresh_token.strip() or None,
         )
-        wanted = Credentials(
-            app_key=given.app_key,
-            app_secret=given.app_secret,
-            code=given.code,
-            state=given.state,
-            access_token=given.access_token,
-            refresh_token=given.refresh_token,
+        credentials = Credentials(
+            app_key=sent.app_key,
+            app_secret=sent.app_secret,
+            code=sent.code,
+            state=sent.state,
+            access_token=sent.access_token,
+            refresh_token=sent.refresh_token,
         )
-        if wanted == Credentials():
-            raise errors.ValidationFailed("", "Nothing was given to set.", "missing")
+        if credentials == Credentials():
+            raise ValidationFailed("", "Enter something to save.", "missing")
         connected = await connecting.connect(
-            db, platforms, Actor.of(caller, request), name, wanted, public_url.text
+            db, platforms, Actor.of(caller, request), name, credentials, public_url.text
         )
-    except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as refusal:
+    except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as error:
         return await _page(
-            renderer, request, caller, platforms, modes, public_url, name, refusal, body.app_key
+            renderer, request, caller, platforms, modes, public_url, name, error, body.app_key
         )
-    return renderer.to(caller, f"/platforms/{name}", _what_next(connected.state))
+    return renderer.redirect(caller, f"/platforms/{name}", _saved_message(connected.state))
 
 
 @routes.post("/{platform}/disconnect", media_type="text/html")
@@ -127,10 +134,10 @@ async def disconnect(
     platforms: Platforms,
     renderer: Renderer,
 ) -> Response:
-    """Forget a marketplace's credentials."""
+    """Delete the credentials of a marketplace."""
     name = _named(platforms, platform)
     await connecting.disconnect(db, platforms, Actor.of(caller, request), name)
-    return renderer.to(caller, f"/platforms/{name}", "Its credentials are forgotten.")
+    return renderer.redirect(caller, f"/platforms/{name}", "Credentials deleted.")
 
 
 async def _page(
@@ -141,45 +148,54 @@ async def _page(
     modes: PayModes,
     public_url: PublicUrl,
     name: str,
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     app_key: str = "",
 ) -> Response:
-    """The marketplace's page. Of what was typed, only the application's key comes back."""
-    listing = next(one for one in await platforms.listed() if one.traits.platform == name)
+    """The page of a marketplace. Of what was typed, only the app key is shown again."""
+    listings = await platforms.listed()
+    listing = next(item for item in listings if item.traits.platform == name)
     connection = await platforms.connections.find(name)
-    url = ""
+    authorize_url = ""
     if connection is not None:
-        by = Actor.of(caller, request)
-        url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
-    errors = {
-        # Both are read from the address that a marketplace led back to.
+        actor = Actor.of(caller, request)
+        authorize_url = await connecting.authorize_url(
+            platforms, actor, name, connection, public_url.text
+        )
+    messages = {
+        # Both are read from the URL that the marketplace returned to.
         "returned" if field in {"code", "state"} else field: message
-        for field, message in (errors_of(refusal) if refusal else {}).items()
+        for field, message in (errors_of(error) if error else {}).items()
     }
     return renderer.page(
-        "platform.html",
+        "admin/platform.html",
         request,
         caller,
-        status=problems.status_of(type(refusal)) if refusal else 200,
-        platform=PlatformOut.of(listing),
-        mode=modes.of(name),
-        connection=connection and ConnectionOut.of(name, connection, url),
+        status=problems.status_of(type(error)) if error else 200,
+        listing=listing,
+        pay_mode=modes.of(name),
+        capabilities=_capabilities(listing),
+        connection=connection,
+        authorize_url=authorize_url,
         is_reachable=name in platforms.clients,
         url_setting=platforms.marketplace(name).url_setting,
         app_key=app_key or (connection.app_key if connection else ""),
-        errors=errors,
+        errors=messages,
     )
 
 
+def _capabilities(listing: PlatformListing) -> list[Capability]:
+    return [capability for capability in Capability if capability in listing.traits.capabilities]
+
+
 def _named(platforms: Platforms, text: str) -> str:
-    """The marketplace of a path; there is no page for one that nobody knows."""
+    """The marketplace of a path; an unknown one has no page."""
     try:
         return platforms.named(text)
     except UnsupportedPlatform:
         raise RouteNotFound from None
 
 
-def _what_next(state: str) -> str:
+def _saved_message(state: str) -> str:
     if state == "none":
-        return "The application is set. Authorise it next: open the address, and agree there."
+        return "Application saved. Next, open the authorisation URL."
     return "Saved. The marketplace is connected." if state == "connected" else "Saved."

@@ -1,20 +1,87 @@
-"""The statements of the pages for approvers and operators: names, counts, and the last errors."""
+"""The statements of the operator pages: accounts, webhooks, the queue and audit actions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
-
+from tradewind.dashboard.shell.charts import HourCounts
 from tradewind.storage.pool import Database
 
 
-async def names(db: Database, accounts: Sequence[UUID]) -> Mapping[UUID, asyncpg.Record]:
-    """E-mail and name of these accounts."""
+@dataclass(frozen=True, slots=True)
+class AccountName:
+    """The e-mail and the name of an account."""
+
+    id: UUID
+    email: str
+    name: str
+    locked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAccount:
+    """An account with the number of its active API keys and sessions."""
+
+    id: UUID
+    email: str
+    name: str
+    roles: Sequence[str]
+    plan: str
+    locked_at: datetime | None
+    lock_reason: str | None
+    created_at: datetime
+    api_keys: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccountUsage:
+    """What an account uses; orders are counted up to 10,001."""
+
+    api_keys: int
+    key_used_at: datetime | None
+    sessions: int
+    session_used_at: datetime | None
+    webhooks: int
+    orders: int
+    has_password: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookState:
+    """The health of a webhook and its last failed attempt, if there was one."""
+
+    id: UUID
+    failed: int | None
+    last_success_at: datetime | None
+    outcome: str | None
+    status_code: int | None
+    error_message: str | None
+    started_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """The queue now, counted up to 100,001 deliveries."""
+
+    depth: int
+    due: int
+    later: int
+    in_flight: int
+    lost: int
+    parked: int
+    oldest_due_seconds: float | None
+    replays: int
+    now: datetime
+
+
+async def account_names(db: Database, accounts: Sequence[UUID]) -> Mapping[UUID, AccountName]:
+    """The e-mail and the name of each account."""
     rows = await db.fetch(
         "SELECT id, email, name, locked_at FROM account WHERE id = ANY ($1::uuid[])", accounts
     )
-    return {row["id"]: row for row in rows}
+    return {row["id"]: AccountName(**row) for row in rows}
 
 
 async def list_accounts(
@@ -26,16 +93,16 @@ async def list_accounts(
     locked: bool | None,
     below: UUID | None,
     limit: int,
-) -> Sequence[asyncpg.Record]:
-    """Accounts newest first, with their live keys and sessions; `text` is a part of e-mail or name.
+) -> Sequence[ListedAccount]:
+    """Accounts, newest first; `text` is a part of the e-mail or the name.
 
-    Signs that mean something to LIKE are taken as they are: strpos looks for the text itself.
+    `strpos` finds the text itself, also if it contains wildcards of LIKE.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         SELECT a.id, a.email, a.name, a.roles, a.plan, a.locked_at, a.lock_reason, a.created_at,
                (SELECT count(*) FROM api_key AS k
-                 WHERE k.account_id = a.id AND k.revoked_at IS NULL) AS keys,
+                 WHERE k.account_id = a.id AND k.revoked_at IS NULL) AS api_keys,
                (SELECT count(*) FROM session AS s
                  WHERE s.account_id = a.id AND s.ended_at IS NULL
                    AND s.expires_at > tradewind_now()) AS sessions
@@ -56,14 +123,15 @@ async def list_accounts(
         below,
         limit,
     )
+    return [ListedAccount(**row) for row in rows]
 
 
-async def what_account_has(db: Database, account_id: UUID) -> asyncpg.Record | None:
-    """How much an account has, and when its people and its programs were last here."""
-    return await db.fetchrow(
+async def find_usage(db: Database, account_id: UUID) -> AccountUsage:
+    """What an account uses, and when its people and its programs last used it."""
+    row = await db.fetchrow(
         """
         SELECT (SELECT count(*) FROM api_key
-                 WHERE account_id = $1 AND revoked_at IS NULL) AS keys,
+                 WHERE account_id = $1 AND revoked_at IS NULL) AS api_keys,
                (SELECT max(last_used_at) FROM api_key WHERE account_id = $1) AS key_used_at,
                (SELECT count(*) FROM session
                  WHERE account_id = $1 AND ended_at IS NULL
@@ -71,94 +139,64 @@ async def what_account_has(db: Database, account_id: UUID) -> asyncpg.Record | N
                (SELECT max(last_used_at) FROM session WHERE account_id = $1) AS session_used_at,
                (SELECT count(*) FROM webhook_subscription WHERE account_id = $1) AS webhooks,
                (SELECT count(*) FROM (SELECT 1 FROM purchase_order
-                                       WHERE account_id = $1 LIMIT 10001) AS counted) AS orders,
-               (SELECT password_hash IS NOT NULL FROM account WHERE id = $1) AS has_password
+                                       WHERE account_id = $1 LIMIT 10001) AS limited) AS orders,
+               coalesce((SELECT password_hash IS NOT NULL FROM account WHERE id = $1), false)
+                   AS has_password
         """,
         account_id,
     )
+    assert row is not None  # noqa: S101 - a SELECT without FROM has one row
+    return AccountUsage(**row)
 
 
-async def changes_since(
-    db: Database, orders: Sequence[UUID], since: Sequence[datetime]
-) -> Sequence[asyncpg.Record]:
-    """What happened to each of these orders after its moment, oldest first."""
-    return await db.fetch(
-        """
-        SELECT c.purchase_order_id, c.at, c.cause, c.changes
-          FROM unnest($1::uuid[], $2::timestamptz[]) AS asked (id, since)
-          JOIN order_change AS c ON c.purchase_order_id = asked.id AND c.at > asked.since
-         ORDER BY c.purchase_order_id, c.version
-        """,
-        orders,
-        since,
-    )
-
-
-async def earlier_requests(
-    db: Database, orders: Sequence[UUID], requests: Sequence[UUID]
-) -> Mapping[UUID, asyncpg.Record]:
-    """For each order, the request to pay it that came right before the named one."""
+async def webhook_states(
+    db: Database, subscriptions: Sequence[UUID]
+) -> Mapping[UUID, WebhookState]:
+    """The state of each webhook."""
     rows = await db.fetch(
         """
-        SELECT before.*
-          FROM unnest($1::uuid[], $2::uuid[]) AS asked (order_id, id)
-         CROSS JOIN LATERAL (
-               SELECT r.purchase_order_id, r.id, r.amount_fen, r.status, r.reason
-                 FROM payment_request AS r
-                WHERE r.purchase_order_id = asked.order_id AND r.id < asked.id
-                ORDER BY r.id DESC LIMIT 1) AS before
-        """,
-        orders,
-        requests,
-    )
-    return {row["purchase_order_id"]: row for row in rows}
-
-
-async def receivers(db: Database, subscriptions: Sequence[UUID]) -> Mapping[UUID, asyncpg.Record]:
-    """How receivers do: their health, and the last attempt at each that was not delivered."""
-    rows = await db.fetch(
-        """
-        SELECT asked.id, h.failed, h.last_success_at, h.last_failure_at, h.concurrency,
-               last.outcome, last.status_code, last.error_message, last.started_at
-          FROM unnest($1::uuid[]) AS asked (id)
-          LEFT JOIN subscription_health AS h ON h.subscription_id = asked.id
+        SELECT subscription.id, h.failed, h.last_success_at, last.outcome, last.status_code,
+               last.error_message, last.started_at
+          FROM unnest($1::uuid[]) AS subscription (id)
+          LEFT JOIN subscription_health AS h ON h.subscription_id = subscription.id
           LEFT JOIN LATERAL (
                SELECT a.outcome, a.status_code, a.error_message, a.started_at
                  FROM delivery_attempt AS a
-                WHERE a.subscription_id = asked.id
+                WHERE a.subscription_id = subscription.id
                   AND a.outcome NOT IN ('delivered', 'cancelled')
                 ORDER BY a.started_at DESC, a.id DESC LIMIT 1) AS last ON true
         """,
         subscriptions,
     )
-    return {row["id"]: row for row in rows}
+    return {row["id"]: WebhookState(**row) for row in rows}
 
 
-async def queue_now(db: Database) -> asyncpg.Record | None:
-    """The queue as it is: counted up to 100,001 rows of it."""
-    return await db.fetchrow(
+async def count_queue(db: Database) -> QueueCounts:
+    """Count the deliveries of the queue by state."""
+    row = await db.fetchrow(
         """
         SELECT count(*) AS depth,
                count(*) FILTER (WHERE due_at <= moment AND lease_until <= moment) AS due,
                count(*) FILTER (WHERE due_at > moment) AS later,
                count(*) FILTER (WHERE lease_until > moment) AS in_flight,
-               count(*) FILTER (WHERE attempt > 1) AS repeated,
                count(*) FILTER (WHERE lost > 0) AS lost,
                count(*) FILTER (WHERE parked > 0) AS parked,
                extract(epoch FROM max(moment) - min(due_at)
                        FILTER (WHERE due_at <= moment AND lease_until <= moment))::float
                    AS oldest_due_seconds,
-               (SELECT count(*) FROM replay WHERE status = 'running') AS recoveries,
+               (SELECT count(*) FROM replay WHERE status = 'running') AS replays,
                tradewind_now() AS now
-          FROM (SELECT due_at, lease_until, attempt, lost, parked, tradewind_now() AS moment
-                  FROM queued_delivery WHERE is_pending LIMIT 100001) AS some_of_it
+          FROM (SELECT due_at, lease_until, lost, parked, tradewind_now() AS moment
+                  FROM queued_delivery WHERE is_pending LIMIT 100001) AS limited
         """
     )
+    assert row is not None  # noqa: S101 - an aggregate without GROUP BY has one row
+    return QueueCounts(**row)
 
 
-async def attempts_by_hour(db: Database) -> Sequence[asyncpg.Record]:
-    """Attempts of all accounts in the last 24 hours, by hour, also where there were none."""
-    return await db.fetch(
+async def attempts_by_hour(db: Database) -> Sequence[HourCounts]:
+    """The attempts of all accounts in the last 24 hours, by hour, oldest first."""
+    rows = await db.fetch(
         """
         SELECT hours.hour, coalesce(sum(c.delivered), 0)::bigint AS delivered,
                coalesce(sum(c.failed), 0)::bigint AS failed
@@ -170,10 +208,11 @@ async def attempts_by_hour(db: Database) -> Sequence[asyncpg.Record]:
          ORDER BY hours.hour
         """
     )
+    return [HourCounts(**row) for row in rows]
 
 
-async def actions(db: Database) -> Sequence[str]:
-    """Every action that the audit log has, read by skipping from one to the next."""
+async def audit_actions(db: Database) -> Sequence[str]:
+    """Every action in the audit log, read by skipping from one to the next."""
     rows = await db.fetch(
         """
         WITH RECURSIVE known AS (

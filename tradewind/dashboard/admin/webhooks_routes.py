@@ -1,18 +1,21 @@
-"""Receivers and the queue of all accounts, in a browser, for operators."""
+"""The webhooks and the queue of all accounts, in a browser, for operators."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta
 
 from tradewind import ids
 from tradewind.auth.model import Operator
-from tradewind.dashboard.admin import queries as sql_desk
-from tradewind.dashboard.shell.charts import Series, stacked_bars
-from tradewind.dashboard.shell.listing import choices, first_page, next_page
+from tradewind.dashboard.admin import queries
+from tradewind.dashboard.shell.charts import attempts_chart
+from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.urls import first_page, next_page
 from tradewind.delivery import sql_log
 from tradewind.delivery.model import QueuedSubscription
 from tradewind.storage.pool import Database
@@ -27,114 +30,120 @@ from tradewind.webhooks.model import Health, Subscription
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 
 _MOST = 200
-_MEANT: Mapping[str, Sequence[str]] = {
+_GROUPS: Mapping[str, Sequence[str]] = {
     "trouble": [Health.FAILING, Health.DISABLED],
     "all": list(Health),
 }
-_KINDS = [("trouble", "failing or disabled"), *choices(Health), ("all", "all")]
+_HEALTH_CHOICES = [("trouble", "Failing or disabled"), *choices(Health), ("all", "All")]
 
 
-class EndpointsQuery(PageQuery):
-    """Which receivers to list; without a choice, those in trouble."""
+class AllWebhooksQuery(PageQuery):
+    """The webhooks to list; by default those that fail or were disabled."""
 
     health: Literal["trouble", "ok", "failing", "disabled", "all"] = "trouble"
     webhook: Annotated[str, Meta(pattern=ids.SUBSCRIPTION.pattern)] | None = None
 
 
 class QueueQuery(Input):
-    """How to look at the queue."""
+    """How to group and filter the queue."""
 
     by: Literal["webhook", "account"] = "webhook"
     only: Literal["failing"] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AccountQueue:
+    """The pending deliveries of an account."""
+
+    account_id: UUID | None
+    webhooks: int
+    failing: int
+    pending: int
+    due_at: datetime
+
+
 @routes.get("/endpoints", media_type="text/html", expensive=True)
-async def show_endpoints(
-    request: Request, caller: Operator, query: EndpointsQuery, db: Database, renderer: Renderer
+async def show_all_webhooks(
+    request: Request, caller: Operator, query: AllWebhooksQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """Receivers of all accounts: whose they are, since when they fail, and with what."""
-    found, cursor = await _found(db, query)
+    """List webhooks of all accounts with their owner, health and last error."""
+    subscriptions, cursor = await _list_webhooks(db, query)
     return renderer.page(
-        "endpoints.html",
+        "admin/webhooks.html",
         request,
         caller,
         query=query,
-        kinds=_KINDS,
-        endpoints=found,
-        owners=await sql_desk.names(db, [one.account_id for one in found]),
-        states=await sql_desk.receivers(db, [one.id for one in found]),
+        health_choices=_HEALTH_CHOICES,
+        webhooks=subscriptions,
+        owners=await queries.account_names(db, [hook.account_id for hook in subscriptions]),
+        states=await queries.webhook_states(db, [hook.id for hook in subscriptions]),
         next_url=next_page(request, cursor),
         first_url=first_page(request),
     )
 
 
-async def _found(db: Database, query: EndpointsQuery) -> tuple[Sequence[Subscription], str | None]:
+async def _list_webhooks(
+    db: Database, query: AllWebhooksQuery
+) -> tuple[Sequence[Subscription], str | None]:
     if query.webhook is not None:
-        named = ids.SUBSCRIPTION.read(query.webhook)
-        one = named and await webhooks.find_subscription(db, None, named)
-        return ([one] if one else []), None
-    rows = await webhooks.list_all(
+        subscription_id = ids.SUBSCRIPTION.read(query.webhook)
+        subscription = subscription_id and await webhooks.find_subscription(
+            db, None, subscription_id
+        )
+        return ([subscription] if subscription else []), None
+    subscriptions = await webhooks.list_all(
         db,
-        health=_MEANT.get(query.health, [query.health]),
+        health=_GROUPS.get(query.health, [query.health]),
         below=read_cursor("all webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    listed = page("all webhooks", rows, query.limit, key=lambda one: one.id, show=lambda one: one)
-    return listed.items, listed.next_cursor
+    shown = page(
+        "all webhooks",
+        subscriptions,
+        query.limit,
+        key=lambda subscription: subscription.id,
+        show=lambda subscription: subscription,
+    )
+    return shown.items, shown.next_cursor
 
 
 @routes.get("/queue", media_type="text/html", expensive=True)
 async def show_queue(
     request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """What waits to be delivered, how long it has, and how attempts went lately."""
+    """Show the pending deliveries by webhook or account, and the attempts of a day."""
     rows = await sql_log.list_queue(db, limit=_MOST + 1)
     if query.only == "failing":
         rows = [row for row in rows if row.failing_since is not None]
-    hours = await sql_desk.attempts_by_hour(db)
-    series = (
-        Series("Delivered", "good", [hour["delivered"] for hour in hours]),
-        Series("Failed", "bad", [hour["failed"] for hour in hours]),
-    )
-    labels = [f"{hour['hour']:%H}:00" for hour in hours]
     shown = rows[:_MOST]
     return renderer.page(
-        "queue.html",
+        "admin/queue.html",
         request,
         caller,
         query=query,
-        now=await sql_desk.queue_now(db),
+        counts=await queries.count_queue(db),
         rows=shown,
         accounts=_by_account(shown),
-        owners=await sql_desk.names(db, [row.account_id for row in shown if row.account_id]),
+        owners=await queries.account_names(db, [row.account_id for row in shown if row.account_id]),
         has_more=len(rows) > _MOST,
         most=_MOST,
-        hours=hours,
-        labels=labels,
-        series=series,
-        chart=stacked_bars(
-            labels,
-            series,
-            title="Attempts of the last 24 hours",
-            desc="Attempts to deliver by hour: delivered and failed.",
-            moments=[hour["hour"] for hour in hours],
-        ),
+        chart=attempts_chart(await queries.attempts_by_hour(db)),
     )
 
 
-def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[Mapping[str, Any]]:
-    """The queue's rows added up by account, those first that have waited longest."""
-    grouped: dict[UUID | None, list[QueuedSubscription]] = defaultdict(list)
+def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[AccountQueue]:
+    """The queue summed up by account, the longest wait first."""
+    by_account: dict[UUID | None, list[QueuedSubscription]] = defaultdict(list)
     for row in rows:
-        grouped[row.account_id].append(row)
-    added = [
-        {
-            "account_id": account_id,
-            "webhooks": len(own),
-            "failing": sum(row.failing_since is not None for row in own),
-            "pending": sum(row.pending for row in own),
-            "due_at": min(row.due_at for row in own),
-        }
-        for account_id, own in grouped.items()
+        by_account[row.account_id].append(row)
+    summed = [
+        AccountQueue(
+            account_id=account_id,
+            webhooks=len(queued),
+            failing=sum(row.failing_since is not None for row in queued),
+            pending=sum(row.pending for row in queued),
+            due_at=min(row.due_at for row in queued),
+        )
+        for account_id, queued in by_account.items()
     ]
-    return sorted(added, key=lambda one: one["due_at"])
+    return sorted(summed, key=lambda queue: queue.due_at)

@@ -1,8 +1,7 @@
-"""API keys, in a browser: make one, see it once, revoke it at once."""
+"""API keys, in a browser: create one, see it once, revoke it."""
 
 from collections.abc import Mapping
 from typing import Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from tradewind import ids
@@ -10,11 +9,12 @@ from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql
 from tradewind.auth.api_keys.issue import MOST_KEYS, issue
 from tradewind.auth.api_keys.revoke import revoke
-from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn
+from tradewind.auth.api_keys.wire import NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
-from tradewind.dashboard.shell.flash import Shown
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.session import FlashSecret
+from tradewind.dashboard.shell.urls import first_page, next_page
 from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -33,14 +33,14 @@ _ROWS = 25
 
 
 class KeysQuery(Input):
-    """Which keys to show."""
+    """The state of the keys to list."""
 
     state: Literal["all", "working", "revoked"] = "all"
     cursor: str | None = None
 
 
 class NewKeyForm(Form):
-    """What the new key is for."""
+    """The name of a new key."""
 
     name: str = ""
 
@@ -49,12 +49,12 @@ class NewKeyForm(Form):
 async def show_keys(
     request: Request, caller: Caller, query: KeysQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """One's keys, newest first."""
+    """List the keys of the account, newest first."""
     return await _page(db, renderer, request, caller, query)
 
 
 @routes.post(media_type="text/html")
-async def make_key(
+async def create_key(
     request: Request,
     caller: Caller,
     body: NewKeyForm,
@@ -62,18 +62,18 @@ async def make_key(
     keyring: Keyring,
     renderer: Renderer,
 ) -> Response:
-    """Make a key, and show it on the next page, once."""
+    """Create a key and show it once, on the next page."""
     try:
-        wanted = inputs.read_values(NewKeyIn, name=body.name.strip())
-        made, key = await issue(
-            db, keyring, Actor.of(caller, request), caller.account_id, wanted.name
+        new_key = inputs.read_values(NewKeyIn, name=body.name.strip())
+        created, key = await issue(
+            db, keyring, Actor.of(caller, request), caller.account_id, new_key.name
         )
-    except (ValidationFailed, KeyLimitReached) as refusal:
-        return await _page(
-            db, renderer, request, caller, KeysQuery(), name=body.name, refusal=refusal
-        )
-    secret = Shown("api_key", key, f"The new key “{made.name}”", subject=ids.API_KEY.show(made.id))
-    return renderer.to(caller, "/keys", secret=secret)
+    except (ValidationFailed, KeyLimitReached) as error:
+        return await _page(db, renderer, request, caller, KeysQuery(), name=body.name, error=error)
+    secret = FlashSecret(
+        "api_key", key, f"New API key “{created.name}”", subject=ids.API_KEY.show(created.id)
+    )
+    return renderer.redirect(caller, "/keys", secret=secret)
 
 
 @routes.post("/{key_id}/revoke", media_type="text/html")
@@ -85,9 +85,9 @@ async def revoke_key(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Revoke a key: from this answer on, every process refuses it."""
+    """Revoke a key: from this response on, no process accepts it."""
     await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
-    return renderer.to(caller, "/keys", "The key is revoked: from now on it is refused.")
+    return renderer.redirect(caller, "/keys", "API key revoked.")
 
 
 async def _page(
@@ -98,7 +98,7 @@ async def _page(
     query: KeysQuery,
     *,
     name: str = "",
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
 ) -> Response:
     list_name = f"keys: {query.state}"
     rows = await sql.list_keys(
@@ -113,29 +113,24 @@ async def _page(
         rows,
         _ROWS,
         key=lambda key: key.id,
-        show=KeyOut.of,
+        show=lambda key: key,
     )
-    errors: Mapping[str, str] = {} if refusal is None else errors_of(refusal)
+    errors: Mapping[str, str] = {} if error is None else errors_of(error)
     return renderer.page(
-        "keys.html",
+        "api_keys/keys.html",
         request,
         caller,
-        status=200 if refusal is None else problems.status_of(type(refusal)),
+        status=200 if error is None else problems.status_of(type(error)),
         keys=keys.items,
         state=query.state,
         tabs=[
             (label, "/keys" if state == "all" else f"/keys?state={state}", state == query.state)
-            for state, label in (("all", "All"), ("working", "Working"), ("revoked", "Revoked"))
+            for state, label in (("all", "All"), ("working", "Active"), ("revoked", "Revoked"))
         ],
-        next_url=keys.next_cursor and _url(query.state, keys.next_cursor),
-        first_url=_url(query.state, None) if query.cursor else None,
+        next_url=next_page(request, keys.next_cursor),
+        first_url=first_page(request),
         live=await sql.count_live_keys(db, caller.account_id),
         most=MOST_KEYS,
         name=name,
         errors=errors,
     )
-
-
-def _url(state: str, cursor: str | None) -> str:
-    query = {"state": state} | ({"cursor": cursor} if cursor else {})
-    return f"/keys?{urlencode(query)}"

@@ -1,1 +1,1 @@
-"""Pages about payments that wait for approval."""
+"""Pages about payments that await approval."""

@@ -1,19 +1,36 @@
-"""The statements behind an order's page: where each of its events was delivered."""
+"""The statements of the order page: the deliveries of its events."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.storage.pool import Database
 
 
-async def kinds_of(
+@dataclass(frozen=True, slots=True)
+class EventDelivery:
+    """The delivery of an event to a webhook.
+
+    `state` is delivered, waiting, under_way, failed or cancelled; `at` is the time of the last
+    attempt, or of the next one.
+    """
+
+    event_id: UUID
+    webhook_id: UUID
+    url: str
+    state: str
+    attempt: int
+    at: datetime
+    delivery_id: UUID | None = None
+    error: str = ""
+
+
+async def event_types(
     db: Database, account_id: UUID, events: Sequence[UUID], *, since: datetime
 ) -> dict[UUID, str]:
-    """What kind each event is; those that are no longer kept are left out."""
-    found = await db.fetch(
+    """The type of each event; events that are no longer stored are left out."""
+    rows = await db.fetch(
         """
         SELECT id, type
           FROM event
@@ -25,26 +42,31 @@ async def kinds_of(
         events,
         since,
     )
-    return {row["id"]: row["type"] for row in found}
+    return {row["id"]: row["type"] for row in rows}
 
 
 async def last_attempts(
     db: Database, account_id: UUID, events: Sequence[UUID], times: Sequence[datetime]
-) -> Sequence[asyncpg.Record]:
-    """The last attempt to deliver each event to each webhook; an event's time spares older days."""
-    return await db.fetch(
+) -> Sequence[EventDelivery]:
+    """The last attempt of each event at each webhook; the time of an event skips older days."""
+    rows = await db.fetch(
         """
-        SELECT asked.event_id, w.id AS webhook_id, w.url, last.id AS delivery_id, last.attempt,
-               last.outcome, last.final, last.status_code, last.error_message, last.started_at
+        SELECT event.id AS event_id, w.id AS webhook_id, w.url,
+               CASE WHEN last.outcome IN ('delivered', 'cancelled') THEN last.outcome
+                    ELSE 'failed' END AS state,
+               last.attempt, last.started_at AS at, last.id AS delivery_id,
+               CASE WHEN last.outcome = 'delivered' THEN ''
+                    ELSE coalesce(last.error_message,
+                                  'The endpoint responded with ' || last.status_code || '.', '')
+                    END AS error
           FROM webhook_subscription AS w
-         CROSS JOIN unnest($2::uuid[], $3::timestamptz[]) AS asked (event_id, at)
+         CROSS JOIN unnest($2::uuid[], $3::timestamptz[]) AS event (id, at)
          CROSS JOIN LATERAL (
-               SELECT a.id, a.attempt, a.outcome, a.final, a.status_code, a.error_message,
-                      a.started_at
+               SELECT a.id, a.attempt, a.outcome, a.status_code, a.error_message, a.started_at
                  FROM delivery_attempt AS a
                 WHERE a.subscription_id = w.id
-                  AND a.event_id = asked.event_id
-                  AND a.started_at >= asked.at - interval '1 minute'
+                  AND a.event_id = event.id
+                  AND a.started_at >= event.at - interval '1 minute'
                 ORDER BY a.started_at DESC, a.id DESC
                 LIMIT 1) AS last
          WHERE w.account_id = $1
@@ -53,16 +75,17 @@ async def last_attempts(
         events,
         times,
     )
+    return [EventDelivery(**row) for row in rows]
 
 
-async def still_waiting(
+async def pending_deliveries(
     db: Database, account_id: UUID, events: Sequence[UUID]
-) -> Sequence[asyncpg.Record]:
-    """What of these events is still to be delivered, and to whom."""
-    return await db.fetch(
+) -> Sequence[EventDelivery]:
+    """The deliveries of these events that have not ended."""
+    rows = await db.fetch(
         """
-        SELECT q.event_id, w.id AS webhook_id, w.url, q.attempt, q.due_at,
-               q.under_way
+        SELECT q.event_id, w.id AS webhook_id, w.url, q.attempt, q.due_at AS at,
+               CASE WHEN q.under_way THEN 'under_way' ELSE 'waiting' END AS state
           FROM webhook_subscription AS w
           JOIN queued_delivery AS q ON q.subscription_id = w.id
          WHERE w.account_id = $1
@@ -72,3 +95,4 @@ async def still_waiting(
         account_id,
         events,
     )
+    return [EventDelivery(**row) for row in rows]

@@ -1,58 +1,91 @@
-"""Orders, in a browser: the list with its filters, and one order with its story."""
+"""Orders, in a browser: the list with its filters, one order with its timeline, and its actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import urlencode
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from tradewind import ids, money
+from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
-from tradewind.dashboard.orders import order_view
-from tradewind.dashboard.orders.order_search import find_by_any_id
-from tradewind.dashboard.orders.views import allowed, moves, waits_for, waits_for_short
-from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.links import web_link
+from tradewind.background.background_tasks import BackgroundTasks
+from tradewind.dashboard.orders import queries, views
+from tradewind.dashboard.orders.timeline import TimelineEntry, TimelineEvent, timeline_entry
+from tradewind.dashboard.search.any_id import find_orders
+from tradewind.dashboard.shell.forms import (
+    SubmitForm,
+    amount_fen,
+    errors_of,
+    idempotency_key_of,
+    read_time,
+    required_amount_fen,
+    submit_token,
+    time_input,
+)
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.dashboard.shell.submit_token import OnceForm, key_of
-from tradewind.errors import Invalid
-from tradewind.orders.inputs import OrdersQuery
+from tradewind.dashboard.shell.site import limit_marketplace_calls
+from tradewind.dashboard.shell.urls import first_page, next_page, web_link
+from tradewind.egress.client import Client
+from tradewind.errors import (
+    Conflict,
+    Invalid,
+    ResourceNotFound,
+    ServiceUnavailable,
+    UpstreamFailed,
+    ValidationFailed,
+)
+from tradewind.orders import sql_lists
+from tradewind.orders.cancel import cancel
+from tradewind.orders.inputs import AdvanceIn, OrdersQuery
 from tradewind.orders.list_orders import list_orders
 from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders.payments import refund
 from tradewind.orders.payments import sql as payment_sql
-from tradewind.orders.payments.model import PaymentStatus
-from tradewind.orders.payments.wire import PaymentOut
-from tradewind.orders.wire import OrderOut
+from tradewind.orders.payments.errors import RefundTooLarge
+from tradewind.orders.payments.model import OPEN_REQUESTS, PaymentStatus
+from tradewind.orders.payments.modes import PayModes
+from tradewind.orders.payments.request import request_payment, withdraw_payment
+from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.person import Person
+from tradewind.orders.refresh import Refreshes
+from tradewind.orders.simulate import simulate
 from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import Input, check_moment, read_values
+from tradewind.web.idempotency import IdempotencyKeyReused, Replay, StoredResponse
+from tradewind.web.inputs import Input, read_values
+from tradewind.web.paging import page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
+from tradewind.web.site import Form
 
 routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
 
 _ROWS = 25
 _PAYMENTS = 50
-_FIRST_SORT = "created_at"
+_CHANGES = 30
+_MATCHES = 100
+_CLOCK_SKEW = timedelta(minutes=1)
+_COMPLETED, _PENDING = 200, 202
+_EXPECTED_ERRORS = (Conflict, UpstreamFailed, ServiceUnavailable, IdempotencyKeyReused)
 _TEXTS = ("external_id", "order_id", "tracking_number")
 _TIMES = ("created_after", "created_before", "updated_after", "updated_before")
 
-# What people look for most: a name, and the filters behind it.
-VIEWS: Sequence[tuple[str, Sequence[str]]] = (
+# The tabs above the list: a label, and the statuses behind it.
+TABS: Sequence[tuple[str, Sequence[str]]] = (
     ("All", ()),
-    ("Wait for payment", ("pending_payment",)),
-    ("To be shipped", ("paid", "partially_shipped")),
-    ("On their way", ("shipped",)),
+    ("Awaiting payment", ("pending_payment",)),
+    ("To ship", ("paid", "partially_shipped")),
+    ("Shipped", ("shipped",)),
     ("Received", ("received", "completed")),
-    ("Ended", ("cancelled", "closed", "create_failed")),
+    ("Closed", ("cancelled", "closed", "create_failed")),
 )
 
 
 class OrdersPageQuery(Input):
-    """The filters of the API as a form sends them; a time without a zone is in UTC."""
+    """The filters of the API as a form sends them; a time without a zone is UTC."""
 
     q: str = ""
     status: list[str] | None = None
@@ -68,39 +101,43 @@ class OrdersPageQuery(Input):
     sort: str = ""
     cursor: str | None = None
 
-    def given(self) -> dict[str, Any]:
-        """What was filtered by, but for the page: what the next page's address repeats."""
+    def filled(self) -> dict[str, str | list[str]]:
+        """The filters that are set."""
         names = ("q", "status", "payment_status", "platform", *_TEXTS, *_TIMES, "sort")
-        found = {name: value for name in names if (value := getattr(self, name))}
-        if found.get("sort") == _FIRST_SORT:
-            del found["sort"]
-        return found
+        values = {name: value for name in names if (value := getattr(self, name))}
+        if values.get("sort") == "created_at":
+            del values["sort"]
+        return values
 
-    def wanted(self) -> OrdersQuery:
-        """The same in the API's terms, or the field that is wrong."""
-        values = {name: value for name, value in self.given().items() if name != "q"}
+    def as_api_query(self) -> OrdersQuery:
+        """The same as the query of the API, or an error about a field."""
+        values = {
+            name: value for name, value in self.filled().items() if name not in {"q", *_TIMES}
+        }
         for name in _TEXTS:
-            if name in values:
-                typed = [values[name]] if name == "external_id" else values[name].split(",")
-                values[name] = [text.strip() for text in typed if text.strip()]
+            if text := str(values.get(name, "")):
+                typed = [text] if name == "external_id" else text.split(",")
+                values[name] = [part.strip() for part in typed if part.strip()]
+        api_query = read_values(OrdersQuery, limit=_ROWS, cursor=self.cursor, **values)
         for name in _TIMES:
-            if name in values:
-                values[name] = in_utc(values[name])
-        wanted = read_values(OrdersQuery, limit=_ROWS, cursor=self.cursor, **values)
-        for name in _TIMES:
-            if (moment := getattr(wanted, name)) is not None:
-                check_moment(f"/{name}", moment)
-        return wanted
+            setattr(api_query, name, read_time(name, getattr(self, name)))
+        return api_query
 
 
 class OrderQuery(Input):
-    """Where in the order's timeline to begin."""
+    """The position in the timeline."""
 
     cursor: str | None = None
 
 
-class RefundForm(OnceForm):
-    """How much to ask back, and why, as it was typed."""
+class PaymentForm(SubmitForm):
+    """The amount that the buyer saw."""
+
+    amount_cny: str = ""
+
+
+class RefundForm(SubmitForm):
+    """A refund request as it was typed."""
 
     type: str = RefundKind.REFUND_ONLY.value
     reason: str = ""
@@ -110,13 +147,20 @@ class RefundForm(OnceForm):
     order_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """What an action was refused for: the form as it was typed, and what is wrong with it."""
+class AdvanceForm(Form):
+    """An event to simulate at a simulated marketplace."""
 
-    form: Any = field(default_factory=RefundForm)
-    errors: Mapping[str, str] = field(default_factory=dict)
-    action: str = ""
+    to: str = ""
+    total_cny: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedForm:
+    """A form of the order page that was rejected: what was typed, and its errors by field."""
+
+    action: str
+    errors: Mapping[str, str]
+    form: RefundForm = field(default_factory=RefundForm)
 
 
 @routes.get(media_type="text/html", expensive=True)
@@ -128,41 +172,50 @@ async def show_orders(
     platforms: Platforms,
     renderer: Renderer,
 ) -> Response:
-    """The orders of the account; an id that is one order's leads to that order."""
+    """List the orders of the account; a search for the ID of one order opens that order."""
     errors: Mapping[str, str] = {}
-    orders: Sequence[OrderOut] = ()
+    orders: Sequence[Order] = ()
     cursor = None
-    given = query.given()
+    filled = query.filled()
     try:
-        wanted = query.wanted()
-        filters = wanted.filters(platforms.named, caller.account_id)
+        api_query = query.as_api_query()
+        filters = api_query.filters(platforms.named, caller.account_id)
         if text := query.q.strip():
-            found = await find_by_any_id(db, filters, text)
-            if len(found) == 1 and given.keys() == {"q"}:
-                return renderer.to(caller, f"/orders/{found[0].reference}")
-            orders = [OrderOut.of(order) for order in found]
+            orders = await find_orders(db, filters, text, limit=_MATCHES)
+            if len(orders) == 1 and filled.keys() == {"q"}:
+                return renderer.redirect(caller, _path(orders[0].id))
         else:
-            page = await list_orders(db, filters, wanted, OrderOut.of)
-            orders, cursor = page.items, page.next_cursor
-    except Invalid as refusal:
-        errors = errors_of(refusal)
+            shown = await list_orders(db, filters, api_query, lambda order: order)
+            orders, cursor = shown.items, shown.next_cursor
+    except Invalid as error:
+        errors = errors_of(error)
+    kept = {name: value for name, value in filled.items() if name != "sort"}
     return renderer.page(
-        "orders.html",
+        "orders/orders.html",
         request,
         caller,
         status=422 if errors else 200,
         orders=orders,
         query=query,
-        given=given,
+        filters=filled,
         errors=errors,
-        times={name: as_typed(getattr(query, name)) for name in _TIMES},
-        next_url=address(given, cursor) if cursor else None,
-        first_url=address(given) if query.cursor else None,
-        views=[(label, _view(statuses), _is_view(given, statuses)) for label, statuses in VIEWS],
+        times={name: time_input(getattr(query, name)) for name in _TIMES},
+        next_url=next_page(request, cursor),
+        first_url=first_page(request),
+        tabs=[
+            (
+                label,
+                "/orders" + ("?" if statuses else "") + "&".join(f"status={s}" for s in statuses),
+                kept == ({"status": list(statuses)} if statuses else {}),
+            )
+            for label, statuses in TABS
+        ],
         statuses=[status.value for status in OrderStatus],
         payment_statuses=[status.value for status in PaymentStatus],
-        platforms=[(one.traits.platform, one.traits.name) for one in await platforms.listed()],
-        waits_for=waits_for_short,
+        platforms=[
+            (listing.traits.platform, listing.traits.name) for listing in await platforms.listed()
+        ],
+        waiting_note=views.waiting_note,
     )
 
 
@@ -176,89 +229,276 @@ async def show_order(
     platforms: Platforms,
     renderer: Renderer,
 ) -> Response:
-    """An order as it is stored: nobody outside is asked by looking at it."""
-    order = await order_view.find(db, caller.account_id, order_id)
-    return await order_page(request, caller, order, db, platforms, renderer, cursor=query.cursor)
+    """Show an order as it is stored; opening the page does not call the marketplace."""
+    return await _page(request, caller, order_id, db, platforms, renderer, cursor=query.cursor)
 
 
-async def order_page(
+@routes.post("/{order_id}/refresh", media_type="text/html")
+async def sync_order(
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: Form,
+    db: Database,
+    refreshes: Refreshes,
+    renderer: Renderer,
+) -> Response:
+    """Sync an order with its marketplace now, as a GET of the API does."""
+    await limit_marketplace_calls(db, caller)
+    order, stale = await refreshes.fresh(caller.account_id, order_id)
+    if stale:
+        message = "The marketplace did not respond in time. This is the last synced state."
+        return renderer.redirect(caller, _path(order.id), message, tone="waiting")
+    return renderer.redirect(caller, _path(order.id), "Synced with the marketplace.")
+
+
+@routes.post("/{order_id}/cancel", media_type="text/html")
+async def cancel_order(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: SubmitForm,
+    db: Database,
+    platforms: Platforms,
+    background_tasks: BackgroundTasks,
+    renderer: Renderer,
+) -> Response:
+    """Cancel an order; the marketplace may confirm later."""
+    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    return await _finish(
+        renderer,
+        caller,
+        order_id,
+        cancel(db, platforms, background_tasks, Person.of(caller), order_id, stored),
+        "Order cancelled.",
+        pending="Cancellation requested. Waiting for the marketplace.",
+    )
+
+
+@routes.post("/{order_id}/payment", media_type="text/html")
+async def request_order_payment(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: PaymentForm,
+    db: Database,
+    modes: PayModes,
+    renderer: Renderer,
+) -> Response:
+    """Request the payment of the amount that the page showed."""
+    seen_fen = required_amount_fen("amount_cny", body.amount_cny)
+    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    actor = Actor.of(caller, request)
+    command = request_payment(db, actor, Person.of(caller), order_id, modes, seen_fen, stored)
+    message = "Payment requested. Another person must approve it."
+    return await _finish(renderer, caller, order_id, command, message)
+
+
+@routes.post("/{order_id}/payment/withdraw", media_type="text/html")
+async def withdraw_order_payment(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: SubmitForm,
+    db: Database,
+    renderer: Renderer,
+) -> Response:
+    """Withdraw a payment request before it is decided."""
+    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    command = withdraw_payment(db, Actor.of(caller, request), Person.of(caller), order_id, stored)
+    return await _finish(renderer, caller, order_id, command, "Payment request withdrawn.")
+
+
+@routes.post("/{order_id}/refunds", media_type="text/html")
+async def request_refund(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: RefundForm,
+    db: Database,
+    platforms: Platforms,
+    background_tasks: BackgroundTasks,
+    renderer: Renderer,
+) -> Response:
+    """Request a refund from the seller, once for each submit token."""
+    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    actor = Actor.of(caller, request)
+    try:
+        wanted = _read_refund(body).refund()
+        command = refund.request_refund(
+            db, platforms, background_tasks, actor, Person.of(caller), order_id, wanted, stored
+        )
+        message = "Refund requested. The seller must approve it."
+        return await _finish(renderer, caller, order_id, command, message)
+    except Invalid as error:
+        is_amount = isinstance(error, RefundTooLarge)
+        errors = {"amount_cny": error.detail} if is_amount else errors_of(error)
+        rejected = RejectedForm("refund", errors, body)
+        return await _page(request, caller, order_id, db, platforms, renderer, rejected=rejected)
+
+
+@routes.post("/{order_id}/advance", media_type="text/html")
+async def simulate_event(
+    request: Request,
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: AdvanceForm,
+    db: Database,
+    platforms: Platforms,
+    client: Client,
+    refreshes: Refreshes,
+    renderer: Renderer,
+) -> Response:
+    """Simulate an event at a simulated marketplace, then sync the order."""
+    try:
+        total = money.show_or_none(amount_fen("total_cny", body.total_cny))
+        event = read_values(AdvanceIn, to=body.to, total_cny=total)
+        command = simulate(
+            db,
+            platforms,
+            client,
+            refreshes,
+            Person.of(caller),
+            order_id,
+            event.to,
+            event.total_fen,
+        )
+        message = "Event simulated. The order was synced."
+        return await _finish(renderer, caller, order_id, command, message)
+    except Invalid as error:
+        rejected = RejectedForm("advance", errors_of(error))
+        return await _page(request, caller, order_id, db, platforms, renderer, rejected=rejected)
+
+
+def _read_refund(body: RefundForm) -> RefundIn:
+    """The form as the API takes it."""
+    if not body.reason.strip():
+        raise ValidationFailed("/reason", "Enter a reason.")
+    return read_values(
+        RefundIn,
+        type=body.type,
+        reason=body.reason.strip(),
+        amount_cny=money.show_or_none(amount_fen("amount_cny", body.amount_cny)),
+        freight_cny=money.show_or_none(amount_fen("freight_cny", body.freight_cny)),
+        note=body.note.strip() or None,
+        order_id=body.order_id or None,
+    )
+
+
+def _stored_response(result: object) -> Response:
+    """What is stored of a command: whether it is completed, or waits for the marketplace."""
+    is_pending = isinstance(result, Order) and result.status is not OrderStatus.CANCELLED
+    return Response(None, _PENDING if is_pending else _COMPLETED)
+
+
+async def _finish(
+    renderer: Renderer,
+    caller: Caller,
+    order_id: UUID,
+    command: Awaitable[object],
+    message: str,
+    *,
+    pending: str = "",
+) -> Response:
+    """Run a command and go back to the order. A repeated command has the result of the first."""
+    try:
+        response = _stored_response(await command)
+    except Replay as replay:
+        response = replay.response
+    except _EXPECTED_ERRORS as error:
+        return renderer.redirect(caller, _path(order_id), views.error_message(error), tone="bad")
+    if pending and response.status != _COMPLETED:
+        return renderer.redirect(caller, _path(order_id), pending, tone="waiting")
+    return renderer.redirect(caller, _path(order_id), message)
+
+
+async def _page(
     request: Request,
     caller: Caller,
-    order: Order,
+    order_id: UUID,
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
     *,
     cursor: str | None = None,
-    wrong: Wrong | None = None,
+    rejected: RejectedForm | None = None,
 ) -> Response:
-    """The page of an order; with what is wrong in a form of it."""
-    story, older = await order_view.story(db, caller.account_id, order.id, cursor)
+    """The page of an order; with the errors of a form that was rejected."""
+    order = await sql_lists.find_order(db, caller.account_id, order_id)
+    if order is None:
+        raise ResourceNotFound(ids.ORDER)
+    timeline, older = await _timeline(db, caller.account_id, order_id, cursor)
     payments = await payment_sql.list_payments_of(
         db, caller.account_id, order.id, below=None, limit=_PAYMENTS
     )
-    can = allowed(order)
-    here = f"/orders/{order.reference}"
+    path = _path(order.id)
+    is_simulated = platforms.simulated_origin(order.platform) is not None
+    is_open = order.payment is not None and order.payment.status in OPEN_REQUESTS
     return renderer.page(
-        "order.html",
+        "orders/order.html",
         request,
         caller,
-        status=422 if wrong else 200,
-        order=OrderOut.of(order),
-        here_path=here,
-        age=_age(order),
-        waits=waits_for(order),
-        can=can,
-        refund_left=money.show_or_none(can.refund_fen),
-        parts=[(part.id, part.id) for part in order.parts],
-        once=key_of(order),
-        moves=moves(order) if platforms.simulated_origin(order.platform) else (),
-        is_simulated=platforms.simulated_origin(order.platform) is not None,
-        payments=[PaymentOut.of(one) for one in payments],
-        story=story,
-        older_url=f"{here}?{urlencode({'cursor': older})}#story" if older else None,
-        newest_url=f"{here}#story" if cursor else None,
-        form=wrong.form if wrong else RefundForm(),
-        errors=wrong.errors if wrong else {},
-        wrong_action=wrong.action if wrong else "",
+        status=422 if rejected else 200,
+        order=order,
+        order_path=path,
+        next_step=views.next_step(order),
+        parcels=views.parcels(order),
+        actions=views.actions(order),
+        part_choices=[(part.id, part.id) for part in order.parts],
+        submit_token=submit_token(order),
+        simulated_events=views.simulated_events(order) if is_simulated else (),
+        payments=payments,
+        open_payment_id=order.payment.id if is_open and order.payment else None,
+        timeline=timeline,
+        older_url=next_page(request, older, path=path, fragment="timeline"),
+        newest_url=first_page(request, path=path, fragment="timeline"),
+        form=rejected.form if rejected else RefundForm(),
+        errors=rejected.errors if rejected else {},
+        rejected_action=rejected.action if rejected else "",
         web_link=web_link,
     )
 
 
-def in_utc(text: str) -> str:
-    """A time as a browser's field gives it, with the zone that it is meant in."""
-    try:
-        read = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return text
-    return text.strip() if read.tzinfo else f"{read.isoformat()}Z"
+async def _timeline(
+    db: Database, account_id: UUID, order_id: UUID, cursor: str | None
+) -> tuple[Sequence[TimelineEntry], str | None]:
+    """A page of the timeline, newest first, and the cursor of the next page."""
+    changes = await sql_lists.list_changes(
+        db,
+        account_id,
+        order_id,
+        below=read_cursor("timeline", cursor, int),
+        limit=_CHANGES + 1,
+    )
+    times = {event: change.at for change in changes[:_CHANGES] for event in change.events}
+    events = await _events(db, account_id, times) if times else {}
+    shown = page(
+        "timeline",
+        changes,
+        _CHANGES,
+        key=lambda change: change.version,
+        show=lambda change: timeline_entry(change, [events[event] for event in change.events]),
+    )
+    return shown.items, shown.next_cursor
 
 
-def as_typed(text: str) -> str:
-    """A time as a browser's field takes it: in UTC, without saying so."""
-    try:
-        read = datetime.fromisoformat(text.strip())
-        in_zone = read.astimezone(UTC) if read.tzinfo else read
-    except (ValueError, OverflowError):  # no time, or one that leaves the calendar in UTC
-        return ""
-    return f"{in_zone:%Y-%m-%dT%H:%M}"
+async def _events(
+    db: Database, account_id: UUID, times: Mapping[UUID, datetime]
+) -> Mapping[UUID, TimelineEvent]:
+    """Each event with its deliveries: the last attempt, unless another one is pending."""
+    event_ids = list(times)
+    types = await queries.event_types(
+        db, account_id, event_ids, since=min(times.values()) - _CLOCK_SKEW
+    )
+    attempts = await queries.last_attempts(db, account_id, event_ids, list(times.values()))
+    pending = await queries.pending_deliveries(db, account_id, event_ids)
+    deliveries = views.merge_deliveries(attempts, pending)
+    return {
+        event_id: TimelineEvent(
+            ids.EVENT.show(event_id), types.get(event_id, ""), deliveries.get(event_id, [])
+        )
+        for event_id in event_ids
+    }
 
 
-def address(given: Mapping[str, Any], cursor: str | None = None) -> str:
-    """The list's address with these filters."""
-    values = {**given, **({"cursor": cursor} if cursor else {})}
-    return f"/orders?{urlencode(values, doseq=True)}" if values else "/orders"
-
-
-def _view(statuses: Sequence[str]) -> str:
-    return address({"status": list(statuses)} if statuses else {})
-
-
-def _is_view(given: Mapping[str, Any], statuses: Sequence[str]) -> bool:
-    kept = {name: value for name, value in given.items() if name != "sort"}
-    return kept == ({"status": list(statuses)} if statuses else {})
-
-
-def _age(order: Order) -> float | None:
-    """How many seconds ago the marketplace was last asked with success."""
-    return None if order.synced_at is None else (order.now - order.synced_at).total_seconds()
+def _path(order_id: UUID) -> str:
+    return f"/orders/{ids.ORDER.show(order_id)}"

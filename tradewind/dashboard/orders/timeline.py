@@ -1,200 +1,270 @@
-"""The story of an order: every change as a title and a few lines that people can read. Pure."""
+"""The timeline of an order: each change as a title and lines that people can read. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 import msgspec
 
+from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
-from tradewind.dashboard.shell.flash import Tone
-from tradewind.orders.wire import ChangeOut
+from tradewind.dashboard.shell.labels import Tone
+from tradewind.dashboard.shell.render import yuan
+from tradewind.orders.sql_lists import OrderChange
+
+# Each field that changed, with its value `from` and `to`.
+Changes = Mapping[str, Mapping[str, object]]
 
 _TITLES: Mapping[str, str] = {
     "accepted": "Order accepted",
-    "create": "Placed at the marketplace",
-    "sync": "News from the marketplace",
+    "create": "Created at marketplace",
+    "sync": "Synced from marketplace",
     "pay": "Payment",
     "cancel": "Cancellation",
-    "cancel_refused": "The marketplace refused to cancel",
-    "payment_requested": "Payment requested",
+    "cancel_refused": "Cancellation rejected by marketplace",
     "payment_withdrawn": "Payment request withdrawn",
-    "payment_approved": "Payment approved",
-    "payment_rejected": "Payment rejected",
-    "refund_requested": "Refund asked for",
-    "refund_accepted": "The marketplace took the wish for a refund",
-    "refund_refused": "The marketplace refused the refund",
+    "refund_accepted": "Refund requested at marketplace",
+    "refund_refused": "Refund rejected by marketplace",
 }
 _LABELS: Mapping[str, str] = {
     "status": "Status",
     "payment_status": "Payment",
-    "platform_payment_status": "Payment there",
-    "platform_status": "Its own word",
-    "order_id": "Order id there",
+    "platform_payment_status": "Marketplace payment",
+    "platform_status": "Marketplace status",
+    "order_id": "Marketplace order ID",
     "total_amount_cny": "Total",
     "goods_amount_cny": "Goods",
     "freight_cny": "Freight",
     "discount_cny": "Discount",
     "paid_amount_cny": "Paid",
     "refunded_amount_cny": "Refunded",
-    "pay_before": "To be paid by",
+    "pay_before": "Pay by",
     "close_reason": "Closed by",
 }
-_YES: Mapping[str, tuple[str, str]] = {
-    "cancel_requested": ("It is to be cancelled.", "It is no longer to be cancelled."),
-    "dispute": ("A dispute was opened.", "The dispute is over."),
-    "paid_outside": ("It was paid outside, without an approval.", "It was not paid outside."),
+_FLAGS: Mapping[str, tuple[str, str]] = {
+    "cancel_requested": ("Cancellation requested.", "Cancellation no longer requested."),
+    "dispute": ("Dispute opened.", "Dispute closed."),
+    "paid_outside": ("Paid at the marketplace, without an approval.", "Not paid outside."),
 }
-_STATES = ("status", "payment_status")
-# Said by the lines of its parts, or too long for a line.
-_UNSAID = frozenset({"platform_orders", "items", "metadata"})
+_STATUSES = ("status", "payment_status")
+# Other lines cover these, or they are too long for a line.
+_WITHOUT_LINE = frozenset({"platform_orders", "items", "metadata"})
+# An approver sees these elsewhere on the page.
+_NOT_SUMMARISED = frozenset(
+    {"payment", "payment_status", "platform_status", "platform_payment_status"}
+)
+
+
+class _Parcel(msgspec.Struct, frozen=True):
+    carrier: str | None = None
+    tracking_number: str | None = None
+
+
+class _Refund(msgspec.Struct, frozen=True):
+    id: str
+    amount_cny: float
+    freight_cny: float
+    status: str
+    platform_refund_id: str | None = None
+
+
+class _Failure(msgspec.Struct, frozen=True):
+    message: str
+
+
+class _Payment(msgspec.Struct, frozen=True):
+    id: str
+    amount_cny: float
+    mode: str
+    pay_url: str | None = None
+    failure: _Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What changed: `before` and `after` where a value did, `text` where a sentence says it."""
+class TimelineLine:
+    """One changed value: `before` and `after`, or a `text`.
+
+    `status` is the code of a status, which is shown as a badge; `time` is an ISO time.
+    """
 
     label: str = ""
     before: str = ""
     after: str = ""
     text: str = ""
-    code: str = ""
-    moment: str = ""
+    status: str = ""
+    time: str = ""
+
+    def __str__(self) -> str:
+        if self.text:
+            return self.text
+        before = "" if self.before in {"", "—"} else f"{self.before} → "
+        return f"{self.label}: {before}{self.after}"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event about a change: its id, its kind, and what became of it at each webhook."""
+class TimelineEvent:
+    """An event of a change, with its delivery to each webhook."""
 
     id: str
-    kind: str
-    deliveries: Sequence[Any]
+    type: str
+    deliveries: Sequence[EventDelivery]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One change."""
+class TimelineEntry:
+    """One change of an order."""
 
-    version: int
-    at: str
+    at: datetime
     title: str
     tone: Tone
-    by: str
-    lines: Sequence[Line]
-    told: Sequence[Told]
+    actor: str
+    lines: Sequence[TimelineLine]
+    events: Sequence[TimelineEvent]
 
 
-def entry(change: ChangeOut, told: Sequence[Told]) -> Entry:
-    """A change of the API's timeline, for people."""
-    return Entry(
-        version=change.version,
+def timeline_entry(change: OrderChange, events: Sequence[TimelineEvent] = ()) -> TimelineEntry:
+    """A change for people."""
+    lines = list(_lines(change.changes))
+    if change.changes and not lines:
+        lines = [TimelineLine(text="Details changed at the marketplace.")]
+    return TimelineEntry(
         at=change.at,
         title=_title(change),
         tone=_tone(change),
-        by=change.by.email if change.by else "",
-        lines=list(_lines(change.changes)) or _details(change),
-        told=told,
+        actor=change.cause.by.email if change.cause.by else "",
+        lines=lines,
+        events=events,
     )
 
 
-def _details(change: ChangeOut) -> Sequence[Line]:
-    """For a change that no line is about: what it was in."""
-    return [Line(text="Details of it changed at the marketplace.")] if change.changes else []
+def summary(changes: Iterable[Changes]) -> Sequence[TimelineLine]:
+    """Several changes as one: the first and the last value of each field that differs."""
+    merged: dict[str, Mapping[str, object]] = {}
+    for change in changes:
+        for name, value in change.items():
+            first = merged.get(name, value)
+            merged[name] = {"from": first.get("from"), "to": value.get("to")}
+    return list(
+        _lines(
+            {
+                name: value
+                for name, value in merged.items()
+                if name not in _NOT_SUMMARISED and value["from"] != value["to"]
+            }
+        )
+    )
 
 
-def _title(change: ChangeOut) -> str:
-    became = _became(change, "status")
-    if change.cause == "create" and became == "create_failed":
-        return "The marketplace refused the order"
-    if change.cause == "cancel" and became == "cancelled":
+def _title(change: OrderChange) -> str:
+    status = _after(change, "status")
+    if change.cause.name == "create" and status == "create_failed":
+        return "Rejected by marketplace"
+    if change.cause.name == "cancel" and status == "cancelled":
         return "Cancelled"
-    if change.cause == "cancel" and _became(change, "cancel_requested"):
-        return "Cancellation asked for"
-    if change.cause in {"sync", "pay"}:
-        parcels = change.changes.get("shipments")
-        if parcels and len(parcels["to"]) > len(parcels["from"]):
-            return "Shipped" if became != "partially_shipped" else "Partly shipped"
-        state = became or _became(change, "payment_status")
+    if change.cause.name == "cancel" and _after(change, "cancel_requested"):
+        return "Cancellation requested"
+    if change.cause.name in {"sync", "pay"}:
+        before, after = _values(change.changes, "shipments")
+        if len(_parcels(after)) > len(_parcels(before)):
+            return "Partially shipped" if status == "partially_shipped" else "Shipped"
+        state = status or _after(change, "payment_status")
         if state:
-            return f"{_TITLES[change.cause]}: {labels.word(state)}"
-    return _TITLES.get(change.cause, labels.word(change.cause).capitalize())
+            return f"{_TITLES[change.cause.name]}: {labels.label(state).lower()}"
+    return _TITLES.get(change.cause.name, labels.label(change.cause.name))
 
 
-def _tone(change: ChangeOut) -> Tone:
-    tones = [labels.tone(_became(change, name)) for name in _STATES if _became(change, name)]
-    if change.cause in {"cancel_refused", "refund_refused"} or "bad" in tones:
+def _tone(change: OrderChange) -> Tone:
+    tones = [labels.tone(_after(change, name)) for name in _STATUSES if _after(change, name)]
+    if change.cause.name in {"cancel_refused", "refund_refused"} or "bad" in tones:
         return "bad"
     return tones[0] if tones else "plain"
 
 
-def _became(change: ChangeOut, name: str) -> Any:
-    return change.changes.get(name, {}).get("to")
+def _after(change: OrderChange, name: str) -> object:
+    return _values(change.changes, name)[1]
 
 
-def _lines(changes: Mapping[str, Any]) -> Iterator[Line]:
-    """States first, then money, then everything else."""
+def _values(changes: Changes, name: str) -> tuple[object, object]:
+    change = changes.get(name, {})
+    return change.get("from"), change.get("to")
+
+
+def _lines(changes: Changes) -> Iterator[TimelineLine]:
+    """Statuses first, then amounts, then the rest."""
     ordered = [*(name for name in _LABELS if name in changes), *changes]
     for name in dict.fromkeys(ordered):
-        before, after = changes[name].get("from"), changes[name].get("to")
+        before, after = _values(changes, name)
         if name == "shipments":
-            yield from _parcels(before or [], after or [])
+            yield from _parcel_lines(before, after)
         elif name == "refunds":
-            yield from _refunds(before or [], after or [])
+            yield from _refund_lines(before, after)
         elif name == "payment":
-            yield from _payment(before, after)
+            yield from _payment_lines(before, after)
         elif name == "failure":
-            yield Line(text=after["message"] if after else "The failure was taken back.")
-        elif name in _YES:
-            yield Line(text=_YES[name][0 if after else 1])
-        elif name not in _UNSAID and not (name == "pay_before" and after is None):
-            code = str(after) if name in _STATES else ""
-            moment = str(after) if name == "pay_before" and after else ""
-            was = "—" if moment else _shown(name, before)
-            yield Line(_label(name), was, _shown(name, after), code=code, moment=moment)
+            failure = msgspec.convert(after, _Failure | None)
+            yield TimelineLine(text=failure.message if failure else "The failure was cleared.")
+        elif name in _FLAGS:
+            yield TimelineLine(text=_FLAGS[name][0 if after else 1])
+        elif name == "pay_before":
+            if after:
+                yield TimelineLine(_LABELS[name], "—", str(after), time=str(after))
+        elif name not in _WITHOUT_LINE:
+            label = _LABELS.get(name) or labels.label(name)
+            status = str(after) if name in _STATUSES else ""
+            yield TimelineLine(label, _show(name, before), _show(name, after), status=status)
 
 
-def _label(name: str) -> str:
-    return _LABELS.get(name, labels.word(name).capitalize())
-
-
-def _shown(name: str, value: Any) -> str:
+def _show(name: str, value: object) -> str:
     if value is None:
         return "—"
-    if name.endswith("_cny"):
-        return f"¥{value:,.2f}"
-    if name.endswith("status") and name != "platform_status":
-        return labels.word(value)
+    if name.endswith("_cny") and isinstance(value, int | float):
+        return yuan(value)
+    if name == "close_reason" or (name.endswith("status") and name != "platform_status"):
+        return labels.label(value)
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _parcels(before: Sequence[Any], after: Sequence[Any]) -> Iterator[Line]:
-    for parcel in after:
-        if parcel not in before:
-            carrier, number = parcel["carrier"] or "no carrier named", parcel["tracking_number"]
-            yield Line(text=f"Parcel: {carrier}, {number or 'no tracking number yet'}")
+def _parcels(value: object) -> list[_Parcel]:
+    return msgspec.convert(value or [], list[_Parcel])
 
 
-def _refunds(before: Sequence[Any], after: Sequence[Any]) -> Iterator[Line]:
-    old = {one["id"]: one for one in before}
-    for one in after:
-        was = old.pop(one["id"], None)
-        amount = f"Refund of ¥{one['amount_cny'] + one['freight_cny']:,.2f}"
-        if was is None:
-            yield Line(text=f"{amount}: {labels.word(one['status'])}")
-        elif was["status"] != one["status"]:
-            yield Line(amount, labels.word(was["status"]), labels.word(one["status"]))
-        elif was.get("platform_refund_id") != one.get("platform_refund_id"):
-            yield Line(text=f"{amount}: it is {one['platform_refund_id']} there")
-    for one in old.values():
-        yield Line(text=f"Refund of ¥{one['amount_cny'] + one['freight_cny']:,.2f}: not taken")
+def _parcel_lines(before: object, after: object) -> Iterator[TimelineLine]:
+    earlier = _parcels(before)
+    for parcel in _parcels(after):
+        if parcel not in earlier:
+            carrier = parcel.carrier or "unknown carrier"
+            number = parcel.tracking_number or "no tracking number yet"
+            yield TimelineLine(text=f"Parcel: {carrier}, {number}")
 
 
-def _payment(before: Any, after: Any) -> Iterator[Line]:
-    if after is None:
+def _refund_lines(before: object, after: object) -> Iterator[TimelineLine]:
+    earlier = {refund.id: refund for refund in msgspec.convert(before or [], list[_Refund])}
+    for refund in msgspec.convert(after or [], list[_Refund]):
+        previous = earlier.pop(refund.id, None)
+        amount = _refund_amount(refund)
+        if previous is None:
+            yield TimelineLine(text=f"{amount}: {labels.label(refund.status).lower()}")
+        elif previous.status != refund.status:
+            yield TimelineLine(amount, labels.label(previous.status), labels.label(refund.status))
+        elif previous.platform_refund_id != refund.platform_refund_id:
+            yield TimelineLine(text=f"{amount}: marketplace refund ID {refund.platform_refund_id}")
+    for refund in earlier.values():
+        yield TimelineLine(text=f"{_refund_amount(refund)}: rejected")
+
+
+def _refund_amount(refund: _Refund) -> str:
+    return f"Refund of {yuan(refund.amount_cny + refund.freight_cny)}"
+
+
+def _payment_lines(before: object, after: object) -> Iterator[TimelineLine]:
+    previous = msgspec.convert(before, _Payment | None)
+    payment = msgspec.convert(after, _Payment | None)
+    if payment is None:
         return
-    if before is None or before["id"] != after["id"]:
-        yield Line(text=f"Payment of ¥{after['amount_cny']:,.2f} ({labels.word(after['mode'])})")
-    elif before["pay_url"] != after["pay_url"]:
-        yield Line(text="The link to pay by was made.")
-    if after["failure"]:
-        yield Line(text=after["failure"]["message"])
+    if previous is None or previous.id != payment.id:
+        mode = labels.label(payment.mode).lower()
+        yield TimelineLine(text=f"Payment of {yuan(payment.amount_cny)} ({mode})")
+    elif previous.pay_url != payment.pay_url:
+        yield TimelineLine(text="Payment link created.")
+    if payment.failure:
+        yield TimelineLine(text=payment.failure.message)

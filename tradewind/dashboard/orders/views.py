@@ -1,9 +1,13 @@
-"""An order in plain words: what it waits for, and what can be done with it. Pure."""
+"""An order for people: its next step, its parcels, and the actions that it allows. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
 
+from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
+from tradewind.dashboard.shell.render import yuan
 from tradewind.errors import ApiError
 from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition
@@ -11,61 +15,54 @@ from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.payments import decide
 from tradewind.orders.payments.errors import AmountChanged
 from tradewind.orders.payments.lifecycle import Trigger
+from tradewind.orders.payments.model import PaymentStatus
 from tradewind.orders.rollup import unpaid
+from tradewind.orders.shipments import pieces_per_parcel
 from tradewind.platforms.model import RefundState
 from tradewind.web.idempotency import IdempotencyKeyReused, RequestInFlight
 
-_OVER: Mapping[OrderStatus, str] = {
-    OrderStatus.CREATE_FAILED: "Nothing: it could not be placed, and nothing was bought.",
-    OrderStatus.RECEIVED: "Nothing: it was received. It is completed when the marketplace says so.",
-    OrderStatus.COMPLETED: "Nothing: it is completed.",
-    OrderStatus.CANCELLED: "Nothing: it is cancelled.",
-    OrderStatus.CLOSED: "Nothing: it is closed.",
-    OrderStatus.UNKNOWN: "Nobody knows: the marketplace uses a word that has no meaning here.",
+_NEXT_STEPS: Mapping[str, str] = {
+    "platform_create": "Waiting for the marketplace to create the order",
+    "approval": "Waiting for approval",
+    "payment_result": "Waiting for the payment result",
+    "seller_shipment": "Waiting for the seller to ship",
+    "receipt": "Waiting for the parcel to be received",
 }
-_WAITS: Mapping[str, str] = {
-    "platform_create": "The marketplace, to take the order.",
-    "approval": "Somebody else, to approve the payment.",
-    "payment_result": "The marketplace, to say what became of the payment.",
-    "seller_shipment": "The seller, to ship.",
-    "receipt": "The parcel, to be received.",
+_FINAL_STEPS: Mapping[OrderStatus, str] = {
+    OrderStatus.CREATE_FAILED: "None: the order could not be created",
+    OrderStatus.RECEIVED: "Received. Waiting for the marketplace to complete it",
+    OrderStatus.COMPLETED: "None: the order is completed",
+    OrderStatus.CANCELLED: "None: the order is cancelled",
+    OrderStatus.CLOSED: "None: the order is closed",
+    OrderStatus.UNKNOWN: "Unknown marketplace status",
 }
-_SHORT: Mapping[str, str] = {
-    "platform_create": "the marketplace",
-    "approval": "an approval",
-    "payment_result": "the result of the payment",
-    "payment": "payment",
-    "seller_shipment": "the seller to ship",
-    "receipt": "its receipt",
-    "none": "—",
-}
-_MOVES: Mapping[OrderStatus, Sequence[tuple[str, str]]] = {
+_SIMULATED_EVENTS: Mapping[OrderStatus, Sequence[tuple[str, str]]] = {
     OrderStatus.PENDING_PAYMENT: (
-        ("paid", "It is paid by hand"),
-        ("cancelled", "The seller closes it"),
-        ("expired", "The time to pay runs out"),
+        ("paid", "Mark as paid"),
+        ("cancelled", "Close by seller"),
+        ("expired", "Expire payment"),
     ),
     OrderStatus.PAID: (
-        ("partially_shipped", "A part is shipped"),
-        ("shipped", "It is shipped"),
-        ("closed", "The seller closes it"),
+        ("partially_shipped", "Ship partially"),
+        ("shipped", "Ship"),
+        ("closed", "Close by seller"),
     ),
-    OrderStatus.PARTIALLY_SHIPPED: (("shipped", "The rest is shipped"),),
-    OrderStatus.SHIPPED: (("received", "It is received"), ("completed", "It is completed")),
-    OrderStatus.RECEIVED: (("completed", "It is completed"),),
+    OrderStatus.PARTIALLY_SHIPPED: (("shipped", "Ship the rest"),),
+    OrderStatus.SHIPPED: (("received", "Mark as received"), ("completed", "Complete")),
+    OrderStatus.RECEIVED: (("completed", "Complete"),),
 }
-_REFUND_MOVES: Mapping[RefundState, Sequence[tuple[str, str]]] = {
+_SIMULATED_REFUND_EVENTS: Mapping[RefundState, Sequence[tuple[str, str]]] = {
     RefundState.REQUESTED: (
-        ("refund_agreed", "The seller agrees to the refund"),
-        ("refund_refused", "The seller refuses the refund"),
+        ("refund_agreed", "Approve refund"),
+        ("refund_refused", "Reject refund"),
     ),
-    RefundState.APPROVED: (("refund_completed", "The refund is paid out"),),
+    RefundState.APPROVED: (("refund_completed", "Pay out refund"),),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """What people may do with an order as it stands; amounts in fen."""
+class OrderActions:
+    """The actions that an order allows now; amounts in fen."""
 
     request_fen: int | None
     withdraw: bool
@@ -73,69 +70,118 @@ class Allowed:
     refund_fen: int | None
 
 
-def waits_for(order: Order) -> str:
-    """Whom or what the order waits for, in a sentence."""
+@dataclass(frozen=True, slots=True)
+class ParcelView:
+    """A parcel. An item without a quantity is spread over several parcels."""
+
+    order_id: str
+    carrier: str | None
+    tracking_number: str | None
+    shipped_at: datetime | None
+    items: Sequence[tuple[int | None, str]]
+
+
+def next_step(order: Order) -> str:
+    """The next step of an order, and who must take it."""
     if order.cancel_requested and order.status not in lifecycle.ENDED:
-        return "The marketplace, to say that it is cancelled."
+        return "Waiting for the marketplace to cancel"
     code = lifecycle.waiting_for(order)
     if code != "payment":
-        return _WAITS.get(code) or _OVER.get(order.status, "Nothing.")
+        return _NEXT_STEPS.get(code) or _FINAL_STEPS.get(order.status, "None")
     if order.payment is not None and order.payment.pay_url:
-        return "A person, to pay it by the link below."
-    return "Payment: nobody has asked for it yet, or it has to be asked for again."
+        return "Pay with the payment link below"
+    if order.payment_status is PaymentStatus.UNPAID:
+        return "Payment not requested yet"
+    return "Request the payment again"
 
 
-def waits_for_short(code: str) -> str:
-    return _SHORT.get(code, labels.word(code))
+def waiting_note(order: Order) -> str:
+    """The next step for a row of a list; empty if the status says it already."""
+    return _NEXT_STEPS.get(lifecycle.waiting_for(order), "")
 
 
-def allowed(order: Order) -> Allowed:
-    """The actions that a page offers: those that would be refused now are left out."""
+def parcels(order: Order) -> Sequence[ParcelView]:
+    """Every parcel of an order, with the items in it as far as they are known."""
+    views = []
+    for part in order.parts:
+        pieces = pieces_per_parcel(part)
+        products = {item.id: item.product_id or "" for item in part.items}
+        views += [
+            ParcelView(
+                order_id=part.id,
+                carrier=parcel.carrier,
+                tracking_number=parcel.tracking_number,
+                shipped_at=parcel.shipped_at,
+                items=[
+                    (pieces[item_id], products[item_id])
+                    for item_id in dict.fromkeys(parcel.item_ids)
+                    if item_id in products
+                ],
+            )
+            for parcel in part.shipments
+        ]
+    return views
+
+
+def merge_deliveries(
+    attempts: Sequence[EventDelivery], pending: Sequence[EventDelivery]
+) -> Mapping[UUID, Sequence[EventDelivery]]:
+    """The deliveries by event: a pending one replaces the last attempt, and keeps its error."""
+    merged = {(attempt.event_id, attempt.webhook_id): attempt for attempt in attempts}
+    for delivery in pending:
+        key = (delivery.event_id, delivery.webhook_id)
+        last = merged.get(key)
+        merged[key] = (
+            replace(delivery, delivery_id=last.delivery_id, error=last.error) if last else delivery
+        )
+    by_event: dict[UUID, list[EventDelivery]] = {}
+    for delivery in merged.values():
+        by_event.setdefault(delivery.event_id, []).append(delivery)
+    return by_event
+
+
+def actions(order: Order) -> OrderActions:
+    """The actions that a page offers: those that would be rejected now are left out."""
     commands = lifecycle.commands(order)
-    asks = Trigger.REQUEST.value in commands and order.total_fen is not None
-    left = decide.refundable(order)
-    return Allowed(
-        request_fen=sum(part.total_fen for part in unpaid(order.parts)) if asks else None,
+    can_request = Trigger.REQUEST.value in commands and order.total_fen is not None
+    refundable = decide.refundable(order)
+    return OrderActions(
+        request_fen=sum(part.total_fen for part in unpaid(order.parts)) if can_request else None,
         withdraw=Trigger.WITHDRAW.value in commands,
         cancel="cancel" in commands and not order.cancel_requested,
-        refund_fen=left if "refund" in commands and left > 0 else None,
+        refund_fen=refundable if "refund" in commands and refundable > 0 else None,
     )
 
 
-def moves(order: Order) -> Sequence[tuple[str, str]]:
-    """What may happen next on a simulated marketplace: a code, and what it means."""
+def simulated_events(order: Order) -> Sequence[tuple[str, str]]:
+    """What a simulated marketplace can do next with an order: a code and its label."""
     if not order.order_ids:
         return ()
-    single = sum(line.quantity for line in order.lines) == 1
-    found = [
-        move
-        for move in _MOVES.get(order.status, ())
-        if not (single and move[0] == "partially_shipped")
+    is_single = sum(line.quantity for line in order.lines) == 1
+    events = [
+        event
+        for event in _SIMULATED_EVENTS.get(order.status, ())
+        if not (is_single and event[0] == "partially_shipped")
     ]
     for refund in order.refunds:
-        found += [move for move in _REFUND_MOVES.get(refund.state, ()) if move not in found]
-    return found
+        follow = _SIMULATED_REFUND_EVENTS.get(refund.state, ())
+        events += [event for event in follow if event not in events]
+    return events
 
 
-def plainly(refusal: ApiError) -> str:
-    """Why it was refused, to somebody whose page may be older than the order is."""
-    if isinstance(refusal, InvalidTransition):
-        state = labels.word(refusal.facts["current"])
+def error_message(error: ApiError) -> str:
+    """An error for somebody whose page may be older than the order."""
+    if isinstance(error, InvalidTransition):
+        status = labels.label(error.facts["current"])
+        return f"Not possible: the status is now “{status}”. Nothing was changed."
+    if isinstance(error, AmountChanged):
+        amount = yuan(error.facts["current_amount_cny"])
+        return f"The amount is now {amount}. Nothing was requested. Check it and request again."
+    if isinstance(error, IdempotencyKeyReused):
         return (
-            f"That is not possible any more: it is “{state}” by now. Nothing was done; below is "
-            "the order as it stands."
+            "This page already sent a different request, so nothing was changed. "
+            "Submit it again from the current page."
         )
-    if isinstance(refusal, AmountChanged):
-        amount = refusal.facts["current_amount_cny"]
-        return (
-            f"The amount has changed since you looked: it is ¥{amount:,.2f} now. Nothing was "
-            "done; look at it, and ask again if it is right."
-        )
-    if isinstance(refusal, IdempotencyKeyReused):
-        return (
-            "This page had asked for something else already, so nothing more was done. Below is "
-            "the order as it stands: if you still want this, ask again from here."
-        )
-    if isinstance(refusal, RequestInFlight):
-        return "The very same is under way already; it was not asked for a second time."
-    return refusal.detail
+    if isinstance(error, RequestInFlight):
+        return "The same request is already being processed."
+    return error.detail

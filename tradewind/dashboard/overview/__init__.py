@@ -1,1 +1,1 @@
-"""The overview: what is going on, at a glance."""
+"""The overview: deliveries, orders, approvals and the queue at a glance."""

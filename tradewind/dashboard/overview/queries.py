@@ -1,23 +1,55 @@
-"""The statements of the overview. None of them reads the log of attempts, and each is bounded."""
+"""The statements of the overview. None reads the log of attempts, and each is bounded."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.storage.pool import Database
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptCounts:
+    """The attempts of one time step.
+
+    `outcomes` are in the order of `COUNTED` in delivery/model.py; `buckets` count latencies, the
+    n-th of them those below 2^n ms. Both are empty without attempts.
+    """
+
+    begins: datetime
+    outcomes: Sequence[int]
+    buckets: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedSteps:
+    """Which of the getting-started steps an account has completed."""
+
+    has_key: bool
+    used_key: bool
+    subscribed: bool
+    delivered: bool
+    ordered: bool
+    approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCounts:
+    """Webhooks of all accounts by health."""
+
+    active: int
+    failing: int
+    disabled: int
+
+
 async def count_attempts(
     db: Database, account_id: UUID, *, hours: int, step: timedelta
-) -> Sequence[asyncpg.Record]:
-    """Attempts to reach an account's receivers by time and outcome, from the counts by hour.
+) -> Sequence[AttemptCounts]:
+    """The attempts of an account's webhooks by time and outcome, from the hourly counts.
 
-    There is a row for every step, the last of which holds the present hour: one without an
-    attempt has no outcomes. `outcomes` are in the order of `COUNTED` in delivery/model.py.
+    There is a row for every step; the last one contains the current hour.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         """
         WITH steps AS (
             SELECT begins
@@ -33,35 +65,38 @@ async def count_attempts(
              WHERE s.account_id = $1
                AND h.hour >= (SELECT min(begins) FROM steps)
         ),
-        added AS (
-            SELECT hours.begins, counted.place, sum(counted.outcome)::bigint AS outcome,
+        sums AS (
+            SELECT hours.begins, counted.position, sum(counted.outcome)::bigint AS outcome,
                    sum(counted.bucket)::bigint AS bucket
               FROM hours,
                    unnest(hours.outcomes, hours.buckets)
-                       WITH ORDINALITY AS counted (outcome, bucket, place)
-             GROUP BY hours.begins, counted.place
+                       WITH ORDINALITY AS counted (outcome, bucket, position)
+             GROUP BY hours.begins, counted.position
         ),
-        gathered AS (
-            SELECT added.begins,
-                   array_agg(outcome ORDER BY place) FILTER (WHERE outcome IS NOT NULL) AS outcomes,
-                   array_agg(bucket ORDER BY place) FILTER (WHERE bucket IS NOT NULL) AS buckets
-              FROM added
-             GROUP BY added.begins
+        arrays AS (
+            SELECT sums.begins,
+                   array_agg(outcome ORDER BY position)
+                       FILTER (WHERE outcome IS NOT NULL) AS outcomes,
+                   array_agg(bucket ORDER BY position)
+                       FILTER (WHERE bucket IS NOT NULL) AS buckets
+              FROM sums
+             GROUP BY sums.begins
         )
         SELECT steps.begins, coalesce(outcomes, '{}') AS outcomes,
                coalesce(buckets, '{}') AS buckets
           FROM steps
-          LEFT JOIN gathered ON gathered.begins = steps.begins
+          LEFT JOIN arrays ON arrays.begins = steps.begins
          ORDER BY steps.begins
         """,
         account_id,
         hours,
         step,
     )
+    return [AttemptCounts(**row) for row in rows]
 
 
 async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[int, float | None]:
-    """How much waits for an account's receivers, up to `most`, and how long the oldest is due."""
+    """The pending deliveries of an account, up to `most`, and how long the oldest is overdue."""
     row = await db.fetchrow(
         """
         SELECT (SELECT count(*)
@@ -69,7 +104,7 @@ async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[i
                           FROM webhook_subscription AS s
                           JOIN queued_delivery AS q ON q.subscription_id = s.id
                          WHERE s.account_id = $1 AND q.is_pending
-                         LIMIT $2) AS some_of_it) AS pending,
+                         LIMIT $2) AS limited) AS pending,
                (SELECT extract(epoch FROM tradewind_now() - min(first.due_at))::float
                   FROM webhook_subscription AS s
                  CROSS JOIN LATERAL (SELECT q.due_at
@@ -90,17 +125,17 @@ async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[i
 async def count_orders(
     db: Database, account_id: UUID, statuses: Sequence[str], *, most: int
 ) -> dict[str, int]:
-    """How many orders have each of these statuses, counted up to `most`."""
+    """The number of orders with each of these statuses, counted up to `most`."""
     rows = await db.fetch(
         """
-        SELECT wanted.status, counted.orders
-          FROM unnest($2::text[]) AS wanted (status)
+        SELECT requested.status, counted.orders
+          FROM unnest($2::text[]) AS requested (status)
          CROSS JOIN LATERAL (
                SELECT count(*) AS orders
                  FROM (SELECT 1
                          FROM purchase_order AS o
-                        WHERE o.account_id = $1 AND o.status = wanted.status
-                        LIMIT $3) AS some_of_them) AS counted
+                        WHERE o.account_id = $1 AND o.status = requested.status
+                        LIMIT $3) AS limited) AS counted
         """,
         account_id,
         statuses,
@@ -109,40 +144,40 @@ async def count_orders(
     return {row["status"]: row["orders"] for row in rows}
 
 
-async def count_payments_waiting(db: Database, account_id: UUID) -> tuple[int, datetime | None]:
-    """How many payments of an account wait for an approval, and since when the first does."""
+async def count_pending_approvals(db: Database, account_id: UUID) -> tuple[int, datetime | None]:
+    """The payments of an account that await approval, and since when the oldest does."""
     row = await db.fetchrow(
         """
         SELECT count(*) AS waiting, min(requested_at) AS since
           FROM (SELECT requested_at
                   FROM payment_request
                  WHERE account_id = $1 AND status = 'pending_approval'
-                 LIMIT 10001) AS some_of_them
+                 LIMIT 10001) AS limited
         """,
         account_id,
     )
     return (0, None) if row is None else (row["waiting"], row["since"])
 
 
-async def count_payments_to_decide(db: Database, account_id: UUID, *, most: int) -> int:
-    """How many payments wait for an approval that this account may give, up to `most`."""
-    waiting: int = await db.fetchval(
+async def count_approvable_payments(db: Database, account_id: UUID, *, most: int) -> int:
+    """The payments that this account may approve, up to `most`: its own are not among them."""
+    count: int = await db.fetchval(
         """
         SELECT count(*)
           FROM (SELECT 1
                   FROM payment_request
                  WHERE status = 'pending_approval' AND requested_by <> $1
-                 LIMIT $2) AS some_of_them
+                 LIMIT $2) AS limited
         """,
         account_id,
         most,
     )
-    return waiting
+    return count
 
 
-async def count_receivers(db: Database) -> asyncpg.Record | None:
-    """How many receivers of all accounts are active, fail, or were switched off for it."""
-    return await db.fetchrow(
+async def count_webhooks(db: Database) -> WebhookCounts:
+    """Webhooks of all accounts that are active, failing, or disabled after failures."""
+    row = await db.fetchrow(
         """
         SELECT count(*) FILTER (WHERE s.is_active) AS active,
                count(*) FILTER (WHERE s.disabled_reason IS NULL
@@ -152,11 +187,12 @@ async def count_receivers(db: Database) -> asyncpg.Record | None:
           LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
         """
     )
+    return WebhookCounts(0, 0, 0) if row is None else WebhookCounts(**row)
 
 
-async def find_steps(db: Database, account_id: UUID) -> asyncpg.Record | None:
-    """Which of the first steps an account has done; None: it wants to see them no more."""
-    return await db.fetchrow(
+async def find_completed_steps(db: Database, account_id: UUID) -> CompletedSteps | None:
+    """The completed getting-started steps of an account; None if it dismissed the list."""
+    row = await db.fetchrow(
         """
         SELECT EXISTS (SELECT FROM api_key WHERE account_id = $1) AS has_key,
                EXISTS (SELECT FROM api_key
@@ -174,6 +210,7 @@ async def find_steps(db: Database, account_id: UUID) -> asyncpg.Record | None:
         """,
         account_id,
     )
+    return None if row is None else CompletedSteps(**row)
 
 
 async def dismiss_steps(db: Database, account_id: UUID) -> None:

@@ -1,13 +1,12 @@
-"""The overview: what is going on, at a glance."""
+"""The overview: the state of deliveries, orders, approvals and the queue, by role."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
 from tradewind.auth.model import Buyer, Role
-from tradewind.dashboard.admin import queries as sql_desk
-from tradewind.dashboard.overview import queries as sql_overview
-from tradewind.dashboard.overview import views as overview
+from tradewind.dashboard.admin import queries as admin_queries
+from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.shell import charts, labels
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.delivery import sql as deliveries
@@ -28,20 +27,20 @@ from tradewind.webhooks.model import Health
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 
-Given = Annotated[str, Meta(max_length=2000)] | None
+ReturnParameter = Annotated[str, Meta(max_length=2000)] | None
 
 _ROWS = 5
 _SUBSCRIPTIONS = 1000
 
 
 class OverviewQuery(Input):
-    """How far to look back; and what a marketplace adds where it leads back to after asking."""
+    """The time range; and the parameters that a marketplace returns with after authorisation."""
 
     span: Literal["day", "week"] = "day"
-    code: Given = None
-    state: Given = None
-    error: Given = None
-    error_description: Given = None
+    code: ReturnParameter = None
+    state: ReturnParameter = None
+    error: ReturnParameter = None
+    error_description: ReturnParameter = None
 
 
 @routes.get("/", media_type="text/html", expensive=True)
@@ -53,12 +52,12 @@ async def show_overview(
     platforms: Platforms,
     renderer: Renderer,
 ) -> Response:
-    """The page that one begins with: what each role needs to know of its day."""
+    """Show what each role of the caller needs."""
     return renderer.page(
-        "overview.html",
+        "overview/overview.html",
         request,
         caller,
-        returned=_returned(query, platforms),
+        returned=_authorisation_return(query, platforms),
         buying=await _buying(db, caller, query.span) if Role.BUYER in caller.roles else None,
         approving=await _approving(db, caller) if Role.APPROVER in caller.roles else None,
         operating=await _operating(db) if Role.OPERATOR in caller.roles else None,
@@ -66,89 +65,89 @@ async def show_overview(
 
 
 @routes.post("/first-steps/dismiss", media_type="text/html")
-async def dismiss_first_steps(
+async def dismiss_getting_started(
     caller: Buyer, body: Form, db: Database, renderer: Renderer
 ) -> Response:
-    """Show the list of first steps no more."""
-    await sql_overview.dismiss_steps(db, caller.account_id)
-    return renderer.to(caller, "/")
+    """Hide the getting-started steps."""
+    await queries.dismiss_steps(db, caller.account_id)
+    return renderer.redirect(caller, "/")
 
 
-def _returned(query: OverviewQuery, platforms: Platforms) -> dict[str, Any] | None:
-    """What a marketplace sent somebody back with; `state` says which one it was."""
+def _authorisation_return(query: OverviewQuery, platforms: Platforms) -> dict[str, Any] | None:
+    """What a marketplace returned with after its authorisation; `state` names the marketplace."""
     if not query.code and not query.error:
         return None
     try:
-        place = platforms.named(platform_of(query.state or ""))
+        platform = platforms.named(platform_of(query.state or ""))
     except UnsupportedPlatform:
-        place = ""
+        platform = ""
     return {
         "code": query.code or "",
         "state": query.state or "",
         "error": query.error,
         "error_description": query.error_description,
-        "place": place,
-        "name": platforms.marketplace(place).traits.name if place else "",
+        "platform": platform,
+        "name": platforms.marketplace(platform).traits.name if platform else "",
     }
 
 
-async def _buying(db: Database, caller: Caller, chosen: str) -> dict[str, Any]:
-    """A buyer's own: first steps, deliveries, what waits, orders, and receivers in trouble."""
-    span = next(one for one in overview.SPANS if one.code == chosen)
-    rows = await sql_overview.count_attempts(
-        db, caller.account_id, hours=span.hours, step=span.step
+async def _buying(db: Database, caller: Caller, range_code: str) -> dict[str, Any]:
+    """A buyer's part: first steps, deliveries, orders, payments and failing webhooks."""
+    range_ = next(choice for choice in views.RANGES if choice.code == range_code)
+    attempts = await queries.count_attempts(
+        db, caller.account_id, hours=range_.hours, step=range_.step
     )
-    pending, oldest = await sql_overview.count_pending(
-        db, caller.account_id, most=overview.MOST + 1
+    pending, oldest = await queries.count_pending(db, caller.account_id, most=views.MOST + 1)
+    orders = await queries.count_orders(
+        db, caller.account_id, [status.value for status in OrderStatus], most=views.MOST + 1
     )
-    orders = await sql_overview.count_orders(
-        db, caller.account_id, [status.value for status in OrderStatus], most=overview.MOST + 1
-    )
-    waiting, since = await sql_overview.count_payments_waiting(db, caller.account_id)
-    hooks = await webhooks.list_subscriptions(
+    awaiting, since = await queries.count_pending_approvals(db, caller.account_id)
+    subscriptions = await webhooks.list_subscriptions(
         db, caller.account_id, below=None, limit=_SUBSCRIPTIONS
     )
-    steps = await sql_overview.find_steps(db, caller.account_id)
+    completed = await queries.find_completed_steps(db, caller.account_id)
     most = max(orders.values())
     return {
-        "steps": overview.first_steps(steps) if steps else (),
-        "span": span,
-        "spans": [(one.label, f"/?span={one.code}", one is span) for one in overview.SPANS],
-        "deliveries": overview.deliveries(rows, span),
-        "hooks": len(hooks),
-        "failing": [one for one in hooks if one.health is not Health.OK],
-        "pending": overview.counted(pending),
+        "steps": views.getting_started(completed) if completed else (),
+        "range": range_,
+        "ranges": [
+            (choice.label, f"/?span={choice.code}", choice is range_) for choice in views.RANGES
+        ],
+        "deliveries": views.attempt_figures(attempts, range_),
+        "webhook_count": len(subscriptions),
+        "failing": [webhook for webhook in subscriptions if webhook.health is not Health.OK],
+        "pending": views.limited_count(pending),
         "oldest": oldest,
         "orders": [
             (
                 status.value,
-                overview.counted(orders[status]),
+                views.limited_count(orders[status]),
                 charts.share_bar(orders[status], most, tone=labels.tone(status)),
             )
             for status in OrderStatus
             if orders[status]
         ],
-        "payments": overview.counted(waiting),
+        "payments": views.limited_count(awaiting),
         "payments_since": since,
     }
 
 
 async def _approving(db: Database, caller: Caller) -> dict[str, Any]:
-    """What waits for an approver, those first that have the least time left; never their own."""
+    """An approver's part: the most urgent payments of others."""
     queue = await payment_sql.list_queue(db, after=None, limit=10 * _ROWS)
     others = [pair for pair in queue if pair[0].requested_by.id != caller.account_id]
-    waiting = await sql_overview.count_payments_to_decide(
-        db, caller.account_id, most=overview.MOST + 1
-    )
-    return {"payments": others[:_ROWS], "waiting": overview.counted(waiting)}
+    count = await queries.count_approvable_payments(db, caller.account_id, most=views.MOST + 1)
+    return {"payments": others[:_ROWS], "waiting": views.limited_count(count)}
 
 
 async def _operating(db: Database) -> dict[str, Any]:
-    """The whole system's: its queue, and receivers of all accounts that fail."""
-    queue = await deliveries.find_queue_depth(db)
-    receivers = await sql_overview.count_receivers(db)
+    """An operator's part: the queue, and failing webhooks of all accounts."""
     failing = await webhooks.list_all(
         db, health=[Health.FAILING, Health.DISABLED], below=None, limit=_ROWS
     )
-    owners = await sql_desk.names(db, [hook.account_id for hook in failing])
-    return {"queue": queue, "receivers": receivers, "failing": failing, "owners": owners}
+    return {
+        "queue": await deliveries.find_queue_depth(db),
+        "webhooks": await queries.count_webhooks(db),
+        "failing": failing,
+        "owners": await admin_queries.account_names(db, [hook.account_id for hook in failing]),
+    }

@@ -1,54 +1,51 @@
-"""The figures of the overview: deliveries over time, how well they go, and first steps. Pure."""
+"""The figures of the overview: attempts over time, success rate and latency, first steps. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from markupsafe import Markup
 
+from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps
 from tradewind.dashboard.shell import charts
 from tradewind.dashboard.shell.charts import Series
-from tradewind.dashboard.shell.flash import Tone
+from tradewind.dashboard.shell.labels import Tone
 from tradewind.delivery.health import percentile
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
 
-# What is counted no further: a page is not worth a long look at the database.
+# Counting stops here, so that the page stays cheap.
 MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeRange:
     """How far back the overview looks, and in which steps."""
 
     code: str
     label: str
     hours: int
     step: timedelta
-    each: str
+    step_name: str
 
     def label_of(self, begins: datetime) -> str:
-        """What stands under a bar, in UTC; a browser says it in its own zone."""
-        return (
-            f"{begins.astimezone(UTC):%H:%M}"
-            if self.hours <= _DAY
-            else f"{begins.astimezone(UTC):%a %H:%M}"
-        )
+        """The label of a bar, in UTC; a browser shows it in its own zone."""
+        weekday = "" if self.hours <= _DAY else "%a "
+        return f"{begins.astimezone(UTC):{weekday}%H:%M}"
 
 
 _DAY = 24
-SPANS = (
-    Span("day", "24 hours", _DAY, timedelta(hours=1), "hour"),
-    Span("week", "7 days", 7 * _DAY, timedelta(hours=6), "six hours"),
+RANGES = (
+    TimeRange("day", "24 hours", _DAY, timedelta(hours=1), "hour"),
+    TimeRange("week", "7 days", 7 * _DAY, timedelta(hours=6), "six hours"),
 )
 
-# Four colours are as many as can be told apart: what never came to an answer is one of them.
+# More than four colours cannot be told apart, so attempts without a response share one.
 _GROUPS: Sequence[tuple[str, Tone, Sequence[Outcome]]] = (
     ("delivered", "good", (Outcome.DELIVERED,)),
-    ("error answer", "bad", (Outcome.HTTP_ERROR, Outcome.INVALID_RESPONSE)),
+    ("error response", "bad", (Outcome.HTTP_ERROR, Outcome.INVALID_RESPONSE)),
     (
-        "no answer",
+        "no response",
         "waiting",
         (Outcome.TIMEOUT, Outcome.CONNECTION_CLOSED, Outcome.UNKNOWN),
     ),
@@ -66,8 +63,8 @@ _GROUPS: Sequence[tuple[str, Tone, Sequence[Outcome]]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Deliveries:
-    """What became of attempts in a span of time."""
+class AttemptFigures:
+    """The attempts of a time range: totals, latencies, and a chart with its table."""
 
     attempts: int
     delivered: int
@@ -84,32 +81,32 @@ class Deliveries:
 
     @property
     def columns(self) -> Sequence[str | tuple[str, str]]:
-        names = [*(one.name.capitalize() for one in self.series), "All"]
-        return ["Begins", *((name, "num") for name in names)]
+        names = [*(series.name.capitalize() for series in self.series), "Total"]
+        return ["From", *((name, "num") for name in names)]
 
     @property
     def rows(self) -> Sequence[tuple[datetime, Sequence[int]]]:
         """The chart as a table, the latest first."""
-        found = []
-        for at, begins in enumerate(self.begins):
-            values = [int(one.values[at]) for one in self.series]
-            found.append((begins, [*values, sum(values)]))
-        return found[::-1]
+        rows = []
+        for index, begins in enumerate(self.begins):
+            values = [int(series.values[index]) for series in self.series]
+            rows.append((begins, [*values, sum(values)]))
+        return rows[::-1]
 
 
-def deliveries(rows: Sequence[Any], span: Span) -> Deliveries:
-    """What the counts say: one row for each step, in the order of time."""
-    counts = [dict(zip(COUNTED, row["outcomes"], strict=False)) for row in rows]
-    totals = {outcome: sum(one.get(outcome, 0) for one in counts) for outcome in COUNTED}
+def attempt_figures(steps: Sequence[AttemptCounts], range_: TimeRange) -> AttemptFigures:
+    """The figures from the counts of each time step, in the order of time."""
+    counts = [dict(zip(COUNTED, step.outcomes, strict=False)) for step in steps]
+    totals = {outcome: sum(count.get(outcome, 0) for count in counts) for outcome in COUNTED}
     series = [
-        Series(name, tone, [sum(one.get(outcome, 0) for outcome in outcomes) for one in counts])
+        Series(name, tone, [sum(count.get(outcome, 0) for outcome in outcomes) for count in counts])
         for name, tone, outcomes in _GROUPS
     ]
-    begins = [row["begins"] for row in rows]
+    begins = [step.begins for step in steps]
     attempts, delivered = sum(totals.values()), totals[Outcome.DELIVERED]
-    buckets = _added([row["buckets"] for row in rows])
+    buckets = _sum_lists([step.buckets for step in steps])
     failed = [(outcome, n) for outcome, n in totals.items() if n and outcome is not COUNTED[0]]
-    return Deliveries(
+    return AttemptFigures(
         attempts=attempts,
         delivered=delivered,
         failures=sorted(failed, key=lambda pair: -pair[1]),
@@ -117,30 +114,30 @@ def deliveries(rows: Sequence[Any], span: Span) -> Deliveries:
         p99_ms=percentile(buckets, 0.99),
         series=series,
         chart=charts.stacked_bars(
-            [span.label_of(one) for one in begins],
+            [range_.label_of(moment) for moment in begins],
             series,
-            title=f"Attempts to deliver in the last {span.label}, by outcome",
-            desc=f"{attempts:,} attempts, {delivered:,} of them delivered; one bar for each "
-            f"{span.each}. The table below has the numbers.",
-            moments=begins,
+            title=f"Attempts in the last {range_.label}, by outcome",
+            desc=f"{attempts:,} attempts, {delivered:,} delivered; one bar for each "
+            f"{range_.step_name}. The table below has the numbers.",
+            times=begins,
         ),
         begins=begins,
     )
 
 
-def _added(lists: Sequence[Sequence[int]]) -> Sequence[int]:
+def _sum_lists(lists: Sequence[Sequence[int]]) -> Sequence[int]:
     longest = max(map(len, lists), default=0)
-    return [sum(one[at] for one in lists if at < len(one)) for at in range(longest)]
+    return [sum(values[i] for values in lists if i < len(values)) for i in range(longest)]
 
 
-def counted(number: int) -> str:
-    """A count that went no further than `MOST`."""
+def limited_count(number: int) -> str:
+    """A count that stopped at `MOST`."""
     return f"{MOST:,}+" if number > MOST else f"{number:,}"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One of the first steps."""
+class GettingStartedStep:
+    """One of the getting-started steps."""
 
     done: bool
     title: str
@@ -148,46 +145,43 @@ class Step:
     href: str
 
 
-def first_steps(done: Any) -> Sequence[Step]:
-    """The steps of somebody new, in order; empty when all of them are done.
-
-    `done` is the row of `find_steps`: which of them are, by name.
-    """
+def getting_started(completed: CompletedSteps) -> Sequence[GettingStartedStep]:
+    """The getting-started steps, in order; empty if all are completed."""
     steps = (
-        Step(
-            done["has_key"],
-            "Make an API key",
-            "Programs send it with every request. It is shown once.",
+        GettingStartedStep(
+            completed.has_key,
+            "Create an API key",
+            "Programs authenticate with it. It is shown once.",
             "/keys",
         ),
-        Step(
-            done["used_key"],
-            "Use it",
-            "Call GET /v1/me with it: the page of the new key has the line for your terminal.",
+        GettingStartedStep(
+            completed.used_key,
+            "Call the API",
+            "Call GET /v1/me with the key. The page of a new key has the command.",
             "/keys",
         ),
-        Step(
-            done["subscribed"],
-            "Subscribe a webhook",
-            "Say where changes of orders and payments shall be sent.",
+        GettingStartedStep(
+            completed.subscribed,
+            "Create a webhook",
+            "Changes of orders and payments are sent to its URL.",
             "/webhooks",
         ),
-        Step(
-            done["ordered"],
-            "Place the first order",
-            "Find a product: its page has the line that orders it.",
+        GettingStartedStep(
+            completed.ordered,
+            "Place an order",
+            "A product page has the command that orders it.",
             "/products",
         ),
-        Step(
-            done["delivered"],
-            "Receive the first event",
-            "Your receiver answers 200, and what was sent is on the page of the webhook.",
+        GettingStartedStep(
+            completed.delivered,
+            "Receive an event",
+            "Your endpoint responds with 200. The webhook page shows every attempt.",
             "/webhooks",
         ),
-        Step(
-            done["approved"],
-            "Have a payment approved",
-            "Request it on the page of the order; somebody else approves it.",
+        GettingStartedStep(
+            completed.approved,
+            "Get a payment approved",
+            "Request it on the order page. Another person approves it.",
             "/orders",
         ),
     )

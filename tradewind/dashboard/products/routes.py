@@ -1,23 +1,23 @@
-"""Products, in a browser: search with pictures, and one product with the lines that order it."""
+"""Products, in a browser: search with images, and one product with the commands to order it."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import quote, urlencode
+from dataclasses import dataclass
+from urllib.parse import quote
 from uuid import uuid4
 
-from tradewind.dashboard.products.views import as_text, curl, unit_price
+from tradewind.dashboard.products.views import curl_command, plain_text, unit_price
 from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.links import picture, web_link
-from tradewind.dashboard.shell.page_limits import spend_request
 from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
+from tradewind.dashboard.shell.site import limit_marketplace_calls
+from tradewind.dashboard.shell.urls import image_url, page_url, web_link
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.model import Sort
-from tradewind.platforms.registry import PlatformListing, Platforms
+from tradewind.platforms.model import SearchPage, Sku, Sort
+from tradewind.platforms.registry import Platforms
 from tradewind.products.detail import read_product
 from tradewind.products.search import SearchCache, search
-from tradewind.products.wire import LARGEST_PAGE, ProductOut, ProductQuery, SearchIn, SearchOut
+from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.caller import Caller
@@ -31,13 +31,13 @@ from tradewind.web.urls import PublicUrl
 routes = Routes("/products", tag="Dashboard", hidden=True, pages=True)
 
 _SIZE = 24
-_HUMP = re.compile(r"[A-Z]")
-_MOST = 1_000_000
+_CAPITAL = re.compile(r"[A-Z]")
+_LARGEST_QUANTITY = 1_000_000
 _SORTS = (
     (Sort.RELEVANCE.value, "Best match"),
-    (Sort.PRICE_ASC.value, "Cheapest first"),
-    (Sort.PRICE_DESC.value, "Dearest first"),
-    (Sort.SALES_DESC.value, "Most sold first"),
+    (Sort.PRICE_ASC.value, "Price, low to high"),
+    (Sort.PRICE_DESC.value, "Price, high to low"),
+    (Sort.SALES_DESC.value, "Units sold"),
 )
 
 
@@ -51,17 +51,28 @@ class ProductsQuery(Input):
     max_price_cny: str = ""
     page: int = 1
 
-    def given(self) -> dict[str, str]:
-        """What was asked for, but for the page."""
+    def filled(self) -> dict[str, str]:
+        """The fields that are set, without the page."""
         names = ("q", "platform", "sort", "min_price_cny", "max_price_cny")
         return {name: value for name in names if (value := getattr(self, name).strip())}
 
 
-class ChosenQuery(Input):
-    """Which variant, and how many, the curl lines are about."""
+class VariantQuery(Input):
+    """The variant and the quantity of the commands."""
 
     sku: str = ""
     quantity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPager:
+    """The number of results, and the pages before and after the current one."""
+
+    current: int
+    last: int
+    total: int
+    previous: str | None
+    next: str | None
 
 
 @routes.get(media_type="text/html", expensive=True)
@@ -70,45 +81,48 @@ async def show_products(
     caller: Caller,
     query: ProductsQuery,
     platforms: Platforms,
-    searches: SearchCache,
+    cache: SearchCache,
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Search a marketplace. One that fails leaves the form as it was, and says so above it."""
-    if LIVE_HEADER in request.headers:  # nothing here is live: no marketplace is asked again
+    """Search a marketplace. If it fails, the form stays as it was, below an error."""
+    if LIVE_HEADER in request.headers:  # no live updates: they would call the marketplace
         return Response(None, 204)
-    able = [one for one in await platforms.listed() if _can_search(one)]
-    names = [one.traits.platform for one in able]
-    platform = query.platform or (names[0] if names else "")
-    found: SearchOut | None = None
+    searchable = [
+        (listing.traits.platform, listing.traits.name)
+        for listing in await platforms.listed()
+        if listing.connection is not None and Capability.SEARCH in listing.traits.capabilities
+    ]
+    platform = query.platform or (searchable[0][0] if searchable else "")
+    results: SearchPage | None = None
     errors: Mapping[str, str] = {}
     status = 200
-    given = query.given()
-    if "q" in given and names:
+    filled = query.filled()
+    if "q" in filled and searchable:
         try:
-            asked = {**given, "platform": platform, "page": query.page, "size": _SIZE}
-            wanted = read_values(SearchIn, **asked)
-            await spend_request(db, caller)
-            result = await search(platforms, searches, wanted.platform, wanted.query())
-            found = SearchOut.of(result.platform, result.page)
-        except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as refusal:
-            errors, status = errors_in_words(refusal), problems.status_of(type(refusal))
-    origins = platforms.picture_origins(platform)
+            values = {**filled, "platform": platform, "page": query.page, "size": _SIZE}
+            wanted = read_values(SearchIn, **values)
+            await limit_marketplace_calls(db, caller)
+            cached = await search(platforms, cache, wanted.platform, wanted.query())
+            platform, results = cached.platform, cached.page
+        except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as error:
+            errors, status = _field_errors(error), problems.status_of(type(error))
+    origins = platforms.picture_origins(platform) if platform in dict(searchable) else ()
     return renderer.page(
-        "products.html",
+        "products/products.html",
         request,
         caller,
         status=status,
         images=origins,
         query=query,
         platform=platform,
-        platforms=[(one.traits.platform, one.traits.name) for one in able],
+        platforms=searchable,
         sorts=_SORTS,
-        found=found,
+        results=results,
         errors=errors,
-        picture=lambda url: picture(url, origins),
-        href=lambda offer: product_path(offer.platform, offer.id),
-        pages=pages(found, given) if found else None,
+        image=lambda url: image_url(url, origins),
+        href=lambda offer: product_path(platform, offer.id),
+        pager=_pager(request, results) if results else None,
     )
 
 
@@ -118,110 +132,105 @@ async def show_product(
     platform: str,
     product_id: str,
     caller: Caller,
-    query: ChosenQuery,
+    query: VariantQuery,
     platforms: Platforms,
     public_url: PublicUrl,
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Everything about a product, and how it is ordered."""
+    """Show a product, and the commands that order it."""
     if LIVE_HEADER in request.headers:
         return Response(None, 204)
-    await spend_request(db, caller)
+    await limit_marketplace_calls(db, caller)
     detail = await read_product(platforms, platform, product_id, ProductQuery().lang)
-    product = ProductOut.of_product(detail.platform, detail.product)
-    least = product.min_order_quantity or 1
+    product, offer = detail.product, detail.product.offer
+    minimum = offer.min_order_quantity or 1
     errors: dict[str, str] = {}
-    quantity = least
+    quantity = minimum
     if query.quantity.strip():
-        quantity = read_quantity(query.quantity) or least
+        quantity = read_quantity(query.quantity) or minimum
         if read_quantity(query.quantity) is None:
-            errors["quantity"] = f"Write a whole number from 1 to {_MOST:,}."
-    known = [sku.id for sku in product.skus]
-    if query.sku and query.sku not in known:
-        errors["sku"] = "There is no such variant any more; another was chosen."
-    sku = query.sku if query.sku in known else _first(product.skus)
-    origins = platforms.picture_origins(product.platform)
-    shown = (picture(url, origins) for url in product.images or [product.image_url or ""])
+            errors["quantity"] = f"Enter a whole number from 1 to {_LARGEST_QUANTITY:,}."
+    sku_ids = [sku.id for sku in product.skus]
+    if query.sku and query.sku not in sku_ids:
+        errors["sku"] = "This variant is no longer available. Another one is selected."
+    sku = query.sku if query.sku in sku_ids else _first_available(product.skus)
+    origins = platforms.picture_origins(detail.platform)
+    images = (image_url(url, origins) for url in product.images or [offer.image_url or ""])
     return renderer.page(
-        "product.html",
+        "products/product.html",
         request,
         caller,
         status=422 if errors else 200,
         images=origins,
         product=product,
-        pictures=list(dict.fromkeys(url for url in shown if url)),
-        picture=lambda url: picture(url, origins),
-        description=as_text(product.description),
-        shipping=[(label_of(name), value) for name, value in product.shipping.items()],
-        link=web_link(product.url),
+        offer=offer,
+        platform=detail.platform,
+        gallery=list(dict.fromkeys(url for url in images if url)),
+        image=lambda url: image_url(url, origins),
+        description=plain_text(product.description),
+        shipping=[(field_label(name), value) for name, value in product.shipping.items()],
+        link=web_link(offer.url),
         sku=sku,
         quantity=quantity,
-        typed=query.quantity.strip() or str(least),
-        least=least,
-        each=unit_price(product, sku, quantity),
+        quantity_text=query.quantity.strip() or str(minimum),
+        minimum=minimum,
+        price_fen=unit_price(product, sku, quantity),
         errors=errors,
-        preview=curl(public_url.text, "/v1/orders/preview", product, sku, quantity, ""),
-        order=curl(public_url.text, "/v1/orders", product, sku, quantity, str(uuid4())),
-        here_path=product_path(product.platform, product.id),
+        preview=curl_command(public_url.text, "/v1/orders/preview", detail, sku, quantity, ""),
+        order=curl_command(public_url.text, "/v1/orders", detail, sku, quantity, str(uuid4())),
+        product_url=product_path(detail.platform, offer.id),
         sku_name=sku_name,
     )
 
 
 def read_quantity(text: str) -> int | None:
-    """How many are wanted, as it was typed; None for what is no number that can be ordered."""
+    """A quantity as it was typed; None if it cannot be ordered."""
     typed = text.strip()
-    wanted = int(typed) if typed.isdecimal() and len(typed) <= len(str(_MOST)) else 0
-    return wanted if 1 <= wanted <= _MOST else None
+    is_number = typed.isdecimal() and len(typed) <= len(str(_LARGEST_QUANTITY))
+    quantity = int(typed) if is_number else 0
+    return quantity if 1 <= quantity <= _LARGEST_QUANTITY else None
 
 
-def errors_in_words(refusal: ApiError) -> Mapping[str, str]:
-    """What is wrong, beside its field, or above the form where there is no such field."""
-    found = dict(errors_of(refusal))
-    if "min_price_cny" in found.get("max_price_cny", ""):
-        found["max_price_cny"] = "Must not be below the lowest price."
-    if found.get("sort"):
-        found[""] = "There is no such order of results."
-    if found.get("page"):
-        found[""] = f"Pages are counted from 1 to {LARGEST_PAGE:,}."
-    return found
+def _field_errors(error: ApiError) -> Mapping[str, str]:
+    """The errors by field; those of hidden fields are shown above the form."""
+    messages = dict(errors_of(error))
+    if "min_price_cny" in messages.get("max_price_cny", ""):
+        messages["max_price_cny"] = "Must not be below the minimum price."
+    if messages.get("sort"):
+        messages[""] = "Unknown sort order."
+    if messages.get("page"):
+        messages[""] = f"Pages go from 1 to {LARGEST_PAGE:,}."
+    return messages
 
 
-def pages(found: SearchOut, given: Mapping[str, str]) -> Mapping[str, Any]:
-    """The way to the page before and the page after, and which this is."""
-    current, total = found.paginate.current, found.paginate.total
-    last = max(1, min(-(-total // found.paginate.size), LARGEST_PAGE))
-    return {
-        "current": current,
-        "last": last,
-        "total": total,
-        "before": address(given, current - 1) if current > 1 else None,
-        "after": address(given, current + 1) if current < last and found.items else None,
-    }
-
-
-def address(given: Mapping[str, str], page: int) -> str:
-    return f"/products?{urlencode({**given, **({'page': page} if page > 1 else {})})}"
+def _pager(request: Request, results: SearchPage) -> SearchPager:
+    current, total = results.page, results.total
+    last = max(1, min(-(-total // results.size), LARGEST_PAGE))
+    has_next = current < last and bool(results.offers)
+    return SearchPager(
+        current=current,
+        last=last,
+        total=total,
+        previous=page_url(request, page=current - 1) if current > 1 else None,
+        next=page_url(request, page=current + 1) if has_next else None,
+    )
 
 
 def product_path(platform: str, product_id: str) -> str:
     return f"/products/{quote(platform, safe='')}/{quote(product_id, safe='')}"
 
 
-def label_of(name: str) -> str:
-    """A marketplace's name of a field, `sendGoodsAddress`, as people write it."""
-    return _HUMP.sub(lambda found: f" {found[0].lower()}", name).strip().capitalize()
+def field_label(name: str) -> str:
+    """The label of a marketplace's field: `sendGoodsAddress` is "Send goods address"."""
+    return _CAPITAL.sub(lambda letter: f" {letter[0].lower()}", name).strip().capitalize()
 
 
 def sku_name(attributes: Mapping[str, str]) -> str:
-    return ", ".join(attributes.values()) or "the only one"
+    return ", ".join(attributes.values()) or "Default"
 
 
-def _first(skus: Sequence[Any]) -> str | None:
-    """The first variant that can be bought, else the first."""
+def _first_available(skus: Sequence[Sku]) -> str | None:
+    """The first variant in stock, else the first one."""
     in_stock = (sku.id for sku in skus if sku.stock is None or sku.stock > 0)
     return next(in_stock, skus[0].id if skus else None)
-
-
-def _can_search(one: PlatformListing) -> bool:
-    return one.connection is not None and Capability.SEARCH in one.traits.capabilities

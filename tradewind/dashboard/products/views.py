@@ -1,4 +1,4 @@
-"""A product for people: its description as text, and the lines that preview and order it. Pure."""
+"""A product for people: its description as plain text, and the curl commands to order it. Pure."""
 
 import json
 import re
@@ -6,18 +6,19 @@ import shlex
 from collections.abc import Iterator
 from html import unescape
 
-from tradewind.products.wire import ProductOut
+from tradewind.platforms.model import Product
+from tradewind.products.detail import ProductDetail
 
 _BLOCKS = frozenset(
     {"address", "blockquote", "br", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "section"}
     | {"table", "td", "th", "tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"}
 )
-_UNSEEN = frozenset({"script", "style", "template", "head", "title", "noscript", "iframe"})
+_INVISIBLE = frozenset({"script", "style", "template", "head", "title", "noscript", "iframe"})
 _LONGEST = 20_000
 _COMMENT = "<!--"
-# No tag goes on behind the next `<`, so that none is looked for twice in the same letters.
+# A tag ends before the next `<`, so that no character is searched twice for a tag.
 _MARKUP = re.compile(r"<!--|-->|<(?P<closes>/?)(?P<name>[A-Za-z][A-Za-z0-9]*)[^<>]*>|<[!?/][^<>]*>")
-# Python reads no decimal number of thousands of digits, and no letter has such a one.
+# Python does not parse numbers of thousands of digits, and no character has such a number.
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{8,};?")
 _ADDRESS = {
     "name": "张三",
@@ -29,60 +30,60 @@ _ADDRESS = {
 }
 
 
-def as_text(html: str | None) -> str:
-    """What a person would read in a description that may be HTML; its markup is left out.
+def plain_text(html: str | None) -> str:
+    """The text of a description that may be HTML.
 
-    Every letter is looked at a fixed number of times, whatever it is: who writes descriptions
-    must not be able to keep us busy. What is left of odd markup is text, and shown as such.
+    It takes linear time on any input, since sellers write descriptions. Malformed markup stays as
+    text.
     """
     text = _ENDLESS_NUMBER.sub("\ufffd", (html or "")[:_LONGEST])
-    lines = unescape("".join(_said(text))).splitlines()
+    lines = unescape("".join(_visible_text(text))).splitlines()
     kept = [re.sub(r"\s+", " ", line).strip() for line in lines]
     return "\n".join(line for line in kept if line)
 
 
-def _said(text: str) -> Iterator[str]:
-    """The pieces of a text between its tags, without those that nobody sees."""
-    unseen, end = "", 0
-    for found in _MARKUP.finditer(text):
-        name = (found["name"] or "").lower()
-        if not unseen:
-            yield text[end : found.start()]
+def _visible_text(text: str) -> Iterator[str]:
+    """The text between the tags, without that of invisible elements."""
+    hidden_by, end = "", 0
+    for tag in _MARKUP.finditer(text):
+        name = (tag["name"] or "").lower()
+        if not hidden_by:
+            yield text[end : tag.start()]
             if name in _BLOCKS:
                 yield "\n"
-            if found[0] == _COMMENT:
-                unseen = _COMMENT
-            elif name in _UNSEEN and not found["closes"] and not found[0].endswith("/>"):
-                unseen = name
-        elif unseen == _COMMENT:
-            unseen = "" if found[0].endswith("-->") else unseen
-        elif found["closes"] and name == unseen:
-            unseen = ""
-        end = found.end()
-    if not unseen:
+            if tag[0] == _COMMENT:
+                hidden_by = _COMMENT
+            elif name in _INVISIBLE and not tag["closes"] and not tag[0].endswith("/>"):
+                hidden_by = name
+        elif hidden_by == _COMMENT:
+            hidden_by = "" if tag[0].endswith("-->") else hidden_by
+        elif tag["closes"] and name == hidden_by:
+            hidden_by = ""
+        end = tag.end()
+    if not hidden_by:
         yield text[end:]
 
 
-def unit_price(product: ProductOut, sku_id: str | None, quantity: int) -> float | None:
-    """What a piece costs in this quantity, as far as the product says; freight comes on top."""
-    reached = [one for one in product.price_ranges if one.min_quantity <= quantity]
-    if reached:
-        return max(reached, key=lambda one: one.min_quantity).price_cny
-    chosen = next((one.price_cny for one in product.skus if one.id == sku_id), None)
-    return product.price_cny if chosen is None else chosen
+def unit_price(product: Product, sku_id: str | None, quantity: int) -> int | None:
+    """The unit price in fen at this quantity, without freight; None if it is unknown."""
+    ranges = [step for step in product.price_ranges if step.min_quantity <= quantity]
+    if ranges:
+        return max(ranges, key=lambda step: step.min_quantity).price_fen
+    sku_price = next((sku.price_fen for sku in product.skus if sku.id == sku_id), None)
+    return product.offer.price_fen if sku_price is None else sku_price
 
 
-def curl(
-    public_url: str, path: str, product: ProductOut, sku_id: str | None, quantity: int, key: str
+def curl_command(
+    public_url: str, path: str, detail: ProductDetail, sku_id: str | None, quantity: int, key: str
 ) -> str:
-    """A line to paste into a shell; the API key is taken from the variable TRADEWIND_KEY.
+    """A command for a shell; the API key comes from the variable TRADEWIND_KEY.
 
-    What a marketplace wrote is quoted, so that no shell reads it as anything but text.
+    Values of the marketplace are quoted, so that a shell reads them as text.
     """
-    item: dict[str, object] = {"product_id": product.id, "quantity": quantity}
+    item: dict[str, object] = {"product_id": detail.product.offer.id, "quantity": quantity}
     if sku_id:
         item["sku_id"] = sku_id
-    body = {"platform": product.platform, "items": [item], "address": _ADDRESS}
+    body = {"platform": detail.platform, "items": [item], "address": _ADDRESS}
     lines = [
         f"curl {shlex.quote(public_url + path)}",
         '-H "x-api-key: $TRADEWIND_KEY"',

@@ -1,1 +1,1 @@
-"""The search box: takes any id, and goes to its page."""
+"""The search box, which takes any ID."""

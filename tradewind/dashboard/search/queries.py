@@ -1,19 +1,16 @@
-"""The statements of the search box: what an id belongs to, with the account in hand.
+"""The statements of the search box: the object that an ID belongs to.
 
-An account of None is an operator's look at all of them.
+Without an account they search in all accounts, for operators.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.storage.pool import Database
 
 
 async def order_of_event(db: Database, account_id: UUID | None, event_id: UUID) -> UUID | None:
-    found: UUID | None = await db.fetchval(
+    order_id: UUID | None = await db.fetchval(
         """
         SELECT purchase_order_id
           FROM event
@@ -23,21 +20,12 @@ async def order_of_event(db: Database, account_id: UUID | None, event_id: UUID) 
         account_id,
         event_id,
     )
-    return found
-
-
-async def order_of_payment(db: Database, account_id: UUID, payment_id: UUID) -> UUID | None:
-    found: UUID | None = await db.fetchval(
-        "SELECT purchase_order_id FROM payment_request WHERE account_id = $1 AND id = $2",
-        account_id,
-        payment_id,
-    )
-    return found
+    return order_id
 
 
 async def payment_of_order(db: Database, order_id: UUID) -> UUID | None:
-    """The latest request to pay an order, of any account: for who decides about it."""
-    found: UUID | None = await db.fetchval(
+    """The latest payment request of an order of any account, for approvers."""
+    payment_id: UUID | None = await db.fetchval(
         """
         SELECT id
           FROM payment_request
@@ -47,14 +35,14 @@ async def payment_of_order(db: Database, order_id: UUID) -> UUID | None:
         """,
         order_id,
     )
-    return found
+    return payment_id
 
 
 async def order_of_refund(
-    db: Database, account_id: UUID | None, refund_id: UUID, *, asked_at: datetime
+    db: Database, account_id: UUID | None, refund_id: UUID, *, requested_at: datetime
 ) -> UUID | None:
-    """The order that has a refund. It has changed since that was asked for, at the least then."""
-    found: UUID | None = await db.fetchval(
+    """The order of a refund; the order changed when the refund was requested, or later."""
+    order_id: UUID | None = await db.fetchval(
         """
         SELECT id
           FROM purchase_order
@@ -66,16 +54,16 @@ async def order_of_refund(
         """,
         account_id,
         str(refund_id),
-        asked_at,
+        requested_at,
     )
-    return found
+    return order_id
 
 
 async def webhook_of_delivery(
     db: Database, account_id: UUID, delivery_id: UUID, *, about: datetime, within: timedelta
 ) -> UUID | None:
-    """The subscription that an attempt was made for; its id tells about when that was."""
-    found: UUID | None = await db.fetchval(
+    """The subscription of an attempt, whose id contains about when it was made."""
+    subscription_id: UUID | None = await db.fetchval(
         """
         SELECT s.id
           FROM webhook_subscription AS s
@@ -91,44 +79,17 @@ async def webhook_of_delivery(
         about,
         within,
     )
-    return found
+    return subscription_id
 
 
-async def webhook_of_job(db: Database, account_id: UUID | None, job_id: UUID) -> UUID | None:
-    found: UUID | None = await db.fetchval(
+async def webhook_of_replay(db: Database, account_id: UUID | None, replay_id: UUID) -> UUID | None:
+    subscription_id: UUID | None = await db.fetchval(
         """
         SELECT subscription_id
           FROM replay
          WHERE ($1::uuid IS NULL OR account_id = $1) AND id = $2
         """,
         account_id,
-        job_id,
+        replay_id,
     )
-    return found
-
-
-async def orders_named(
-    db: Database, account_id: UUID | None, text: str, *, limit: int
-) -> Sequence[asyncpg.Record]:
-    """Orders by what others call them: the platform's id, one's own id, a tracking number."""
-    return await db.fetch(
-        """
-        SELECT o.id, o.account_id, o.platform, o.status, o.external_id, o.order_ids,
-               o.total_fen, o.created_at, a.email
-          FROM purchase_order AS o
-          JOIN account AS a ON a.id = o.account_id
-         WHERE o.id IN (
-                   SELECT p.purchase_order_id FROM platform_order AS p WHERE p.order_id = $2
-                   UNION
-                   SELECT t.id FROM purchase_order AS t WHERE t.tracking_numbers && ARRAY[$2]
-                   UNION
-                   SELECT e.id FROM purchase_order AS e
-                    WHERE e.external_id = $2 AND ($1::uuid IS NULL OR e.account_id = $1))
-           AND ($1::uuid IS NULL OR o.account_id = $1)
-         ORDER BY o.id DESC
-         LIMIT $3
-        """,
-        account_id,
-        text,
-        limit,
-    )
+    return subscription_id

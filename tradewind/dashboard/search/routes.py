@@ -1,4 +1,4 @@
-"""The search box: takes any id, and goes to its page."""
+"""The search box: takes any ID and opens its page."""
 
 from typing import Annotated
 
@@ -6,7 +6,8 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.auth.model import Role
-from tradewind.dashboard.search.id_search import Found, find
+from tradewind.dashboard.admin import queries as admin_queries
+from tradewind.dashboard.search.any_id import SearchResults, find
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
@@ -14,12 +15,13 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
 from tradewind.web.response import Response
+from tradewind.webhooks.headers import DELIVERY
 
 routes = Routes("/search", tag="Dashboard", hidden=True, pages=True)
 
 
 class SearchQuery(Input):
-    """What to find."""
+    """The text to search for."""
 
     q: Annotated[str, Meta(max_length=300)] = ""
 
@@ -28,41 +30,42 @@ class SearchQuery(Input):
 async def search(
     request: Request, caller: Caller, query: SearchQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """Go to the one page of what was typed; else show what it could be."""
+    """Open the page of the only result, or list the results."""
     text = query.q.strip()
-    found = await find(db, caller, text) if text else Found()
-    if found.where is not None:
-        return renderer.to(caller, found.where)
+    results = await find(db, caller, text) if text else SearchResults()
+    if results.path is not None:
+        return renderer.redirect(caller, results.path)
+    owners = [order.account_id for order in results.orders]
     return renderer.page(
-        "search.html",
+        "search/search.html",
         request,
         caller,
         text=text,
-        found=found,
-        kinds=_understood(caller),
-        operates=Role.OPERATOR in caller.roles,
+        results=results,
+        owners=await admin_queries.account_names(db, owners),
+        supported=_supported(caller),
     )
 
 
-def _understood(caller: Caller) -> list[tuple[str, str]]:
-    """What the caller can find things by."""
-    buys, operates = Role.BUYER in caller.roles, Role.OPERATOR in caller.roles
-    known: list[tuple[str, str]] = []
-    if buys or operates:
-        known += [
-            ("An order", f"{ids.ORDER.prefix}…, its id on the platform, your own id for it"),
-            ("A parcel", "its tracking number"),
-            ("An event or a refund", f"{ids.EVENT.prefix}… or {ids.REFUND.prefix}…: its order"),
-            ("A webhook or a recovery", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…"),
+def _supported(caller: Caller) -> list[tuple[str, str]]:
+    """What the caller can search for."""
+    is_buyer, is_operator = Role.BUYER in caller.roles, Role.OPERATOR in caller.roles
+    supported: list[tuple[str, str]] = []
+    if is_buyer or is_operator:
+        supported += [
+            ("Order", f"{ids.ORDER.prefix}…, marketplace order ID, external ID"),
+            ("Parcel", "Tracking number"),
+            ("Event or refund", f"{ids.EVENT.prefix}… or {ids.REFUND.prefix}…: opens its order"),
+            ("Webhook or replay", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…"),
         ]
-    if buys:
-        known.append(("A delivery", f"{ids.DELIVERY.prefix}…, as X-Service-Delivery says"))
-    if buys or operates or Role.APPROVER in caller.roles:
-        known.append(("A payment request", f"{ids.PAYMENT.prefix}…"))
-    known.append(("An API key", f"{ids.API_KEY.prefix}…"))
-    if operates:
-        known += [
-            ("An account", f"{ids.ACCOUNT.prefix}…, an e-mail, or a part of its name"),
-            ("A request that changed something", f"{ids.REQUEST.prefix}…: its audit entries"),
+    if is_buyer:
+        supported.append(("Attempt", f"{ids.DELIVERY.prefix}…, from {DELIVERY}"))
+    if is_buyer or is_operator or Role.APPROVER in caller.roles:
+        supported.append(("Payment request", f"{ids.PAYMENT.prefix}…"))
+    supported.append(("API key", f"{ids.API_KEY.prefix}…"))
+    if is_operator:
+        supported += [
+            ("Account", f"{ids.ACCOUNT.prefix}…, e-mail, or a part of the name"),
+            ("Request", f"{ids.REQUEST.prefix}…: opens its audit entries"),
         ]
-    return known
+    return supported

@@ -1,1 +1,1 @@
-"""What every page stands on: rendering, sessions, forms, labels, charts and live updates."""
+"""The frame of every page: rendering, sessions, forms, labels, charts and live updates."""

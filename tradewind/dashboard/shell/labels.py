@@ -1,157 +1,108 @@
-"""Words: statuses and codes as people read them, and whether they are good news. Pure."""
+"""Labels: statuses and codes as people read them, and the tone that they are shown in. Pure."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
-from tradewind.dashboard.shell.flash import Tone
+Tone = Literal["good", "bad", "waiting", "plain"]
 
-_GOOD = frozenset(
-    {
-        "delivered",
-        "paid",
-        "completed",
-        "ok",
-        "active",
-        "approved",
-        "received",
-        "shipped",
-        "done",
-        "healthy",
-        "connected",
-        "passed",
-        "succeeded",
-        "yes",
-    }
-)
-_BAD = frozenset(
-    {
-        "failed",
-        "rejected",
-        "create_failed",
-        "http_error",
-        "timeout",
-        "dns_error",
-        "connect_failed",
-        "tls_error",
-        "blocked_address",
-        "connection_closed",
-        "invalid_response",
-        "failing",
-        "locked",
-        "revoked",
-        "disabled",
-        "refused",
-        "error",
-        "expired",
-        "disconnected",
-    }
-)
-_WAITING = frozenset(
-    {
-        "pending",
-        "pending_payment",
-        "pending_approval",
-        "processing",
-        "creating",
-        "waiting",
-        "under_way",
-        "queued",
-        "running",
-        "partially_shipped",
-        "partially_paid",
-        "partially_refunded",
-        "unknown",
-        "retrying",
-        "expiring",
-    }
-)
+_GOOD = frozenset([
+    "active", "approved", "completed", "connected", "delivered", "done", "healthy", "ok", "paid",
+    "passed", "received", "shipped", "succeeded", "yes",
+])  # fmt: skip
+_BAD = frozenset([
+    "blocked_address", "connect_failed", "connection_closed", "create_failed", "disabled",
+    "disconnected", "dns_error", "error", "expired", "failed", "failing", "http_error",
+    "invalid_response", "locked", "rejected", "revoked", "timeout", "tls_error",
+])  # fmt: skip
+_WAITING = frozenset([
+    "creating", "expiring", "partially_paid", "partially_refunded", "partially_shipped", "pending",
+    "pending_approval", "pending_payment", "processing", "queued", "retrying", "running",
+    "under_way", "unknown", "waiting",
+])  # fmt: skip
 
-_WORDS: Mapping[str, str] = {
-    # An order, and its money.
-    "creating": "being placed",
-    "create_failed": "could not be placed",
-    "pending_payment": "waits for payment",
-    "partially_shipped": "partly shipped",
-    "pending_approval": "waits for approval",
-    "partially_refunded": "partly refunded",
-    "partially_paid": "partly paid",
-    # An attempt to deliver.
-    "http_error": "error answer",
-    "timeout": "no answer in time",
-    "dns_error": "name not found",
-    "connect_failed": "no connection",
-    "tls_error": "TLS failed",
-    "blocked_address": "address not allowed",
-    "connection_closed": "Connection closed",
-    "invalid_response": "unreadable answer",
-    "under_way": "under way",
-    # Why something was delivered.
-    "redeliver": "sent again",
-    "recover": "recovery",
+_LABELS: Mapping[str, str] = {
+    # The status of an order and of its payment.
+    "create_failed": "Creation failed",
+    "pending_payment": "Awaiting payment",
+    "pending_approval": "Awaiting approval",
+    # The outcome of an attempt.
+    "http_error": "HTTP error",
+    "timeout": "Timed out",
+    "dns_error": "DNS error",
+    "connect_failed": "Connection failed",
+    "tls_error": "TLS error",
+    "under_way": "In progress",
+    # What triggered a delivery or a replay.
+    "redeliver": "Resend",
+    "recover": "Replay",
+    "catch_up": "Automatic",
+    "request": "Manual",
     # Why a delivery ended unsent.
-    "subscription_deleted": "webhook was deleted",
-    "subscription_inactive": "webhook was switched off",
-    "event_no_longer_wanted": "event no longer wanted",
-    "event_expired": "event no longer kept",
-    "recover_cancelled": "recovery was cancelled",
-    # How a webhook is, and what became of an event at it.
-    "ok": "healthy",
-    "disabled": "switched off: only failed",
-    "inactive": "switched off",
-    "created_later": "webhook is younger",
-    "filtered": "kind not listed",
-    "not_queued": "never queued",
-    "catch_up": "by itself",
-    "request": "asked for",
-    # How a payment is made.
-    "superseded": "overtaken",
-    "amount_changed": "the amount changed",
-    "paid_outside": "paid on the platform itself",
-    "order_closed": "the order was closed",
-    "auto": "debited by us",
-    "link": "paid by a person",
-    # What a marketplace can.
-    "detail": "look at products",
-    "pay_auto": "pay by debit",
-    "pay_link": "pay by link",
+    "subscription_deleted": "Webhook deleted",
+    "subscription_inactive": "Webhook disabled",
+    "event_no_longer_wanted": "Event type not selected",
+    "recover_cancelled": "Replay cancelled",
+    # The health of a webhook, and why an event did not reach it.
+    "ok": "Healthy",
+    "disabled": "Disabled automatically",
+    "inactive": "Disabled",
+    "created_later": "Webhook created later",
+    "filtered": "Event type not selected",
+    "not_queued": "Never queued",
+    # How a payment is made, and why it was superseded.
+    "paid_outside": "Paid at the marketplace",
+    "auto": "Automatic debit",
+    "link": "Payment link",
+    # The capabilities of a marketplace.
+    "detail": "Product details",
+    "create": "Orders",
+    "pay_auto": "Automatic debit",
+    "pay_link": "Payment link",
 }
 
-_EXPLAINED: Mapping[str, str] = {
-    "delivered": "The receiver answered with a status from 200 to 299.",
-    "http_error": "The receiver answered, but not with a status from 200 to 299.",
-    "timeout": "The receiver did not answer within ten seconds.",
-    "dns_error": "The name in the URL leads to no address.",
-    "connect_failed": "Nobody accepted the connection at the receiver's address.",
-    "tls_error": "The receiver's certificate or its TLS could not be trusted.",
-    "blocked_address": "The name leads to an address that must not be called from here.",
-    "connection_closed": "The endpoint closed the connection before it answered.",
-    "invalid_response": "What the receiver answered is not HTTP that can be read.",
-    "unknown": "It was sent, but the process that sent it ended before it saw the answer.",
-    "cancelled": "It was not sent any more.",
-    "creating": "The order is being placed at its marketplace.",
-    "create_failed": "The marketplace refused the order; the reason stands beside it.",
-    "pending_payment": "The marketplace has the order, and waits for the money.",
-    "pending_approval": "A payment was requested; somebody else must approve it.",
-    "processing": "The payment is under way at the marketplace.",
+_EXPLANATIONS: Mapping[str, str] = {
+    "delivered": "The endpoint responded with a 2xx status.",
+    "http_error": "The endpoint responded with a status other than 2xx.",
+    "timeout": "The endpoint did not respond within 10 seconds.",
+    "dns_error": "The host name does not resolve.",
+    "connect_failed": "The endpoint did not accept the connection.",
+    "tls_error": "The TLS handshake failed, or the certificate is not trusted.",
+    "blocked_address": "The host name resolves to an address that is not allowed.",
+    "connection_closed": "The endpoint closed the connection before it responded.",
+    "invalid_response": "The response of the endpoint is not valid HTTP.",
+    "unknown": "The request was sent, but the worker stopped before it recorded the response.",
+    "cancelled": "The delivery was cancelled before it was sent.",
+    "creating": "The order is being created at the marketplace.",
+    "create_failed": "The marketplace rejected the order.",
+    "pending_payment": "The marketplace has the order and awaits the payment.",
+    "pending_approval": "Another person must approve the payment.",
+    "processing": "The marketplace is processing the payment.",
 }
 
 
-def word(code: Any) -> str:
-    """A status or code in plain words; one that has no words of its own, with its lines away."""
+def label(code: object) -> str:
+    """A status or code in plain words: `awaiting_x` without a label of its own is "Awaiting x"."""
     text = "" if code is None else str(code)
-    return _WORDS.get(text, text.replace("_", " ")) or "—"
+    if not text:
+        return "—"
+    return _LABELS.get(text) or text[0].upper() + text[1:].replace("_", " ")
 
 
-def explained(code: Any) -> str:
-    """One sentence about an outcome or a status; empty when there is none."""
-    return _EXPLAINED.get(str(code), "")
+def explanation(code: object) -> str:
+    """One sentence about an outcome or a status; empty if there is none."""
+    return _EXPLANATIONS.get(str(code), "")
 
 
-def tone(code: Any) -> Tone:
-    """Whether a status is good news, bad news, on its way, or neither."""
+def tone(code: object) -> Tone:
+    """Whether a status is good, bad, in progress, or neither."""
     text = str(code)
     if text in _GOOD:
         return "good"
     if text in _BAD:
         return "bad"
     return "waiting" if text in _WAITING else "plain"
+
+
+def choices(codes: Iterable[str]) -> list[tuple[str, str]]:
+    """The options of a select field: each code with its label."""
+    return [(str(code), label(code)) for code in codes]

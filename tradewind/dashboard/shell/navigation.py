@@ -1,69 +1,69 @@
-"""Where one can go: the pages in the sidebar, by role. Pure."""
+"""The links of the sidebar, by role. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tradewind.auth.model import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of the sidebar. No role: everybody has it."""
+class SidebarLink:
+    """A link of the sidebar; without a role, everybody has it."""
 
     label: str
     href: str
     role: Role | None = None
-    is_here: bool = False
+    is_current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """Lines that belong together; the first section has no heading."""
+class SidebarSection:
+    """A group of links; the first group has no heading."""
 
     heading: str
-    places: Sequence[Place]
+    links: Sequence[SidebarLink]
 
 
 _SECTIONS = (
-    Section(
+    SidebarSection(
         "",
         (
-            Place("Overview", "/"),
-            Place("Orders", "/orders", Role.BUYER),
-            Place("Products", "/products"),
-            Place("Webhooks", "/webhooks", Role.BUYER),
-            Place("API keys", "/keys"),
+            SidebarLink("Overview", "/"),
+            SidebarLink("Orders", "/orders", Role.BUYER),
+            SidebarLink("Products", "/products"),
+            SidebarLink("Webhooks", "/webhooks", Role.BUYER),
+            SidebarLink("API keys", "/keys"),
         ),
     ),
-    Section("Approve", (Place("Approvals", "/approvals", Role.APPROVER),)),
-    Section(
+    SidebarSection("Approve", (SidebarLink("Approvals", "/approvals", Role.APPROVER),)),
+    SidebarSection(
         "Operate",
         (
-            Place("Accounts", "/accounts", Role.OPERATOR),
-            Place("All orders", "/admin/orders", Role.OPERATOR),
-            Place("All webhooks", "/endpoints", Role.OPERATOR),
-            Place("Queue", "/queue", Role.OPERATOR),
-            Place("Marketplaces", "/platforms", Role.OPERATOR),
-            Place("Audit log", "/audit", Role.OPERATOR),
+            SidebarLink("Accounts", "/accounts", Role.OPERATOR),
+            SidebarLink("All orders", "/admin/orders", Role.OPERATOR),
+            SidebarLink("All webhooks", "/endpoints", Role.OPERATOR),
+            SidebarLink("Queue", "/queue", Role.OPERATOR),
+            SidebarLink("Marketplaces", "/platforms", Role.OPERATOR),
+            SidebarLink("Audit log", "/audit", Role.OPERATOR),
         ),
     ),
 )
 
 
-def sidebar(roles: frozenset[str], path: str) -> Sequence[Section]:
-    """The sections that someone with these roles has, with the place of `path` marked."""
-    return tuple(_shown(roles, path))
+def sidebar(roles: frozenset[str], path: str) -> Sequence[SidebarSection]:
+    """The sections for these roles, with the link of the current page marked."""
+    return tuple(_sections(roles, path))
 
 
-def _shown(roles: frozenset[str], path: str) -> Iterator[Section]:
+def _sections(roles: frozenset[str], path: str) -> Iterator[SidebarSection]:
     for section in _SECTIONS:
-        places = tuple(
-            Place(place.label, place.href, place.role, _is_within(path, place.href))
-            for place in section.places
-            if place.role is None or place.role in roles
+        links = tuple(
+            replace(link, is_current=_is_within(path, link.href))
+            for link in section.links
+            if link.role is None or link.role in roles
         )
-        if places:
-            yield Section(section.heading, places)
+        if links:
+            yield SidebarSection(section.heading, links)
 
 
 def _is_within(path: str, href: str) -> bool:

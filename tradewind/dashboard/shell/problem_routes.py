@@ -1,4 +1,4 @@
-"""What explains the API's refusals: a page for each kind of problem."""
+"""The pages that explain the errors of the API, one for each code."""
 
 from markupsafe import Markup
 
@@ -11,36 +11,36 @@ from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 
-# Not pages of somebody: they are open to all, and a program that asks for a code that does not
-# exist gets a problem document.
+# Public, so not `pages`: a program that asks for an unknown code gets a problem document.
 routes = Routes("/problems", tag="Help", hidden=True)
 
 
 @routes.get(media_type="text/html")
 async def list_problems(request: Request, renderer: Renderer, sessions: Sessions) -> Response:
-    """Every kind of problem."""
+    """List every error code."""
     kinds = [
         (code, problems.status_of(kind), kind.title)
         for code, kind in sorted(problems.catalogue().items())
     ]
-    return renderer.page("problems.html", request, await sessions.glance(request), kinds=kinds)
+    caller = await sessions.find_or_none(request)
+    return renderer.page("shell/problems.html", request, caller, kinds=kinds)
 
 
 @routes.get("/{code}", media_type="text/html")
 async def explain_problem(
     code: str, request: Request, renderer: Renderer, sessions: Sessions
 ) -> Response:
-    """The page that the `type` of a problem document points to."""
+    """Explain an error: the page that the `type` of a problem document links to."""
     kind = problems.catalogue().get(code)
     if kind is None:
         raise RouteNotFound
     return renderer.page(
-        "problem.html",
+        "shell/problem.html",
         request,
-        await sessions.glance(request),
+        await sessions.find_or_none(request),
         code=code,
         problem_status=problems.status_of(kind),
         name=kind.title,
-        # A docstring of ours, escaped where it is made into paragraphs.
+        # A docstring of ours, escaped by `paragraphs`.
         text=Markup(paragraphs(kind.__doc__ or kind.title)),  # noqa: S704
     )

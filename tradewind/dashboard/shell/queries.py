@@ -1,19 +1,33 @@
-"""The statements of the dashboard's frame: whose session it is, and what changed lately."""
+"""The statements of the dashboard's frame: the session of a cookie, and fingerprints of changes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
-
-import asyncpg
 
 from tradewind.storage.pool import Database
 
 
-async def find_session(db: Database, session_id: UUID) -> asyncpg.Record | None:
-    """The account of a session that lives, unless it is locked; the session is marked as used.
+@dataclass(frozen=True, slots=True)
+class SessionAccount:
+    """An open session with its account, and the time of the database."""
 
-    That mark is at most a minute old, as the API's is, and waits for nobody.
+    session_id: UUID
+    account_id: UUID
+    email: str
+    name: str
+    roles: Sequence[str]
+    plan: str
+    created_at: datetime
+    now: datetime
+
+
+async def find_session(db: Database, session_id: UUID) -> SessionAccount | None:
+    """An open session whose account is not locked; the session is marked as used.
+
+    The mark is up to a minute old, as the API's is, and never waits for a lock.
     """
-    return await db.fetchrow(
+    row = await db.fetchrow(
         """
         WITH used AS (
             UPDATE session
@@ -37,41 +51,47 @@ async def find_session(db: Database, session_id: UUID) -> asyncpg.Record | None:
         """,
         session_id,
     )
+    return None if row is None else SessionAccount(**row)
 
 
-async def fingerprints(db: Database, accounts: Sequence[UUID]) -> Sequence[asyncpg.Record]:
-    """What was last for each account: a change of an order, and news of its receivers."""
-    return await db.fetch(
+async def account_fingerprints(
+    db: Database, accounts: Sequence[UUID]
+) -> dict[UUID, dict[str, str]]:
+    """For each account, a text by topic that differs after every change of that topic."""
+    rows = await db.fetch(
         """
-        SELECT asked.id AS account_id,
+        SELECT account.id,
                (SELECT max(o.updated_at)
                   FROM purchase_order o
-                 WHERE o.account_id = asked.id)::text AS orders,
+                 WHERE o.account_id = account.id)::text AS orders,
                (SELECT count(*) || '/' || coalesce(max(greatest(w.updated_at, h.updated_at))::text,
                                                    '')
                   FROM webhook_subscription w
                   LEFT JOIN subscription_health h ON h.subscription_id = w.id
-                 WHERE w.account_id = asked.id) AS deliveries
-          FROM unnest($1::uuid[]) AS asked (id)
+                 WHERE w.account_id = account.id) AS deliveries
+          FROM unnest($1::uuid[]) AS account (id)
         """,
         accounts,
     )
+    return {
+        row["id"]: {"orders": str(row["orders"]), "deliveries": row["deliveries"]} for row in rows
+    }
 
 
 async def approvals_fingerprint(db: Database) -> str:
-    """Changes whenever a payment begins or ends to wait for an approval."""
-    found: str = await db.fetchval(
+    """A text that differs whenever a payment starts or stops awaiting approval."""
+    fingerprint: str = await db.fetchval(
         """
         SELECT count(*) || '/' || coalesce(max(id::text), '')
           FROM payment_request
          WHERE status = 'pending_approval'
         """
     )
-    return found
+    return fingerprint
 
 
-async def live_sessions(db: Database, sessions: Sequence[UUID]) -> set[UUID]:
-    """Those of these sessions that may still see pages."""
+async def open_sessions(db: Database, sessions: Sequence[UUID]) -> set[UUID]:
+    """Which of these sessions may still see pages."""
     rows = await db.fetch(
         """
         SELECT s.id

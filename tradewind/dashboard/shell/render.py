@@ -1,30 +1,46 @@
-"""Rendering: one template environment, one set of headers, and the way from a form to a page."""
+"""Rendering: the template environment with its filters, the page headers, and redirects."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from tradewind import clock, ids
-from tradewind.dashboard.shell import flash as flashes
-from tradewind.dashboard.shell import labels
-from tradewind.dashboard.shell.flash import Flash, Shown, Tone
+from tradewind.dashboard.shell import labels, session
+from tradewind.dashboard.shell.labels import Tone
 from tradewind.dashboard.shell.navigation import sidebar
-from tradewind.dashboard.shell.session import Sessions, csrf_token
+from tradewind.dashboard.shell.session import FLASH_COOKIE, Flash, FlashSecret, Sessions, csrf_token
 from tradewind.dashboard.shell.static_files import Static
-from tradewind.dashboard.shell.table_markup import labelled, timed
+from tradewind.dashboard.shell.urls import current_url
 from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
 from tradewind.web.response import HTML, NO_STORE, Headers, Response
 
-# What `live.js` sends when it looks again: such a look must not use up what is shown once.
+# Each area keeps its templates in its own folder: "orders/order.html" is
+# orders/templates/order.html.
+_AREAS = (
+    "account",
+    "admin",
+    "api_keys",
+    "approvals",
+    "orders",
+    "overview",
+    "products",
+    "search",
+    "shell",
+    "webhooks",
+)
+
+# Sent by `live.js` with an update, which must not consume the flash message.
 LIVE_HEADER = "x-tradewind-live"
 
-_KINDS: Mapping[str, ids.Kind] = {
+_ID_KINDS: Mapping[str, ids.Kind] = {
     "account": ids.ACCOUNT,
     "key": ids.API_KEY,
     "audit": ids.AUDIT,
@@ -35,12 +51,15 @@ _KINDS: Mapping[str, ids.Kind] = {
     "payment": ids.PAYMENT,
     "refund": ids.REFUND,
     "session": ids.SESSION,
+    "test_event": ids.TEST_EVENT,
     "webhook": ids.SUBSCRIPTION,
 }
+_TAG = re.compile(r"<(tr|td)(?=[\s>])")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 
 class Renderer:
-    """Makes pages from templates. It knows what every page needs besides its own values."""
+    """Renders pages from templates, with what every page needs besides its own values."""
 
     def __init__(
         self, keyring: Keyring, sessions: Sessions, static: Static, public_url: str
@@ -60,9 +79,9 @@ class Renderer:
         images: Sequence[str] = (),
         **context: Any,
     ) -> Response:
-        """The page of a template, for whom it is shown to.
+        """The page of a template, for the person who is signed in, if any.
 
-        `images` are the origins that its pictures come from, besides our own.
+        `images` are the origins that its images may come from, besides our own.
         """
         flash, headers = self._flash(request, me)
         html = self._environment.get_template(template).render(
@@ -71,83 +90,85 @@ class Renderer:
             csrf_token=csrf_token(self._keyring, me.session_id) if me and me.session_id else "",
             flash=flash,
             path=request.path,
-            here=_here(request),
+            current_url=current_url(request),
             public_url=self._public_url,
             **context,
         )
-        return Response(html.encode(), status, [*_hardened(images), *headers], HTML)
+        return Response(html.encode(), status, [*_security_headers(images), *headers], HTML)
 
-    def to(
+    def redirect(
         self,
         me: Caller,
-        where: str,
+        path: str,
         text: str = "",
         *,
         tone: Tone = "good",
-        secret: Shown | None = None,
+        secret: FlashSecret | None = None,
     ) -> Response:
-        """The answer to a form: on to a page, which shows this text and this secret once."""
-        headers: Headers = [(b"location", where.encode("ascii")), NO_STORE]
+        """The response to a form: a redirect to a page that shows this message once."""
+        headers: Headers = [(b"location", path.encode("ascii")), NO_STORE]
         if (text or secret) and me.session_id:
-            value = flashes.write(self._keyring, me.session_id, Flash(text, tone, secret))
-            headers.append(self._sessions.cookie(flashes.COOKIE, value, seconds=flashes.SECONDS))
+            value = session.write_flash(self._keyring, me.session_id, Flash(text, tone, secret))
+            seconds = session.FLASH_SECONDS
+            headers.append(self._sessions.cookie(FLASH_COOKIE, value, seconds=seconds))
         return Response(None, 303, headers)
 
     def _flash(self, request: Request, me: Caller | None) -> tuple[Flash | None, Headers]:
-        value = self._sessions.sent(request, flashes.COOKIE)
+        value = self._sessions.read_cookie(request, FLASH_COOKIE)
         if not value or me is None or me.session_id is None or LIVE_HEADER in request.headers:
             return None, []
-        found = flashes.read(self._keyring, me.session_id, value)
-        return found, [self._sessions.cookie(flashes.COOKIE, "", seconds=0)]
+        flash = session.read_flash(self._keyring, me.session_id, value)
+        return flash, [self._sessions.cookie(FLASH_COOKIE, "", seconds=0)]
 
 
 def environment(static_url: Callable[[str], str]) -> Environment:
-    made = Environment(
-        loader=PackageLoader("tradewind.dashboard"),
+    """The template environment: undefined values are errors, and every value is escaped."""
+    templates = Environment(
+        loader=PrefixLoader(
+            {area: PackageLoader(f"tradewind.dashboard.{area}") for area in _AREAS}
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"static": static_url, "tone": labels.tone, "word": labels.word}
-    made.globals["marketplaces"] = frozenset(MARKETPLACES)
-    made.filters |= {
-        "word": labels.word,
+    templates.globals |= {"static": static_url, "marketplaces": frozenset(MARKETPLACES)}
+    templates.filters |= {
+        "label": labels.label,
         "tone": labels.tone,
-        "explained": labels.explained,
+        "explanation": labels.explanation,
         "iso": iso,
         "utc": utc,
-        "yuan": yuan,
         "fen": fen,
         "number": number,
         "percent": percent,
         "duration": duration,
         "id": show_id,
-        "labelled": labelled,
-        "timed": timed,
+        "label_cells": label_cells,
+        "mark_times": mark_times,
     }
-    return made
+    return templates
 
 
 def iso(moment: datetime | str) -> str:
-    """A moment as a machine reads it; what is spelled already stays as it is."""
+    """A time for machines; a text is taken to be one already."""
     return moment if isinstance(moment, str) else clock.show(moment)
 
 
 def utc(moment: datetime | str) -> str:
-    """A moment for people, to the second, in the one zone that everybody can be told in."""
-    read = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    return f"{read.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    """A time for people, to the second, in UTC."""
+    parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def yuan(cny: float | None) -> str:
-    """An amount as the API shows it (yuan), for people."""
-    return "—" if cny is None else f"¥{cny:,.2f}"
+    """An amount of yuan for people: `CNY 1,234.50`."""
+    return "—" if cny is None else f"CNY {cny:,.2f}"
 
 
 def fen(amount: int | None) -> str:
-    """An amount as it is stored (fen), for people."""
+    """An amount of fen for people: `CNY 1,234.50`."""
     return "—" if amount is None else yuan(amount / 100)
 
 
@@ -156,15 +177,15 @@ def number(count: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share from 0 to 1. Only what is whole is called 100 %."""
+    """A share from 0 to 1; only a whole one is 100 %."""
     if share is None:
         return "—"
-    shown = f"{share * 100:.1f}"
-    return "99.9 %" if shown == "100.0" and share < 1 else f"{shown.removesuffix('.0')} %"
+    text = f"{share * 100:.1f}"
+    return "99.9 %" if text == "100.0" and share < 1 else f"{text.removesuffix('.0')} %"
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in units that are not too fine: `40 ms`, `3.2 s`, `2 h 5 min`."""
+    """A duration in readable units: `40 ms`, `3.2 s`, `2 h 5 min`."""
     if seconds is None:
         return "—"
     if seconds < 1:
@@ -181,19 +202,39 @@ def duration(seconds: float | None) -> str:
 
 
 def show_id(value: UUID | str | None, kind: str) -> str:
-    """An id as customers see it: `{{ order.id | id("order") }}`."""
+    """An ID as the API shows it: `{{ order.id | id("order") }}`; a text is taken to be one."""
     if value is None:
         return "—"
-    return value if isinstance(value, str) else _KINDS[kind].show(value)
+    return value if isinstance(value, str) else _ID_KINDS[kind].show(value)
 
 
-def _here(request: Request) -> str:
-    query = request.query_string.decode("latin-1")
-    return f"{request.path}?{query}" if query else request.path
+def label_cells(rows: Markup, columns: Sequence[str | tuple[str, ...]]) -> Markup:
+    """The rows of a table, each cell with the name of its column in `data-label`.
+
+    Values were escaped before, so every tag in `rows` is one of a template.
+    """
+    names = [column if isinstance(column, str) else column[0] for column in columns]
+    index = -1
+
+    def add_label(tag: re.Match[str]) -> str:
+        nonlocal index
+        index = -1 if tag[1] == "tr" else index + 1
+        name = names[index] if 0 <= index < len(names) else ""
+        return f'{tag[0]} data-label="{escape(name)}"' if name else tag[0]
+
+    return Markup(_TAG.sub(add_label, rows))  # noqa: S704
 
 
-def _hardened(images: Sequence[str]) -> Headers:
-    """Nothing but our own files is loaded, and no script or style that stands in the page."""
+def mark_times(sentence: str) -> Markup:
+    """A sentence whose timestamps become `<time>` elements, which a browser shows in its zone."""
+    marked = _TIMESTAMP.sub(
+        r'<time datetime="\g<0>" title="\g<0>">\g<0></time>', str(escape(sentence))
+    )
+    return Markup(marked)  # noqa: S704 - escaped above
+
+
+def _security_headers(images: Sequence[str]) -> Headers:
+    """Headers that let a page load our own files only, and no inline script or style."""
     sources = " ".join(["'self'", "data:", *images])
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -201,7 +242,7 @@ def _hardened(images: Sequence[str]) -> Headers:
     )
     return [
         (b"content-security-policy", policy.encode("ascii")),
-        # Our own forms must be known as ours: without a referrer, a form has no origin either.
+        # Without a referrer, browsers send no origin with a form, and it could not be checked.
         (b"referrer-policy", b"same-origin"),
         NO_STORE,
     ]

@@ -1,25 +1,36 @@
-"""The site: lets people in by their session, takes only its own forms, and refuses in pages."""
+"""The site: admits people by their session, checks forms, limits pages, and renders error pages."""
 
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote
 
-from tradewind.dashboard.shell.errors import SignInNeeded
-from tradewind.dashboard.shell.forms import local_path
-from tradewind.dashboard.shell.page_limits import spend_page
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions, is_csrf_token
-from tradewind.errors import ApiError, NotFound
+from tradewind.dashboard.shell.urls import current_url, local_path, origin_of, split_url
+from tradewind.errors import ApiError, Unauthenticated
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web import problems
+from tradewind.web import limits, problems
 from tradewind.web.caller import Caller
+from tradewind.web.limits import Rate, RateLimited
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import ForgedForm, Form
 
-_OURS = frozenset({"same-origin", "none"})
-# What a browser asks for when a page wants to be told of changes.
-_A_STREAM = "text/event-stream"
+_SAME_SITE = frozenset({"same-origin", "none"})
+_EVENT_STREAM = "text/event-stream"
+# More than people and their open pages need. It is counted by session, so that a stolen session
+# cannot keep the owner from ending it.
+_PAGES = Rate(600, 300)
+
+
+class SignInNeeded(Unauthenticated):
+    """The page is for people who are signed in. Sign in, and it opens."""
+
+    code = "sign_in_needed"
+    title = "Sign in first"
+
+    def __init__(self) -> None:
+        super().__init__("You are not signed in, or your session has ended.")
 
 
 class Dashboard:
@@ -37,87 +48,87 @@ class Dashboard:
         self._sessions = sessions
         self._keyring = keyring
         self._renderer = renderer
-        self._origin = _origin(public_url)
+        self._origin = origin_of(public_url)
 
     async def enter(self, request: Request) -> Caller:
-        found = await self._sessions.find(request)
-        if found is None:
+        caller = await self._sessions.find(request)
+        if caller is None:
             raise SignInNeeded
-        await spend_page(self._db, found)
-        return found
+        message = f"A session can open {_PAGES.per_minute} pages per minute. Wait a moment."
+        await _take(self._db, f"pages:{caller.session_id}", _PAGES, message)
+        return caller
 
     def check_form(self, request: Request, caller: Caller | None, form: Form) -> None:
-        """A form is ours if the browser says so, and if it carries its session's token.
+        """Accept a form that the browser says is ours and that carries its session's CSRF token.
 
-        Browsers of today always say where a form comes from; who says nothing needs the token.
+        Today's browsers always send where a form comes from; without that, the token decides.
         """
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        if site is not None and site not in _OURS:
+        if site is not None and site not in _SAME_SITE:
             raise ForgedForm
-        if origin is not None and not self._is_ours(origin, request):
+        if origin is not None and not self._is_our_origin(origin, request):
             raise ForgedForm
         if caller is not None and not (
             caller.session_id and is_csrf_token(self._keyring, caller.session_id, form.csrf)
         ):
             raise ForgedForm
 
-    async def error_page(self, refusal: ApiError, request: Request) -> Response:
-        if isinstance(refusal, SignInNeeded):
-            if request.headers.get("accept") == _A_STREAM:
-                return Response(None, 204, [NO_STORE])  # ends the stream; the page then looks why
-            where = quote(self._way_back(request), safe="/")
-            next_ = f"?next={where}" if where != "/" else ""
-            return Response(
-                None,
-                303,
-                [(b"location", f"/sign-in{next_}".encode()), self._sessions.end(), NO_STORE],
-            )
-        status = problems.status_of(type(refusal))
-        missing = isinstance(refusal, RouteNotFound)
-        answer = self._renderer.page(
-            "refused.html",
+    async def error_page(self, error: ApiError, request: Request) -> Response:
+        """The page about an error; without a session, a redirect to sign in."""
+        if isinstance(error, SignInNeeded):
+            return self._sign_in_redirect(request)
+        status = problems.status_of(type(error))
+        is_unknown_url = isinstance(error, RouteNotFound)
+        response = self._renderer.page(
+            "shell/error.html",
             request,
-            request.caller or await self._sessions.glance(request),
+            request.caller or await self._sessions.find_or_none(request),
             status=status,
-            title="There is no such page" if missing else refusal.title,
-            detail="Nothing is at this address. It may have been mistyped, or moved."
-            if missing
-            else refusal.detail,
-            code=refusal.code,
+            title="Page not found" if is_unknown_url else error.title,
+            detail="There is no page at this URL." if is_unknown_url else error.detail,
+            code=error.code,
             problem_status=status,
             request_id=request.id,
-            is_missing=isinstance(refusal, NotFound),
         )
         kept = [
-            h
-            for h in problems.response(refusal, "", "").headers
-            if h[0] in {b"retry-after", b"allow"}
+            header
+            for header in problems.response(error, "", "").headers
+            if header[0] in {b"retry-after", b"allow"}
         ]
-        answer.headers = [*answer.headers, *kept]
-        return answer
+        response.headers = [*response.headers, *kept]
+        return response
 
-    def _is_ours(self, origin: str, request: Request) -> bool:
+    def _sign_in_redirect(self, request: Request) -> Response:
+        if request.headers.get("accept") == _EVENT_STREAM:
+            return Response(None, 204, [NO_STORE])  # ends the stream; the page then reloads
+        path = quote(_return_path(request), safe="/")
+        query = f"?next={path}" if path != "/" else ""
+        location = (b"location", f"/sign-in{query}".encode())
+        return Response(None, 303, [location, self._sessions.end(), NO_STORE])
+
+    def _is_our_origin(self, origin: str, request: Request) -> bool:
         host = request.headers.get("host")
-        return origin == self._origin or (bool(host) and _split(origin).netloc == host)
-
-    def _way_back(self, request: Request) -> str:
-        """The page that was asked for; after a form, the page that it was on."""
-        if request.method in {"GET", "HEAD"}:
-            query = request.query_string.decode("latin-1")
-            return local_path(f"{request.path}?{query}" if query else request.path)
-        came_from = _split(request.headers.get("referer", ""))
-        query = f"?{came_from.query}" if came_from.query else ""
-        return local_path(came_from.path + query)
+        return origin == self._origin or (bool(host) and split_url(origin).netloc == host)
 
 
-def _split(sent: str) -> SplitResult:
-    """The parts of a URL that somebody sent; what is none has no parts."""
-    try:
-        return urlsplit(sent)
-    except ValueError:
-        return urlsplit("")
+async def limit_marketplace_calls(db: Database, caller: Caller) -> None:
+    """Take one call to a marketplace, as many as the plan allows requests, but apart from them.
+
+    All accounts share the quota of a marketplace.
+    """
+    await _take(db, f"browsing:{caller.account_id}", caller.budget.rate)
 
 
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+async def _take(db: Database, subject: str, rate: Rate, message: str | None = None) -> None:
+    granted, budget = await limits.take(db, subject, rate)
+    if not granted:
+        raise RateLimited(budget, message)
+
+
+def _return_path(request: Request) -> str:
+    """The requested page; after a form, the page that contained it."""
+    if request.method in {"GET", "HEAD"}:
+        return local_path(current_url(request))
+    referrer = split_url(request.headers.get("referer", ""))
+    query = f"?{referrer.query}" if referrer.query else ""
+    return local_path(referrer.path + query)

@@ -1,44 +1,63 @@
-"""Deliveries, in a browser: the log, one attempt inspected, what is pending, and once more."""
+"""Deliveries, in a browser: the log, one attempt, pending ones, resend, explain and test."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
-from tradewind.dashboard.shell.form_times import for_input, read_moment
-from tradewind.dashboard.shell.forms import errors_of, local_path
-from tradewind.dashboard.shell.labels import word
+from tradewind.dashboard.shell.forms import errors_of, read_time, time_input
+from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.dashboard.webhooks import request_code
+from tradewind.dashboard.shell.session import FLASH_COOKIE, FlashSecret, Sessions, read_flash
+from tradewind.dashboard.shell.urls import first_page, is_filtered, local_path, next_page
 from tradewind.dashboard.webhooks.advice import advice_about
-from tradewind.dashboard.webhooks.routes import address, state
+from tradewind.dashboard.webhooks.views import (
+    TestStepView,
+    request_view,
+    response_view,
+    test_steps,
+    webhook_path,
+)
 from tradewind.delivery import log
+from tradewind.delivery.errors import TestDeliveriesLimited
+from tradewind.delivery.explain import Explanation, explain_event
+from tradewind.delivery.model import AttemptDetail, LoggedAttempt, Trigger
 from tradewind.delivery.resend import resend
-from tradewind.delivery.wire import DeliveriesQuery, DeliveryDetailOut, DeliveryOut, PendingOut
+from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.test_delivery import send_test
+from tradewind.delivery.wire import DeliveriesQuery
 from tradewind.egress.result import Outcome
+from tradewind.egress.sender import Sender
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.events.catalogue import EventKind
+from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
+from tradewind.webhooks import sql as webhook_sql
+from tradewind.webhooks.errors import SigningSecretUnreadable
+from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
 _MOST = 50
-_OUTCOMES = [(outcome.value, word(outcome.value)) for outcome in Outcome]
+_TIMES = ("started_after", "started_before")
+_UNKNOWN_EVENT = (
+    "There is no event with this ID in this account. An event ID starts with evt_ and is in the "
+    "body of a delivery. Old events are not stored."
+)
 
 
 class LogQuery(Input):
-    """The filters of the log, lenient: a time without a zone is UTC, several codes in one field."""
+    """The filters of the log; a time without a zone is UTC, status codes are comma-separated."""
 
     outcome: list[str] = msgspec.field(default_factory=list)
     result: list[str] = msgspec.field(default_factory=list)
@@ -52,17 +71,35 @@ class LogQuery(Input):
     limit: int = 25
 
 
+class ExplainPageQuery(Input):
+    """The event to explain."""
+
+    event: str = ""
+
+
+class TestQuery(Input):
+    """The attempt of a test to show."""
+
+    delivery: str | None = None
+
+
 class SelectedForm(Form):
-    """Attempts that were ticked, and the page that they were ticked on."""
+    """The selected attempts, and the page to return to."""
 
     delivery: list[str] = msgspec.field(default_factory=list)
     back: str = ""
 
 
-class AgainForm(Form):
-    """Where to go afterwards."""
+class ResendForm(Form):
+    """The page to return to."""
 
     back: str = ""
+
+
+class TestForm(Form):
+    """The event type of a test."""
+
+    event: EventKind | None = None
 
 
 @routes.get("/{subscription_id}/deliveries", media_type="text/html", expensive=True)
@@ -74,38 +111,75 @@ async def show_log(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """The log of attempts; every filter is in the address."""
+    """List the attempts; every filter is in the URL."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    base = f"{address(subscription_id)}/deliveries"
-    errors: Any = {}
-    found: Page[Any] = Page(items=[], has_more=False, next_cursor=None)
+    errors: Mapping[str, str] = {}
+    attempts: Sequence[LoggedAttempt] = ()
+    cursor = None
     try:
-        found = await _attempts(db, caller, subscription_id, _wanted(query))
-    except Invalid as refusal:
-        errors = errors_of(refusal)
-    chosen = _chosen(query)
+        api_query = _as_api_query(query)
+        rows = await log.list_attempts(
+            db,
+            caller.account_id,
+            subscription_id,
+            api_query.filters(),
+            below=read_cursor("deliveries", api_query.cursor, tuple[datetime, UUID]),
+            limit=api_query.limit + 1,
+        )
+        shown = page(
+            "deliveries",
+            rows,
+            api_query.limit,
+            key=lambda attempt: (attempt.started_at, attempt.id),
+            show=lambda attempt: attempt,
+        )
+        attempts, cursor = shown.items, shown.next_cursor
+    except Invalid as error:
+        errors = errors_of(error)
     return renderer.page(
-        "webhook_deliveries.html",
+        "webhooks/deliveries.html",
         request,
         caller,
         status=422 if errors else 200,
         webhook=webhook,
-        state=state(webhook),
-        attempts=found.items,
+        attempts=attempts,
         query=query,
         errors=errors,
-        outcomes=_OUTCOMES,
-        is_filtered=bool(chosen),
-        moments={name: for_input(getattr(query, name)) for name in _MOMENTS},
-        next_url=_link(base, chosen, limit=query.limit, cursor=found.next_cursor)
-        if found.has_more
-        else None,
-        first_url=_link(base, chosen) if query.cursor else None,
+        outcomes=choices(Outcome),
+        is_filtered=is_filtered(request),
+        times={name: time_input(getattr(query, name)) for name in _TIMES},
+        next_url=next_page(request, cursor),
+        first_url=first_page(request),
     )
 
 
+def _as_api_query(query: LogQuery) -> DeliveriesQuery:
+    """The filters as the query of the API, or an error about a field."""
+    codes = [code for code in query.status_code.replace(",", " ").split() if code]
+    for code in codes:
+        if not (code.isascii() and code.isdigit() and 100 <= int(code[:9]) <= 999):  # noqa: PLR2004
+            raise ValidationFailed("?status_code", "Enter status codes such as 503.")
+    if not 1 <= query.limit <= _MOST:
+        raise ValidationFailed("?limit", f"Must be from 1 to {_MOST}.")
+    values = {
+        "outcome": query.outcome,
+        "result": query.result,
+        "event": query.event,
+        "status_code": codes,
+        "cursor": query.cursor,
+    }
+    filled = {name: value for name, value in values.items() if value}
+    api_query = read_values(DeliveriesQuery, **filled)
+    api_query.limit = query.limit
+    api_query.order = query.order.strip() or None
+    api_query.event_id = query.event_id.strip() or None
+    api_query.started_after = read_time("started_after", query.started_after)
+    api_query.started_before = read_time("started_before", query.started_before)
+    return api_query
+
+
 @routes.get("/{subscription_id}/deliveries/{delivery_id}", media_type="text/html")
-async def inspect(
+async def show_attempt(
     request: Request,
     subscription_id: ids.SubscriptionId,
     delivery_id: ids.DeliveryId,
@@ -113,89 +187,78 @@ async def inspect(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """One attempt: what was sent, what came back, and what to do about it."""
-    webhook = await get_subscription(db, caller.account_id, subscription_id)
-    attempt = DeliveryDetailOut.of_detail(
-        await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
-    )
-    event_id = ids.EVENT.read(attempt.event_id)
-    others: Sequence[Any] = []
-    if event_id is not None:
-        same = DeliveriesQuery(event_id=attempt.event_id, limit=_MOST)
-        others = (await _attempts(db, caller, subscription_id, same)).items
-    sent, answer = attempt.request, attempt.response
-    by_name = {header.name: header.value for header in sent.headers}
-    was_sent = sent.url is not None and sent.body is not None and bool(sent.headers)
-    posted = (sent.url or "", sent.headers, sent.body or "")
+    """Show an attempt: request, response, and how to fix what failed."""
+    account = caller.account_id
+    webhook = await get_subscription(db, account, subscription_id)
+    attempt = await log.get_attempt(db, account, subscription_id, delivery_id)
+    others: Sequence[LoggedAttempt] = ()
+    if attempt.trigger is not Trigger.TEST:
+        filters = Filters(event_id=attempt.event_id)
+        others = await log.list_attempts(db, account, subscription_id, filters, limit=_MOST)
     return renderer.page(
-        "webhook_delivery.html",
+        "webhooks/attempt.html",
         request,
         caller,
         webhook=webhook,
-        state=state(webhook),
         attempt=attempt,
-        others=[one for one in others if one.id != attempt.id],
+        others=[other for other in others if other.id != attempt.id],
         advice=advice_about(attempt),
-        sent_at=by_name.get("X-Service-Timestamp"),
-        signature=by_name.get("X-Service-Signature"),
-        body_bytes=len((sent.body or "").encode()),
-        body_pretty=request_code.pretty(sent.body),
-        answer_pretty=request_code.pretty(answer.body) if answer else None,
-        curl=request_code.curl_as_sent(*posted) if was_sent else None,
-        curl_now=request_code.curl_signed_now(*posted) if was_sent else None,
-        can_redeliver=event_id is not None,
+        sent=request_view(attempt),
+        received=response_view(attempt),
+        can_resend=attempt.trigger is not Trigger.TEST,
     )
 
 
 @routes.post("/{subscription_id}/deliveries/{delivery_id}/redeliver", media_type="text/html")
-async def redeliver_one(
+async def resend_event(
     subscription_id: ids.SubscriptionId,
     delivery_id: ids.DeliveryId,
     caller: Buyer,
-    body: AgainForm,
+    body: ResendForm,
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Deliver the same event once more."""
-    shown = ids.DELIVERY.show(delivery_id)
-    where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries/{shown}")
+    """Resend the event of an attempt."""
+    path = f"{webhook_path(subscription_id)}/deliveries/{ids.DELIVERY.show(delivery_id)}"
+    path = local_path(body.back, default=path)
     try:
         await resend(db, caller.account_id, subscription_id, delivery_id)
-    except Conflict as refusal:
-        return renderer.to(caller, where, refusal.detail, tone="bad")
-    return renderer.to(caller, where, "The event is being delivered again.")
+    except Conflict as error:
+        return renderer.redirect(caller, path, error.detail, tone="bad")
+    return renderer.redirect(caller, path, "The event is being resent.")
 
 
 @routes.post("/{subscription_id}/redeliver", media_type="text/html")
-async def redeliver_selected(
+async def resend_selected(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: SelectedForm,
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Deliver the events of the ticked attempts once more, each event once."""
-    where = local_path(body.back, otherwise=f"{address(subscription_id)}/deliveries")
-    await get_subscription(db, caller.account_id, subscription_id)
+    """Resend the events of the selected attempts, each event once."""
+    account = caller.account_id
+    path = local_path(body.back, default=f"{webhook_path(subscription_id)}/deliveries")
+    await get_subscription(db, account, subscription_id)
     if not body.delivery:
-        said = "Nothing was ticked: tick the attempts whose events to deliver again."
-        return renderer.to(caller, where, said, tone="bad")
-    queued: set[UUID] = set()
-    left_out = 0
+        return renderer.redirect(caller, path, "Select at least one attempt.", tone="bad")
+    resent: set[UUID] = set()
+    skipped = 0
     for delivery_id in filter(None, map(ids.DELIVERY.read, dict.fromkeys(body.delivery))):
         try:
-            attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
-            if attempt.event_id not in queued:
-                await resend(db, caller.account_id, subscription_id, delivery_id)
-                queued.add(attempt.event_id)
+            attempt = await log.get_attempt(db, account, subscription_id, delivery_id)
+            if attempt.event_id not in resent:
+                await resend(db, account, subscription_id, delivery_id)
+                resent.add(attempt.event_id)
         except ResourceNotFound:
-            left_out += 1
-        except Conflict as refusal:
-            return renderer.to(caller, where, refusal.detail, tone="bad")
-    said = f"{_events(len(queued))} being delivered again."
-    if left_out:
-        said += f" {left_out} left out: a test, or an event that is no longer kept."
-    return renderer.to(caller, where, said, tone="good" if queued else "bad")
+            skipped += 1
+        except Conflict as error:
+            return renderer.redirect(caller, path, error.detail, tone="bad")
+    count = len(resent)
+    message = "1 event is being resent." if count == 1 else f"{count} events are being resent."
+    if skipped:
+        message += f" {skipped} skipped: a test, or an event that is no longer stored."
+    return renderer.redirect(caller, path, message, tone="good" if resent else "bad")
 
 
 @routes.get("/{subscription_id}/pending", media_type="text/html", expensive=True)
@@ -207,90 +270,150 @@ async def show_pending(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """What is still to be delivered, and when."""
+    """List the pending deliveries by the time of their next attempt."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    rows = await log.list_pending(
+    pending = await log.list_pending(
         db,
         caller.account_id,
         subscription_id,
         above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
         limit=query.limit + 1,
     )
-    found = page(
-        "pending", rows, query.limit, key=lambda row: (row.due_at, row.id), show=PendingOut.of
+    shown = page(
+        "pending",
+        pending,
+        query.limit,
+        key=lambda delivery: (delivery.due_at, delivery.id),
+        show=lambda delivery: delivery,
     )
-    base = f"{address(subscription_id)}/pending"
     return renderer.page(
-        "webhook_pending.html",
+        "webhooks/pending.html",
         request,
         caller,
         webhook=webhook,
-        state=state(webhook),
-        pending=found.items,
-        next_url=_link(base, {}, limit=query.limit, cursor=found.next_cursor)
-        if found.has_more
-        else None,
-        first_url=base if query.cursor else None,
+        pending=shown.items,
+        next_url=next_page(request, shown.next_cursor),
+        first_url=first_page(request),
     )
 
 
-async def _attempts(
-    db: Database, caller: Buyer, subscription_id: UUID, query: DeliveriesQuery
-) -> Page[DeliveryOut]:
-    rows = await log.list_attempts(
-        db,
-        caller.account_id,
-        subscription_id,
-        query.filters(),
-        below=read_cursor("deliveries", query.cursor, tuple[datetime, UUID]),
-        limit=query.limit + 1,
+@routes.get("/explain", media_type="text/html", expensive=True)
+async def explain_for_all(
+    request: Request, caller: Buyer, query: ExplainPageQuery, db: Database, renderer: Renderer
+) -> Response:
+    """Explain what happened to an event at every webhook."""
+    webhooks = await webhook_sql.list_subscriptions(db, caller.account_id, below=None, limit=_MOST)
+    return await _explain(request, caller, query, db, renderer, webhooks, None)
+
+
+@routes.get("/{subscription_id}/explain", media_type="text/html", expensive=True)
+async def explain_for_webhook(
+    request: Request,
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    query: ExplainPageQuery,
+    db: Database,
+    renderer: Renderer,
+) -> Response:
+    """Explain what happened to an event at one webhook."""
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    return await _explain(request, caller, query, db, renderer, [webhook], webhook)
+
+
+async def _explain(
+    request: Request,
+    caller: Buyer,
+    query: ExplainPageQuery,
+    db: Database,
+    renderer: Renderer,
+    webhooks: Sequence[Subscription],
+    webhook: Subscription | None,
+) -> Response:
+    explanations: Sequence[tuple[Subscription, Explanation]] = ()
+    errors = {}
+    if event := query.event.strip():
+        try:
+            event_id = ids.EVENT.read(event)
+            results = await explain_event(db, caller.account_id, webhooks, event_id)
+            explanations = list(zip(webhooks, results, strict=True))
+        except ResourceNotFound:
+            errors["event"] = _UNKNOWN_EVENT
+    return renderer.page(
+        "webhooks/explain.html",
+        request,
+        caller,
+        status=404 if errors else 200,
+        webhook=webhook,
+        event=query.event,
+        explanations=explanations,
+        has_webhooks=bool(webhooks),
+        errors=errors,
     )
-    return page(
-        "deliveries",
-        rows,
-        query.limit,
-        key=lambda row: (row.started_at, row.id),
-        show=DeliveryOut.of,
+
+
+@routes.get("/{subscription_id}/test", media_type="text/html")
+async def show_test(
+    request: Request,
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    query: TestQuery,
+    db: Database,
+    keyring: Keyring,
+    sessions: Sessions,
+    renderer: Renderer,
+) -> Response:
+    """Show the form for a test, and the result of the test that was just sent."""
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    attempt: AttemptDetail | None = None
+    if query.delivery is not None:
+        delivery_id = ids.DELIVERY.read(query.delivery)
+        if delivery_id is None:
+            raise ResourceNotFound(ids.DELIVERY)
+        attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
+    flash_cookie = sessions.read_cookie(request, FLASH_COOKIE)
+    return renderer.page(
+        "webhooks/test.html",
+        request,
+        caller,
+        webhook=webhook,
+        attempt=attempt,
+        advice=advice_about(attempt) if attempt else "",
+        sent=request_view(attempt) if attempt else None,
+        received=response_view(attempt) if attempt else None,
+        steps=_flashed_steps(flash_cookie, caller, keyring, query.delivery),
     )
 
 
-_MOMENTS = ("started_after", "started_before")
+@routes.post("/{subscription_id}/test", media_type="text/html")
+async def send_test_delivery(
+    subscription_id: ids.SubscriptionId,
+    caller: Buyer,
+    body: TestForm,
+    db: Database,
+    keyring: Keyring,
+    sender: Sender,
+    renderer: Renderer,
+) -> Response:
+    """Send a test. Its steps are not in the log: the flash message carries them to the page."""
+    path = f"{webhook_path(subscription_id)}/test"
+    try:
+        trial = await send_test(db, keyring, sender, caller.account_id, subscription_id, body.event)
+    except (TestDeliveriesLimited, SigningSecretUnreadable) as error:
+        return renderer.redirect(caller, path, error.detail, tone="bad")
+    delivery = ids.DELIVERY.show(trial.delivery_id)
+    steps = msgspec.json.encode(test_steps(trial)).decode()
+    secret = FlashSecret("test_steps", steps, subject=delivery)
+    return renderer.redirect(caller, f"{path}?delivery={delivery}", secret=secret)
 
 
-def _wanted(query: LogQuery) -> DeliveriesQuery:
-    """The filters as the API reads them, or which of them is wrong."""
-    codes = [code for code in query.status_code.replace(",", " ").split() if code]
-    for code in codes:
-        if not (code.isascii() and code.isdigit() and 100 <= int(code[:9]) <= 999):  # noqa: PLR2004
-            raise ValidationFailed("?status_code", "A status code is a number like 503.")
-    given: dict[str, Any] = {
-        "outcome": query.outcome,
-        "result": query.result,
-        "event": query.event,
-        "status_code": codes,
-        "cursor": query.cursor,
-    }
-    if not 1 <= query.limit <= _MOST:
-        raise ValidationFailed("?limit", f"From 1 to {_MOST}.")
-    wanted = read_values(DeliveriesQuery, **{name: value for name, value in given.items() if value})
-    wanted.limit = query.limit
-    wanted.order = query.order.strip() or None
-    wanted.event_id = query.event_id.strip() or None
-    wanted.started_after = read_moment("started_after", query.started_after)
-    wanted.started_before = read_moment("started_before", query.started_before)
-    return wanted
-
-
-def _chosen(query: LogQuery) -> dict[str, Any]:
-    """The filters that are set, as they stand in an address."""
-    names = ("outcome", "result", "event", "order", "event_id", "status_code", *_MOMENTS)
-    return {name: value for name in names if (value := getattr(query, name))}
-
-
-def _link(base: str, chosen: dict[str, Any], **more: Any) -> str:
-    query = urlencode({**chosen, **more}, doseq=True)
-    return f"{base}?{query}" if query else base
-
-
-def _events(count: int) -> str:
-    return "1 event is" if count == 1 else f"{count} events are"
+def _flashed_steps(
+    cookie: str | None, caller: Buyer, keyring: Keyring, delivery: str | None
+) -> Sequence[TestStepView]:
+    """The steps of the test that was just sent; none later."""
+    if not cookie or caller.session_id is None:
+        return []
+    flash = read_flash(keyring, caller.session_id, cookie)
+    secret = flash.secret if flash else None
+    if secret is None or secret.kind != "test_steps" or secret.subject != delivery:
+        return []
+    return msgspec.json.decode(secret.value, type=list[TestStepView])

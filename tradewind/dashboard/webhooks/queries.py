@@ -1,18 +1,17 @@
-"""The statement that only the pages about webhooks need: attempts by hour."""
+"""The statement of the webhook page: attempts by hour."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
-import asyncpg
-
+from tradewind.dashboard.shell.charts import HourCounts
 from tradewind.storage.pool import Database
 
 
 async def attempts_by_hour(
     db: Database, account_id: UUID, subscription_id: UUID
-) -> Sequence[asyncpg.Record]:
-    """The last 24 hours, oldest first, each with its attempts; hours without any are there too."""
-    return await db.fetch(
+) -> Sequence[HourCounts]:
+    """The attempts of the last 24 hours, by hour, oldest first."""
+    rows = await db.fetch(
         """
         SELECT span.hour, coalesce(c.delivered, 0) AS delivered, coalesce(c.failed, 0) AS failed
           FROM generate_series(date_trunc('hour', tradewind_now()) - interval '23 hours',
@@ -25,3 +24,4 @@ async def attempts_by_hour(
         account_id,
         subscription_id,
     )
+    return [HourCounts(**row) for row in rows]

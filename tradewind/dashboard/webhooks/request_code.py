@@ -1,15 +1,16 @@
-"""A delivery as commands and code: sent again by hand, signed by hand, verified by hand. Pure.
+"""A delivery as curl commands, and code that verifies one. Pure.
 
-No secret is ever part of it: where one is needed stands a place for it.
+They contain a placeholder instead of the secret.
 """
 
 import json
 from collections.abc import Sequence
 from shlex import quote
+from typing import NamedTuple
 
-from tradewind.delivery.wire import HeaderOut
+from tradewind.webhooks import headers as names
 
-_PLACE_FOR_SECRET = "whsec_…"  # noqa: S105 - that it is none is the point
+_SECRET_PLACEHOLDER = "whsec_…"  # noqa: S105 - not a secret
 _LARGEST_PRETTY = 256 * 1024
 
 VERIFY_PYTHON = """\
@@ -19,11 +20,11 @@ from tradewind.receiver.verify import NotGenuine, verify
 
 SECRET = os.environ["TRADEWIND_WEBHOOK_SECRET"]
 
-# In the handler of the request; body is the bytes as they came, before any parsing.
+# In the request handler; body is the raw bytes, before any parsing.
 try:
     verify(SECRET, request.headers, body)
-except NotGenuine as why:
-    return 401, str(why)
+except NotGenuine as error:
+    return 401, str(error)
 """
 VERIFY_PLAIN = """\
 import hashlib, hmac, os, time
@@ -36,26 +37,33 @@ genuine = hmac.compare_digest(expected, headers["X-Service-Signature"])
 fresh = abs(time.time() - int(timestamp)) <= 300
 """
 VERIFY_OPENSSL = """\
-# body.json holds the bytes as they came; the result is X-Service-Signature after "sha256=".
+# body.json holds the raw body; the result is X-Service-Signature after "sha256=".
 { printf '%s.' "$TIMESTAMP"; cat body.json; } | openssl dgst -sha256 -hmac "$SECRET"
 """
 
 
-def curl_as_sent(url: str, headers: Sequence[HeaderOut], body: str) -> str:
-    """The very request. A receiver that looks at the time refuses it five minutes later."""
-    return _curl(url, [quote(f"{one.name}: {one.value}") for one in headers], quote(body))
+class HeaderLine(NamedTuple):
+    """One header; a repeated name is a line of its own."""
+
+    name: str
+    value: str
 
 
-def curl_signed_now(url: str, headers: Sequence[HeaderOut], body: str) -> str:
-    """The same request with a signature of its own, made when it is run."""
+def curl_as_sent(url: str, headers: Sequence[HeaderLine], body: str) -> str:
+    """The request as it was sent; an endpoint that checks the timestamp rejects it later."""
+    return _curl(url, [quote(f"{header.name}: {header.value}") for header in headers], quote(body))
+
+
+def curl_signed_now(url: str, headers: Sequence[HeaderLine], body: str) -> str:
+    """The same request, signed when the command is run."""
     fixed = [
-        quote(f"{one.name}: {one.value}")
-        for one in headers
-        if one.name not in {"X-Service-Timestamp", "X-Service-Signature"}
+        quote(f"{header.name}: {header.value}")
+        for header in headers
+        if header.name not in {names.TIMESTAMP, names.SIGNATURE}
     ]
-    fresh = ['"X-Service-Timestamp: $NOW"', '"X-Service-Signature: sha256=$SIGNATURE"']
+    fresh = [f'"{names.TIMESTAMP}: $NOW"', f'"{names.SIGNATURE}: sha256=$SIGNATURE"']
     return (
-        f"SECRET={quote(_PLACE_FOR_SECRET)}  # the secret of the webhook\n"
+        f"SECRET={quote(_SECRET_PLACEHOLDER)}  # the secret of the webhook\n"
         f"BODY={quote(body)}\n"
         "NOW=$(date +%s)\n"
         'SIGNATURE=$(printf \'%s.%s\' "$NOW" "$BODY" | '
@@ -70,9 +78,9 @@ def _curl(url: str, headers: list[str], body: str) -> str:
 
 
 def pretty(text: str | None) -> str | None:
-    r"""JSON with its lines apart, as people read it; None when it is no JSON, or not readable so.
+    r"""Indented JSON; None if the text is not JSON, or cannot be shown so.
 
-    A few kilobytes of brackets become megabytes of blanks, and `\ud800` is no letter.
+    A few kilobytes of brackets become megabytes of spaces, and `\ud800` is not a character.
     """
     try:
         shown = json.dumps(json.loads(text or ""), indent=2, ensure_ascii=False)

@@ -1,32 +1,31 @@
-"""Webhooks, in a browser: list with health, make, change, rotate, switch and delete."""
+"""Webhooks, in a browser: list with health, create, edit, rotate, disable, enable and delete."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 
-from tradewind import clock, ids
+from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
-from tradewind.dashboard.shell import charts
-from tradewind.dashboard.shell.flash import Shown
+from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.dashboard.webhooks import queries as sql_webhooks
+from tradewind.dashboard.shell.session import FlashSecret
+from tradewind.dashboard.shell.urls import first_page, next_page
+from tradewind.dashboard.webhooks import queries
 from tradewind.dashboard.webhooks.request_code import VERIFY_OPENSSL, VERIFY_PLAIN, VERIFY_PYTHON
+from tradewind.dashboard.webhooks.views import webhook_path, webhook_state
 from tradewind.delivery import log, replay
 from tradewind.delivery.health import health_of
 from tradewind.delivery.sql_log import Filters
-from tradewind.delivery.wire import DeliveryOut, JobOut, PendingOut, WebhookHealthOut
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_values
-from tradewind.web.paging import Item, Page, PageQuery, Row, page, read_cursor
+from tradewind.web.paging import PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -37,12 +36,12 @@ from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
-_FEW = 8
+_RECENT = 8
 _SNIPPETS = {"python": VERIFY_PYTHON, "plain": VERIFY_PLAIN, "openssl": VERIFY_OPENSSL}
 
 
 class WebhookForm(Form):
-    """What a webhook is made or changed by."""
+    """The settings of a webhook."""
 
     url: str = ""
     events: list[str] = msgspec.field(default_factory=list)
@@ -51,7 +50,7 @@ class WebhookForm(Form):
 
 
 class SwitchForm(Form):
-    """On or off."""
+    """Whether to enable or disable a webhook."""
 
     on: bool = False
 
@@ -60,59 +59,60 @@ class SwitchForm(Form):
 async def show_webhooks(
     request: Request, caller: Buyer, query: PageQuery, db: Database, renderer: Renderer
 ) -> Response:
-    """Every webhook, and how each does."""
-    found = await sql.list_subscriptions(
+    """List the webhooks with their health."""
+    subscriptions = await sql.list_subscriptions(
         db,
         caller.account_id,
         below=read_cursor("webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    shown = page("webhooks", found, query.limit, key=lambda one: one.id, show=lambda one: one)
-    healths = [
-        WebhookHealthOut.of(webhook, health)
-        for webhook, health in zip(shown.items, await health_of(db, shown.items), strict=True)
-    ]
-    after = f"/webhooks?limit={query.limit}&cursor={shown.next_cursor}"
+    shown = page(
+        "webhooks",
+        subscriptions,
+        query.limit,
+        key=lambda webhook: webhook.id,
+        show=lambda webhook: webhook,
+    )
     return renderer.page(
-        "webhooks.html",
+        "webhooks/webhooks.html",
         request,
         caller,
-        webhooks=list(zip(shown.items, healths, strict=True)),
-        states=[state(one) for one in shown.items],
-        next_url=after if shown.has_more else None,
-        first_url="/webhooks" if query.cursor else None,
+        webhooks=list(zip(shown.items, await health_of(db, shown.items), strict=True)),
+        webhook_state=webhook_state,
+        next_url=next_page(request, shown.next_cursor),
+        first_url=first_page(request),
     )
 
 
 @routes.get("/new", media_type="text/html")
 async def show_new(request: Request, caller: Buyer, renderer: Renderer) -> Response:
-    """The form for a new webhook."""
+    """Show the form for a new webhook."""
     return _form(request, caller, renderer, WebhookForm(events=list(BOTH)))
 
 
 @routes.post("/new", media_type="text/html")
-async def make_webhook(
+async def create_webhook(
     request: Request,
     caller: Buyer,
     body: WebhookForm,
     db: Database,
     keyring: Keyring,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
 ) -> Response:
-    """Make it, and show its secret on the page that follows."""
+    """Create a webhook and show its secret on the next page."""
     try:
-        wanted = read_values(SubscriptionIn, **_read(body))
-        made, secret = await subscribe.subscribe(
-            db, keyring, door, Actor.of(caller, request), caller.account_id, wanted.changes()
+        settings = read_values(SubscriptionIn, **_read(body)).changes()
+        webhook, secret = await subscribe.subscribe(
+            db, keyring, url_policy, Actor.of(caller, request), caller.account_id, settings
         )
-    except (Invalid, Conflict) as refusal:
-        return _form(request, caller, renderer, body, refusal=refusal)
-    return renderer.to(
+    except (Invalid, Conflict) as error:
+        return _form(request, caller, renderer, body, error=error)
+    return renderer.redirect(
         caller,
-        address(made.id),
-        "The webhook was made. Keep its secret, then send a test.",
-        secret=_shown(made.id, secret, "The signing secret of your new webhook"),
+        webhook_path(webhook.id),
+        "Webhook created. Save its signing secret, then send a test.",
+        secret=_flash_secret(webhook.id, secret, "Signing secret of the new webhook"),
     )
 
 
@@ -124,40 +124,42 @@ async def show_edit(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """The form to change a webhook."""
+    """Show the form to edit a webhook."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    filled = WebhookForm(
+    form = WebhookForm(
         url=webhook.url,
         events=list(webhook.events),
         description=webhook.description,
         catch_up=webhook.catch_up,
     )
-    return _form(request, caller, renderer, filled, webhook=webhook)
+    return _form(request, caller, renderer, form, webhook=webhook)
 
 
 @routes.post("/{subscription_id}/edit", media_type="text/html")
-async def change_webhook(
+async def edit_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: WebhookForm,
     db: Database,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
 ) -> Response:
-    """Change it. A URL that stays as it was is not looked up again."""
+    """Change a webhook. An unchanged URL is not checked again."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     try:
-        given = _read(body)
-        if given["url"] == webhook.url:
-            del given["url"]
-        wish = read_values(SubscriptionPatch, **given).changes()
+        values = _read(body)
+        if values["url"] == webhook.url:
+            del values["url"]
+        settings = read_values(SubscriptionPatch, **values).changes()
         actor = Actor.of(caller, request)
-        await subscribe.change(db, door, actor, caller.account_id, subscription_id, wish)
-    except Invalid as refusal:
-        return _form(request, caller, renderer, body, webhook=webhook, refusal=refusal)
-    return renderer.to(
-        caller, address(subscription_id), "Changed. Every attempt from now on uses this."
+        await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
+    except Invalid as error:
+        return _form(request, caller, renderer, body, webhook=webhook, error=error)
+    return renderer.redirect(
+        caller,
+        webhook_path(subscription_id),
+        "Webhook saved. Every attempt from now on uses the new settings.",
     )
 
 
@@ -169,26 +171,26 @@ async def show_webhook(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """One webhook: how it does, what is pending, what was tried and recovered lately."""
+    """Show a webhook: health, attempts by hour, recent attempts, pending deliveries, replays."""
     account = caller.account_id
     webhook = await get_subscription(db, account, subscription_id)
-    hours = await sql_webhooks.attempts_by_hour(db, account, subscription_id)
-    pending = await log.list_pending(db, account, subscription_id, limit=_FEW + 1)
-    attempts = await log.list_attempts(db, account, subscription_id, Filters(), limit=_FEW + 1)
-    jobs = await replay.list_replays(db, account, subscription_id, limit=_FEW)
     [health] = await health_of(db, [webhook])
+    attempts = await log.list_attempts(db, account, subscription_id, Filters(), limit=_RECENT)
+    pending = await log.list_pending(db, account, subscription_id, limit=_RECENT + 1)
+    hours = await queries.attempts_by_hour(db, account, subscription_id)
     return renderer.page(
-        "webhook.html",
+        "webhooks/webhook.html",
         request,
         caller,
         webhook=webhook,
-        state=state(webhook),
-        health=WebhookHealthOut.of(webhook, health),
-        pending=_page(pending, PendingOut.of),
-        attempts=_page(attempts, DeliveryOut.of),
-        jobs=[JobOut.of(job) for job in jobs],
+        state=webhook_state(webhook),
+        health=health,
+        attempts=attempts,
+        pending=pending[:_RECENT],
+        has_more_pending=len(pending) > _RECENT,
+        replays=await replay.list_replays(db, account, subscription_id, limit=_RECENT),
         snippets=_SNIPPETS,
-        **_chart(hours),
+        chart=attempts_chart(hours),
     )
 
 
@@ -202,14 +204,14 @@ async def rotate_secret(
     keyring: Keyring,
     renderer: Renderer,
 ) -> Response:
-    """A new secret, shown on the page that follows."""
+    """Rotate the signing secret and show the new one on the next page."""
     actor = Actor.of(caller, request)
     _, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
-    return renderer.to(
+    return renderer.redirect(
         caller,
-        address(subscription_id),
-        "The secret was replaced: nothing is signed with the old one any more.",
-        secret=_shown(subscription_id, secret, "The new signing secret"),
+        webhook_path(subscription_id),
+        "Signing secret rotated. The old secret no longer signs anything.",
+        secret=_flash_secret(subscription_id, secret, "New signing secret"),
     )
 
 
@@ -220,19 +222,19 @@ async def switch_webhook(
     caller: Buyer,
     body: SwitchForm,
     db: Database,
-    door: UrlPolicy,
+    url_policy: UrlPolicy,
     renderer: Renderer,
 ) -> Response:
-    """Off, which cancels what is pending, or on again, which forgets failures."""
+    """Enable a webhook, which clears its failures, or disable it, which cancels deliveries."""
     actor = Actor.of(caller, request)
-    wish = SubscriptionPatch(is_active=body.on).changes()
-    await subscribe.change(db, door, actor, caller.account_id, subscription_id, wish)
-    said = (
-        "The webhook is on. What it missed meanwhile can be recovered."
+    settings = SubscriptionPatch(is_active=body.on).changes()
+    await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
+    message = (
+        "Webhook enabled. You can replay the events it missed."
         if body.on
-        else "The webhook is off: what was pending is cancelled."
+        else "Webhook disabled. Pending deliveries were cancelled."
     )
-    return renderer.to(caller, address(subscription_id), said)
+    return renderer.redirect(caller, webhook_path(subscription_id), message)
 
 
 @routes.post("/{subscription_id}/delete", media_type="text/html")
@@ -244,35 +246,17 @@ async def delete_webhook(
     db: Database,
     renderer: Renderer,
 ) -> Response:
-    """Delete it; what is pending for it is cancelled."""
+    """Delete a webhook; its pending deliveries are cancelled."""
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
-    return renderer.to(caller, "/webhooks", "The webhook was deleted.")
-
-
-def _page(rows: Sequence[Row], show: Callable[[Row], Item]) -> Page[Item]:
-    """The first few, and whether there are more."""
-    shown = [show(row) for row in rows[:_FEW]]
-    return Page(items=shown, has_more=len(rows) > _FEW, next_cursor=None)
-
-
-def address(subscription_id: UUID) -> str:
-    """Where the page of a webhook is."""
-    return f"/webhooks/{ids.SUBSCRIPTION.show(subscription_id)}"
-
-
-def state(webhook: Subscription) -> str:
-    """One word for how a webhook is: off says more than how it did before."""
-    if webhook.is_active:
-        return str(webhook.health)
-    return "disabled" if webhook.disabled_reason else "inactive"
+    return renderer.redirect(caller, "/webhooks", "Webhook deleted.")
 
 
 def _read(body: WebhookForm) -> dict[str, Any]:
-    """The form as the API takes it; what people forget most is told in their words."""
+    """The form as the API takes it."""
     if not body.url.strip():
-        raise ValidationFailed("/url", "Say where events go: a URL that begins with https://")
+        raise ValidationFailed("/url", "Enter a URL that starts with https://")
     if not body.events:
-        raise ValidationFailed("/events", "Choose at least one kind of event.")
+        raise ValidationFailed("/events", "Select at least one event type.")
     return {
         "url": body.url.strip(),
         "events": body.events,
@@ -288,40 +272,19 @@ def _form(
     form: WebhookForm,
     *,
     webhook: Subscription | None = None,
-    refusal: Invalid | Conflict | None = None,
+    error: Invalid | Conflict | None = None,
 ) -> Response:
     return renderer.page(
-        "webhook_form.html",
+        "webhooks/form.html",
         request,
         caller,
-        status=200 if refusal is None else problems.status_of(type(refusal)),
+        status=200 if error is None else problems.status_of(type(error)),
         webhook=webhook,
         form=form,
-        errors={} if refusal is None else errors_of(refusal),
+        errors={} if error is None else errors_of(error),
     )
 
 
-def _shown(subscription_id: UUID, secret: str, label: str) -> Shown:
-    return Shown("webhook_secret", secret, label, subject=ids.SUBSCRIPTION.show(subscription_id))
-
-
-def _chart(hours: Sequence[asyncpg.Record]) -> dict[str, Any]:
-    """Attempts of the last day by hour, as a chart and as its table."""
-    labels = [clock.show(row["hour"])[11:16] for row in hours]
-    series = [
-        charts.Series("Delivered", "good", [row["delivered"] for row in hours]),
-        charts.Series("Failed", "bad", [row["failed"] for row in hours]),
-    ]
-    total = int(sum(sum(one.values) for one in series))
-    svg = charts.stacked_bars(
-        labels,
-        series,
-        title="Attempts of the last 24 hours",
-        desc=f"{total} attempts by hour.",
-        moments=[row["hour"] for row in hours],
-    )
-    rows = [
-        [f"{clock.show(row['hour'])[:16].replace('T', ' ')}", row["delivered"], row["failed"]]
-        for row in hours
-    ]
-    return {"chart": svg, "chart_rows": rows, "chart_series": series, "chart_total": total}
+def _flash_secret(subscription_id: UUID, secret: str, label: str) -> FlashSecret:
+    shown = ids.SUBSCRIPTION.show(subscription_id)
+    return FlashSecret("webhook_secret", secret, label, subject=shown)

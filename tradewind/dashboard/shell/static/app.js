@@ -1,10 +1,10 @@
-// What every page loads. All of it is a comfort: without it, everything essential still works.
-import { dress } from "./dress.js";
+// Loaded by every page. The dashboard works without it; it adds live updates and conveniences.
 import { listen } from "./live.js";
 import { closeMenus } from "./menu.js";
-import { showHere } from "./strips.js";
+import { prepare } from "./prepare.js";
+import { scrollToCurrent } from "./strips.js";
 
-dress(document);
+prepare(document);
 closeMenus();
-showHere(document);
+scrollToCurrent(document);
 if ("signedIn" in document.body.dataset) listen();

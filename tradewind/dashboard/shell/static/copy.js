@@ -1,4 +1,4 @@
-// Copy buttons: hidden until they can work, and they say so when they have.
+// Copy buttons: hidden until the clipboard is available.
 export function offerCopies(root) {
   for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = !navigator.clipboard;
 }
@@ -6,12 +6,12 @@ export function offerCopies(root) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("button[data-copy]");
   if (!button) return;
-  let said = "Copied";
+  let label = "Copied";
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
   } catch {
-    said = "Not allowed";
+    label = "Not allowed";
   }
-  button.textContent = said;
+  button.textContent = label;
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 });

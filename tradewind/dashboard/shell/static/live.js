@@ -1,10 +1,10 @@
-// Live: when something changed, looks at the page again and swaps what is marked `data-live`.
-import { dress } from "./dress.js";
+// Live updates: when something changed, fetches the page again and swaps the elements marked `data-live`.
+import { prepare } from "./prepare.js";
 
-let looking = false;
-let again = false;
+let fetching = false;
+let fetchAgain = false;
 
-// What a person is in the middle of is left alone: what they type, choose, select or confirm.
+// An element in use is not swapped: typing, checked boxes, selected text, an open confirmation.
 function isInUse(element) {
   const active = document.activeElement;
   const typing = active && element.contains(active) && active.matches("input, select, textarea");
@@ -14,48 +14,48 @@ function isInUse(element) {
   return typing || chosen || selecting || element.querySelector("details.confirm[open]");
 }
 
-function openOnes(element) {
-  return [...element.querySelectorAll("details")].map((one) => one.open);
+function openStates(element) {
+  return [...element.querySelectorAll("details")].map((details) => details.open);
 }
 
 function focusWithin(element) {
   if (!element.contains(document.activeElement)) return null;
   const able = "a[href], button, summary, [tabindex]";
-  const place = [...element.querySelectorAll(able)].indexOf(document.activeElement);
-  return (fresh) => (place < 0 ? fresh : fresh.querySelectorAll(able)[place] ?? fresh).focus({ preventScroll: true });
+  const index = [...element.querySelectorAll(able)].indexOf(document.activeElement);
+  return (fresh) => (index < 0 ? fresh : fresh.querySelectorAll(able)[index] ?? fresh).focus({ preventScroll: true });
 }
 
 function swap(old, fresh) {
   const shown = document.importNode(fresh, true);
-  dress(shown);
+  prepare(shown);
   if (shown.innerHTML === old.innerHTML || isInUse(old)) return;
-  const open = openOnes(old);
+  const open = openStates(old);
   const refocus = focusWithin(old);
   const { scrollLeft } = old;
   old.replaceWith(shown);
-  shown.querySelectorAll("details").forEach((one, at) => { one.open = open[at] ?? one.open; });
+  shown.querySelectorAll("details").forEach((details, index) => { details.open = open[index] ?? details.open; });
   shown.scrollLeft = scrollLeft;
   shown.classList.add("swapped");
   refocus?.(shown);
 }
 
-async function look() {
-  if (looking) { again = true; return; }
-  looking = true;
+async function update() {
+  if (fetching) { fetchAgain = true; return; }
+  fetching = true;
   try {
-    const answer = await fetch(location.href, { headers: { "X-Tradewind-Live": "1" }, credentials: "same-origin" });
-    if (answer.redirected && new URL(answer.url).pathname === "/sign-in") { location.reload(); return; }
-    if (!answer.ok) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const response = await fetch(location.href, { headers: { "X-Tradewind-Live": "1" }, credentials: "same-origin" });
+    if (response.redirected && new URL(response.url).pathname === "/sign-in") { location.reload(); return; }
+    if (!response.ok) return;
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {
-      const found = fresh.getElementById(old.id);
-      if (found) swap(old, found);
+      const replacement = fresh.getElementById(old.id);
+      if (replacement) swap(old, replacement);
     }
   } catch {
-    // The next change, or the next connection, looks again.
+    // The next change, or the next connection, tries again.
   } finally {
-    looking = false;
-    if (again) { again = false; look(); }
+    fetching = false;
+    if (fetchAgain) { fetchAgain = false; update(); }
   }
 }
 
@@ -64,16 +64,16 @@ export function listen() {
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource("/live");
-    source.addEventListener("change", look);
-    // From here on nothing is missed; what changed since the page was made is looked for once.
-    source.addEventListener("watching", () => { if (document.querySelector("[data-live]")) look(); });
+    source.addEventListener("change", update);
+    // From now on no change is missed; one update covers the time since the page was rendered.
+    source.addEventListener("watching", () => { if (document.querySelector("[data-live]")) update(); });
     source.addEventListener("error", () => {
-      if (source?.readyState === EventSource.CLOSED) { source = null; look(); }
+      if (source?.readyState === EventSource.CLOSED) { source = null; update(); }
     });
   };
   const close = () => { source?.close(); source = null; };
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) close(); else { open(); look(); }
+    if (document.hidden) close(); else { open(); update(); }
   });
   addEventListener("pagehide", close);
   open();

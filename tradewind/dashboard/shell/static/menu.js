@@ -1,4 +1,4 @@
-// Menus and confirmations close with Escape; menus also by a click elsewhere.
+// Closes menus and confirmations with Escape, and menus with a click outside.
 export function closeMenus() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;

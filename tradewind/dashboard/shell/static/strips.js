@@ -1,7 +1,7 @@
-// Strips that scroll sideways on narrow screens begin where one is.
-export function showHere(root) {
+// Scrolls the navigation strips of narrow screens to the current page.
+export function scrollToCurrent(root) {
   for (const strip of root.querySelectorAll(".side, .tabs")) {
-    const here = strip.querySelector("[aria-current]");
-    if (here) strip.scrollLeft += here.getBoundingClientRect().left - strip.getBoundingClientRect().left - (strip.clientWidth - here.offsetWidth) / 2;
+    const current = strip.querySelector("[aria-current]");
+    if (current) strip.scrollLeft += current.getBoundingClientRect().left - strip.getBoundingClientRect().left - (strip.clientWidth - current.offsetWidth) / 2;
   }
 }
