@@ -125,7 +125,7 @@ def test_routes_are_counted_by_their_pattern_and_never_by_what_callers_make_up(
     server: Server, metrics_port: int
 ) -> None:
     person = server.person()
-    unrouted = counter(metrics_port, REQUESTS, route="none", status="404")
+    unrouted = int(counter(metrics_port, REQUESTS, route="none", status="404"))
     for number in range(3):
         server.call("DELETE", f"/v1/api-keys/key_{number}", by=person)
         server.call("GET", f"/made-up/{number}?token=secret")

@@ -54,7 +54,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.idempotency import IdempotencyKeyReused, Replay, StoredResponse
+from tradewind.web.idempotency import IdempotencyKeyReused, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import page, read_cursor
 from tradewind.web.request import Request
@@ -402,8 +402,8 @@ async def _finish(
     """Run a command and go back to the order. A repeated command has the result of the first."""
     try:
         response = _stored_response(await command)
-    except Replay as replay:
-        response = replay.response
+    except RepeatedRequest as repeated:
+        response = repeated.response
     except _EXPECTED_ERRORS as error:
         return renderer.redirect(caller, _path(order_id), views.error_message(error), tone="bad")
     if pending and response.status != _COMPLETED:

@@ -15,7 +15,7 @@ from tradewind.delivery.attempt import headers
 from tradewind.delivery.model import AttemptDetail, Trigger
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import headers_of
-from tradewind.webhooks.headers import USER_AGENT
+from tradewind.egress.sender import USER_AGENT
 from tradewind.webhooks.model import Subscription
 
 
