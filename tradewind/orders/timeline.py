@@ -28,6 +28,23 @@ def _amount(fen: Callable[[Order], int | None]) -> _Field:
     return _Field(fen, lambda order: money.show_or_none(fen(order)))
 
 
+def _parcels(order: Order) -> object:
+    return [
+        (
+            part.id,
+            parcel,
+            [
+                (item.product_id, item.sku_id, pieces[item.id])
+                for item in part.items
+                if item.id in parcel.item_ids
+            ],
+        )
+        for part in order.parts
+        for pieces in [pieces_per_parcel(part)]
+        for parcel in part.shipments
+    ]
+
+
 _FIELDS: Mapping[str, _Field] = {
     "order_id": _plain(lambda order: order.order_id),
     "status": _plain(lambda order: order.status),
@@ -46,10 +63,7 @@ _FIELDS: Mapping[str, _Field] = {
         ],
         lambda order: [wire.PlatformOrderOut.of(part) for part in order.parts],
     ),
-    "shipments": _Field(
-        lambda order: [(part.id, part.shipments, pieces_per_parcel(part)) for part in order.parts],
-        wire.shipments_of,
-    ),
+    "shipments": _Field(_parcels, wire.shipments_of),
     "refunds": _Field(
         lambda order: [replace(refund, raw_status=None) for refund in order.refunds],
         lambda order: [RefundOut.of(refund) for refund in order.refunds],
