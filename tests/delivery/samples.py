@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any
 from uuid import UUID
 
-from tradewind.delivery.model import ClaimedDelivery, Destination, Trigger
+from tradewind.delivery.model import ClaimedDelivery, DeliveryTrigger, Destination
 from tradewind.webhooks.model import Subscription
 
 NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
@@ -26,7 +26,7 @@ def a_claim(**more: Any) -> ClaimedDelivery:
         "body": b"{}",
         "attempt": 1,
         "delivery_id": UUID(int=6),
-        "trigger": Trigger.EVENT,
+        "trigger": DeliveryTrigger.EVENT,
         "replay_id": None,
         "due": NOW.timestamp(),
     }

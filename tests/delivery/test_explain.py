@@ -8,7 +8,7 @@ from delivery.samples import NOW, a_subscription
 
 from tradewind import ids
 from tradewind.delivery.explain import explain
-from tradewind.delivery.model import LoggedAttempt, QueuedDelivery, Trigger
+from tradewind.delivery.model import DeliveryTrigger, LoggedAttempt, QueuedDelivery
 from tradewind.egress.result import Outcome
 from tradewind.events.catalogue import EventKind
 
@@ -24,7 +24,7 @@ def attempt(outcome: str, number: int = 1, message: str | None = None) -> Logged
         event=_KIND,
         order_id=None,
         attempt=number,
-        trigger=Trigger.EVENT,
+        trigger=DeliveryTrigger.EVENT,
         outcome=Outcome(outcome),
         final=False,
         late=False,

@@ -7,7 +7,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.delivery import sql_log
 from tradewind.delivery.model import AttemptDetail, LoggedAttempt, PendingDelivery
-from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.webhooks.subscribe import get_subscription
@@ -20,7 +20,7 @@ async def list_attempts(
     db: Database,
     account_id: UUID,
     subscription_id: UUID,
-    filters: Filters,
+    filters: AttemptFilters,
     *,
     below: tuple[datetime, UUID] | None = None,
     limit: int,

@@ -27,7 +27,7 @@ COUNTED = (
 )
 
 
-class Trigger(StrEnum):
+class DeliveryTrigger(StrEnum):
     """Why something is delivered."""
 
     EVENT = "event"
@@ -122,7 +122,7 @@ class LoggedAttempt:
     event: EventKind
     order_id: UUID | None
     attempt: int
-    trigger: Trigger
+    trigger: DeliveryTrigger
     outcome: Outcome
     final: bool
     late: bool

@@ -10,11 +10,11 @@ import asyncpg
 
 from tradewind.delivery.model import (
     AttemptDetail,
+    DeliveryTrigger,
     LoggedAttempt,
     PendingDelivery,
     QueuedDelivery,
     QueuedSubscription,
-    Trigger,
 )
 from tradewind.egress.result import Outcome
 from tradewind.storage.pool import Database
@@ -27,7 +27,7 @@ _ATTEMPT = """
 
 
 def _columns(row: asyncpg.Record) -> dict[str, Any]:
-    return {**row, "trigger": Trigger(row["trigger"]), "outcome": Outcome(row["outcome"])}
+    return {**row, "trigger": DeliveryTrigger(row["trigger"]), "outcome": Outcome(row["outcome"])}
 
 
 def _attempts(rows: Sequence[asyncpg.Record]) -> Sequence[LoggedAttempt]:
@@ -35,7 +35,7 @@ def _attempts(rows: Sequence[asyncpg.Record]) -> Sequence[LoggedAttempt]:
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class AttemptFilters:
     """Which attempts to list; None where it does not matter."""
 
     outcomes: Sequence[str] | None = None
@@ -52,7 +52,7 @@ async def list_attempts(
     db: Database,
     account_id: UUID,
     subscription_id: UUID,
-    filters: Filters,
+    filters: AttemptFilters,
     *,
     below: tuple[datetime, UUID] | None,
     limit: int,

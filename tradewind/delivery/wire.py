@@ -13,14 +13,14 @@ from tradewind.delivery.attempt import headers
 from tradewind.delivery.explain import Explanation, Verdict
 from tradewind.delivery.model import (
     AttemptDetail,
+    DeliveryTrigger,
     LoggedAttempt,
     PendingDelivery,
     Replay,
     SubscriptionHealth,
-    Trigger,
 )
 from tradewind.delivery.replay import ReplayRequest
-from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Outcome, headers_of
 from tradewind.egress.sender import USER_AGENT
@@ -63,7 +63,7 @@ class DeliveryOut(Output):
     event: EventKind
     order: _OrderText
     attempt: Annotated[int, Meta(examples=[1])]
-    trigger: Trigger
+    trigger: DeliveryTrigger
     outcome: Outcome
     final: Annotated[bool, Meta(description="Whether the delivery ended with this attempt.")]
     late: Annotated[bool, Meta(description="Whether its result came after its lease had expired.")]
@@ -79,7 +79,7 @@ class DeliveryOut(Output):
 
 
 def _fields(attempt: LoggedAttempt) -> dict[str, Any]:
-    is_test = attempt.trigger is Trigger.TEST
+    is_test = attempt.trigger is DeliveryTrigger.TEST
     return {
         "id": ids.DELIVERY.show(attempt.id),
         "event_id": (ids.TEST_EVENT if is_test else ids.EVENT).show(attempt.event_id),
@@ -151,7 +151,7 @@ class DeliveryDetailOut(DeliveryOut):
 
     @staticmethod
     def of_detail(attempt: AttemptDetail) -> "DeliveryDetailOut":
-        is_test = attempt.trigger is Trigger.TEST
+        is_test = attempt.trigger is DeliveryTrigger.TEST
         body = body_of(attempt.event_id, attempt.event) if is_test else attempt.body
         return DeliveryDetailOut(
             **_fields(attempt),
@@ -194,8 +194,8 @@ class DeliveriesQuery(PageQuery):
     started_after: Annotated[Moment | None, Meta(description="At or after.")] = None
     started_before: Annotated[Moment | None, Meta(description="Before.")] = None
 
-    def filters(self) -> Filters:
-        return Filters(
+    def filters(self) -> AttemptFilters:
+        return AttemptFilters(
             outcomes=self.outcome,
             results=self.result,
             events=self.event,
@@ -224,7 +224,7 @@ class PendingOut(Output):
     event: EventKind | None
     order: _OrderText
     attempt: Annotated[int, Meta(description="The attempt that comes next.", examples=[2])]
-    trigger: Trigger
+    trigger: DeliveryTrigger
     due_at: _Time
     under_way: Annotated[bool, Meta(description="Whether it is being sent right now.")]
 
@@ -235,7 +235,7 @@ class PendingOut(Output):
             event=pending.event,
             order=_order(pending.order_id),
             attempt=pending.attempt,
-            trigger=Trigger(pending.trigger),
+            trigger=DeliveryTrigger(pending.trigger),
             due_at=clock.show(pending.due_at),
             under_way=pending.under_way,
         )

@@ -24,9 +24,9 @@ from tradewind.dashboard.webhooks.views import (
 from tradewind.delivery import log
 from tradewind.delivery.errors import TestDeliveriesLimited
 from tradewind.delivery.explain import Explanation, explain_event
-from tradewind.delivery.model import AttemptDetail, LoggedAttempt, Trigger
+from tradewind.delivery.model import AttemptDetail, DeliveryTrigger, LoggedAttempt
 from tradewind.delivery.resend import resend
-from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.test_delivery import send_test
 from tradewind.delivery.wire import DeliveriesQuery
 from tradewind.egress.result import Outcome
@@ -192,8 +192,8 @@ async def show_attempt(
     webhook = await get_subscription(db, account, subscription_id)
     attempt = await log.get_attempt(db, account, subscription_id, delivery_id)
     others: Sequence[LoggedAttempt] = ()
-    if attempt.trigger is not Trigger.TEST:
-        filters = Filters(event_id=attempt.event_id)
+    if attempt.trigger is not DeliveryTrigger.TEST:
+        filters = AttemptFilters(event_id=attempt.event_id)
         others = await log.list_attempts(db, account, subscription_id, filters, limit=_MOST)
     return renderer.page(
         "webhooks/attempt.html",
@@ -205,7 +205,7 @@ async def show_attempt(
         advice=advice_about(attempt),
         sent=request_view(attempt),
         received=response_view(attempt),
-        can_resend=attempt.trigger is not Trigger.TEST,
+        can_resend=attempt.trigger is not DeliveryTrigger.TEST,
     )
 
 

@@ -18,7 +18,7 @@ from tradewind.dashboard.webhooks.request_code import VERIFY_OPENSSL, VERIFY_PLA
 from tradewind.dashboard.webhooks.views import webhook_path, webhook_state
 from tradewind.delivery import log, replay
 from tradewind.delivery.health import health_of
-from tradewind.delivery.sql_log import Filters
+from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -175,7 +175,9 @@ async def show_webhook(
     account = caller.account_id
     webhook = await get_subscription(db, account, subscription_id)
     [health] = await health_of(db, [webhook])
-    attempts = await log.list_attempts(db, account, subscription_id, Filters(), limit=_RECENT)
+    attempts = await log.list_attempts(
+        db, account, subscription_id, AttemptFilters(), limit=_RECENT
+    )
     pending = await log.list_pending(db, account, subscription_id, limit=_RECENT + 1)
     hours = await queries.attempts_by_hour(db, account, subscription_id)
     return renderer.page(

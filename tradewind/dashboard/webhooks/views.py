@@ -12,7 +12,7 @@ from tradewind.dashboard.shell.forms import show_time
 from tradewind.dashboard.webhooks import request_code
 from tradewind.dashboard.webhooks.request_code import HeaderLine
 from tradewind.delivery.attempt import headers
-from tradewind.delivery.model import AttemptDetail, Trigger
+from tradewind.delivery.model import AttemptDetail, DeliveryTrigger
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import headers_of
 from tradewind.egress.sender import USER_AGENT
@@ -69,7 +69,7 @@ class ResponseView:
 
 
 def request_view(attempt: AttemptDetail) -> RequestView:
-    is_test = attempt.trigger is Trigger.TEST
+    is_test = attempt.trigger is DeliveryTrigger.TEST
     content = body_of(attempt.event_id, attempt.event) if is_test else attempt.body
     body = None if content is None else content.decode()
     lines: Sequence[str] = ()
