@@ -1,4 +1,4 @@
-"""Product search with a warm memory, and orders read in batches, against bare requests."""
+"""Product search with a warm cache, and orders read in batches, against bare requests."""
 
 import asyncio
 import json
@@ -44,9 +44,11 @@ def run(database_url: str, key: str) -> None:
             {"warm": (f"{api}/v1/products/search", search)},
         )
         print(f"\nMarketplaces, against a bare request to the simulator ({rate:,.0f}/s)")
-        print(f"  {found['warm']:5.2f}  product searches through the API with a warm memory")
+        print(f"  {found['warm']:5.2f}  product searches through the API with a warm cache")
         bare, batched = asyncio.run(_reads(simulator))
-        print(f"  {batched / bare:5.2f}  orders read {_ORDERS} at a time, against one signed read")
+        print(
+            f"  {batched / bare:5.2f}  orders read {_ORDERS} at a time, against single signed reads"
+        )
         print(f"         ({batched:,.0f} orders/s against {bare:,.0f} bare signed reads/s)")
 
 
@@ -57,7 +59,7 @@ async def _reads(simulator: str) -> tuple[float, float]:
         raise RuntimeError("the sandbox has no demo credentials")
     access = PlatformAccess(demo.app_key, demo.app_secret, demo.access_token)
 
-    async def get_access(_refused: str | None) -> PlatformAccess:
+    async def get_access(_rejected: str | None) -> PlatformAccess:
         return access
 
     async def unpaced(_seconds: float) -> None:
@@ -99,7 +101,7 @@ async def _reads(simulator: str) -> tuple[float, float]:
         pairs = [(await _rate(bare), await _rate(batch)) for _ in range(servers.PAIRS)]
     finally:
         await client.close()
-    return median(one for one, _ in pairs), median(many for _, many in pairs)
+    return median(single for single, _ in pairs), median(batched for _, batched in pairs)
 
 
 async def _rate(work: Callable[[], Awaitable[int]]) -> float:
