@@ -17,19 +17,19 @@ pytestmark = pytest.mark.xdist_group("browser")
 NASTY = "<img src=x onerror=alert(1)> too dear"
 
 
-def asked(store: Store, **more: Any) -> tuple[str, str]:
+def request_payment(store: Store, **more: Any) -> tuple[str, str]:
     """An order whose payment waits for a decision: the ids of both."""
     order = store.order(**more)
     return order["id"], store.request_payment(order["id"])["id"]
 
 
-def state(store: Store, payment_id: str) -> str:
+def status_of(store: Store, payment_id: str) -> str:
     status: str = store.ok("GET", f"/v1/payments/{payment_id}", by=store.approver)["status"]
     return status
 
 
 def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, store: Store) -> None:
-    order_id, payment_id = asked(store, quantity=2, remark="<b>bold</b>")
+    order_id, payment_id = request_payment(store, quantity=2, remark="<b>bold</b>")
     desk.sign_in(store.approver, then="/approvals?limit=100")
     row = desk.page.locator("tr", has_text=store.buyer.email)
     expect(row).to_contain_text("CNY 25.00")
@@ -53,24 +53,24 @@ def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, store: Store
 
 def test_the_queue_fills_by_itself(desk: Visit, store: Store) -> None:
     desk.sign_in(store.approver, then="/approvals?limit=100")
-    asked(store)
+    request_payment(store)
 
     expect(desk.page.locator("tr", has_text=store.buyer.email)).to_be_visible(timeout=15_000)
 
 
 def test_a_rejection_needs_a_reason_and_shows_it_as_text(desk: Visit, store: Store) -> None:
-    _, payment_id = asked(store)
+    _, payment_id = request_payment(store)
     desk.sign_in(store.approver, then=f"/approvals/{payment_id}")
 
     desk.page.get_by_role("button", name="Reject").click()
     expect(desk.page.get_by_text("Enter a reason. The requester sees it.")).to_be_visible()
-    assert state(store, payment_id) == "pending_approval"
+    assert status_of(store, payment_id) == "pending_approval"
     assert desk.serious() == []
     desk.page.get_by_label("Reason for rejecting").fill(NASTY)
     desk.page.get_by_role("button", name="Reject").click()
 
     expect(desk.page.get_by_role("status")).to_contain_text("Rejected.")
-    assert state(store, payment_id) == "rejected"
+    assert status_of(store, payment_id) == "rejected"
     desk.open("/approvals?show=decided&status=rejected")
     expect(desk.page.locator("tr", has_text=store.buyer.email)).to_contain_text(NASTY)
     desk.open(f"/approvals/{payment_id}")
@@ -81,7 +81,7 @@ def test_a_rejection_needs_a_reason_and_shows_it_as_text(desk: Visit, store: Sto
 def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
     desk: Visit, store: Store, open_desk: Callable[..., Visit]
 ) -> None:
-    order_id, payment_id = asked(store)
+    order_id, payment_id = request_payment(store)
     still = open_desk(java_script_enabled=False)
     still.sign_in(store.approver, then=f"/approvals/{payment_id}")
     store.advance(order_id, "price_changed", total_cny=77.5)
@@ -92,7 +92,7 @@ def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
     expect(still.page.get_by_role("alert")).to_contain_text(
         "The amount changed: the order now costs CNY 77.50, CNY 15.00 was requested."
     )
-    assert state(store, payment_id) == "superseded"
+    assert status_of(store, payment_id) == "superseded"
     assert store.look(order_id)["payment_status"] == "unpaid"
     again = store.request_payment(order_id)["id"]
     desk.sign_in(store.approver, then="/approvals?limit=100")
@@ -104,7 +104,7 @@ def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
 
 
 def test_another_amount_than_the_request_is_refused(store: Store, enter: SignIn) -> None:
-    _, payment_id = asked(store)
+    _, payment_id = request_payment(store)
     pages = enter(store.approver)
 
     answer = pages.post(f"/approvals/{payment_id}/approve", amount_cny="1.00")
@@ -113,11 +113,11 @@ def test_another_amount_than_the_request_is_refused(store: Store, enter: SignIn)
     assert answer.status_code == 409
     assert "The amount is CNY 15.00, not CNY 1.00." in answer.text
     assert unseen.status_code == 422
-    assert state(store, payment_id) == "pending_approval"
+    assert status_of(store, payment_id) == "pending_approval"
 
 
 def test_an_order_that_changed_since_says_so(desk: Visit, store: Store) -> None:
-    order_id, payment_id = asked(store)
+    order_id, payment_id = request_payment(store)
     store.call("POST", f"/v1/orders/{order_id}/cancel")
     store.force(order_id, pay_before=None)
 
@@ -127,7 +127,7 @@ def test_an_order_that_changed_since_says_so(desk: Visit, store: Store) -> None:
     expect(desk.page.get_by_text("No changes.")).to_have_count(0)
 
 
-def leave(store: Store, order_id: str, pay_before: str) -> None:
+def set_deadline(store: Store, order_id: str, pay_before: str) -> None:
     """Say until when an order can be paid, and have nobody ask its platform about that."""
     statement = f"""
         UPDATE purchase_order
@@ -139,11 +139,11 @@ def leave(store: Store, order_id: str, pay_before: str) -> None:
 
 
 def test_the_most_urgent_is_first_and_overdue_is_said(desk: Visit, store: Store) -> None:
-    first, _ = asked(store)
-    second, _ = asked(store)
+    first, _ = request_payment(store)
+    second, _ = request_payment(store)
     desk.sign_in(store.approver, then="/approvals?limit=100")
-    leave(store, first, "NULL")
-    leave(store, second, "tradewind_now() - interval '1 hour'")
+    set_deadline(store, first, "NULL")
+    set_deadline(store, second, "tradewind_now() - interval '1 hour'")
 
     desk.page.reload()
 
@@ -157,7 +157,7 @@ def test_the_most_urgent_is_first_and_overdue_is_said(desk: Visit, store: Store)
 def test_nobody_decides_about_their_own_request(desk: Visit, store: Store, enter: SignIn) -> None:
     both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
     mine = Store(store.api, store.market, both, store.approver, store.skus)
-    _, payment_id = asked(mine)
+    _, payment_id = request_payment(mine)
 
     desk.sign_in(both, then=f"/approvals/{payment_id}")
     expect(desk.page.get_by_text("Another person must approve it")).to_be_visible()
@@ -166,11 +166,11 @@ def test_nobody_decides_about_their_own_request(desk: Visit, store: Store, enter
     for path, form in (("approve", {"amount_cny": "15"}), ("reject", {"reason": "no"})):
         answer = pages.post(f"/approvals/{payment_id}/{path}", **form)
         assert (answer.status_code, "another approver has to" in answer.text) == (409, True)
-    assert state(store, payment_id) == "pending_approval"
+    assert status_of(store, payment_id) == "pending_approval"
 
 
 def test_only_approvers_decide_and_only_with_their_own_form(store: Store, enter: SignIn) -> None:
-    _, payment_id = asked(store)
+    _, payment_id = request_payment(store)
     buyer, approver = enter(store.buyer), enter(store.approver)
 
     assert buyer.get("/approvals").status_code == 403
@@ -184,10 +184,10 @@ def test_only_approvers_decide_and_only_with_their_own_form(store: Store, enter:
         404,
         "text/html; charset=utf-8",
     )
-    assert state(store, payment_id) == "pending_approval"
+    assert status_of(store, payment_id) == "pending_approval"
 
 
-def where(pages: Pages, text: str) -> str | None:
+def search_target(pages: Pages, text: str) -> str | None:
     """Where the search box leads; None: it finds nothing."""
     answer = pages.get("/search", params={"q": text})
     if answer.status_code == 303:
@@ -225,7 +225,8 @@ def test_the_search_box_takes_any_id(store: Store, enter: SignIn) -> None:
         (store.buyer.email, None, None, f"/accounts/{store.buyer.id}"),
     ):
         found = [
-            where(enter(one), text) for one in (store.buyer, store.approver, operator, stranger)
+            search_target(enter(one), text)
+            for one in (store.buyer, store.approver, operator, stranger)
         ]
         assert found == [buyer, approver, operator_, None], text
 
@@ -244,11 +245,14 @@ def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter
 
     assert tried["steps"]
     delivery = log[0]["id"]
-    assert where(enter(store.buyer), delivery) == f"/webhooks/{hook['id']}/deliveries/{delivery}"
-    assert where(enter(operator), delivery) is None
+    assert (
+        search_target(enter(store.buyer), delivery)
+        == f"/webhooks/{hook['id']}/deliveries/{delivery}"
+    )
+    assert search_target(enter(operator), delivery) is None
     number = answer.headers["x-request-id"]
-    assert where(enter(operator), number) == f"/audit?about={number}"
-    assert where(enter(store.buyer), number) is None
+    assert search_target(enter(operator), number) == f"/audit?about={number}"
+    assert search_target(enter(store.buyer), number) is None
 
 
 def test_a_search_that_finds_nothing_says_what_it_takes(

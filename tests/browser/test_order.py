@@ -18,22 +18,22 @@ HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 _PATIENCE = 10_000
 
 
-def told(page: Page, text: str) -> None:
-    """The notice on the page says so."""
+def expect_notice(page: Page, text: str) -> None:
+    """The notice on the page contains this text."""
     expect(page.locator("main .notice").first).to_contain_text(text, timeout=_PATIENCE)
 
 
 def form_fields(page: Page, action: str) -> dict[str, str]:
     """The hidden fields of a form, as the page has them."""
-    found: dict[str, str] = page.locator(f'form[action$="{action}"]').first.evaluate(
+    fields: dict[str, str] = page.locator(f'form[action$="{action}"]').first.evaluate(
         "form => Object.fromEntries(new FormData(form))"
     )
-    return found
+    return fields
 
 
 def payments(store: Store, order_id: str) -> list[Any]:
-    found: list[Any] = store.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
-    return found
+    requests: list[Any] = store.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+    return requests
 
 
 def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> None:
@@ -46,24 +46,24 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     assert desk.serious() == []
 
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "Payment requested")
+    expect_notice(page, "Payment requested")
     expect(state).to_contain_text("Waiting for approval")
     expect(page.get_by_role("button", name="Request payment of")).to_have_count(0)
 
     page.get_by_text("Withdraw payment request").click()
     page.get_by_role("button", name="Withdraw", exact=True).click()
-    told(page, "withdrawn")
+    expect_notice(page, "withdrawn")
     expect(page.locator("#facts")).to_contain_text(f"Withdrawn by {store.buyer.email}")
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "Payment requested")
-    asked = payments(store, order["id"])
-    assert [one["status"] for one in asked] == ["pending_approval", "withdrawn"]
+    expect_notice(page, "Payment requested")
+    requests = payments(store, order["id"])
+    assert [request["status"] for request in requests] == ["pending_approval", "withdrawn"]
 
-    store.approve(asked[0]["id"])
+    store.approve(requests[0]["id"])
     expect(state).to_contain_text("Waiting for the seller to ship", timeout=_PATIENCE)
     assert page.locator("#actions").get_by_text("Cancel order").count() == 0
     page.get_by_role("button", name="Ship partially").click()
-    told(page, "Event simulated")
+    expect_notice(page, "Event simulated")
     page.get_by_role("button", name="Ship the rest").click()
     expect(page.locator("#facts li .ident")).to_have_count(2)
     page.get_by_role("button", name="Mark as received").click()
@@ -73,7 +73,7 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     page.get_by_label("Goods amount (CNY)").fill("5")
     page.get_by_label("Reason").fill(HOSTILE)
     page.get_by_role("button", name="Submit refund request").click()
-    told(page, "Refund requested")
+    expect_notice(page, "Refund requested")
     expect(page.locator("#facts")).to_contain_text(HOSTILE)
     page.get_by_role("button", name="Approve refund").click()
     expect(state).to_contain_text("Partially refunded", timeout=_PATIENCE)
@@ -148,7 +148,7 @@ def test_two_presses_of_a_button_request_one_payment(desk: Visit, store: Store) 
 
     desk.page.get_by_role("button", name="Request payment of").dblclick()
 
-    told(desk.page, "Payment requested")
+    expect_notice(desk.page, "Payment requested")
     assert len(payments(store, order["id"])) == 1
 
 
@@ -181,13 +181,13 @@ def test_who_comes_too_late_is_eventin_plain_words(
 
     store.advance(order["id"], "price_changed", total_cny=77.7)
     page.get_by_role("button", name="Request payment of").click()
-    told(page, "The amount is now CNY 77.70")
+    expect_notice(page, "The amount is now CNY 77.70")
     assert payments(store, order["id"]) == []
 
     page.get_by_text("Cancel order", exact=True).click()
     store.advance(order["id"], "paid")
     page.get_by_role("button", name="Confirm cancellation").click()
-    told(page, "Not possible: the status is now “Paid”")
+    expect_notice(page, "Not possible: the status is now “Paid”")
     expect(page.locator("#state")).to_contain_text("without an approval in Tradewind")
     assert store.look(order["id"])["status"] == "paid"
 
@@ -201,12 +201,12 @@ def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: Store) -> None:
     expect(page.locator(".sync-state")).to_contain_text("Synced")
 
     page.get_by_role("button", name="Sync now").click()
-    told(page, "Synced with the marketplace")
+    expect_notice(page, "Synced with the marketplace")
     expect(page.locator("#state")).to_contain_text("Waiting for the seller to ship")
 
     quiet.market.fault("*", "http500")
     page.get_by_role("button", name="Sync now").click()
-    told(page, "did not respond in time")
+    expect_notice(page, "did not respond in time")
 
 
 def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> None:
@@ -253,7 +253,7 @@ def test_a_split_order_and_a_failed_one(desk: Visit, store: Store) -> None:
     expect(page.locator("#error-order_id")).to_contain_text("Is required")
     page.get_by_label("Marketplace order ID").select_option(split["platform_orders"][1]["order_id"])
     page.get_by_role("button", name="Submit refund request").click()
-    told(page, "Refund requested")
+    expect_notice(page, "Refund requested")
 
     desk.open(f"/orders/{failing['id']}")
     expect(page.locator("#facts .bad")).to_be_visible()

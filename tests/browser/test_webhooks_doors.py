@@ -36,12 +36,12 @@ DONE: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-def made(api: Server, person: Person) -> str:
+def create_webhook(api: Server, person: Person) -> str:
     answer = api.call("POST", "/v1/webhooks", by=person, json={"url": "http://127.0.0.1:9/"})
     assert answer.status_code == 201, answer.text
     api.workshop.secrets.add(answer.json()["secret"])
-    found: str = answer.json()["id"]
-    return found
+    webhook_id: str = answer.json()["id"]
+    return webhook_id
 
 
 def state(api: Server, hook: str) -> list[Any]:
@@ -56,7 +56,7 @@ def state(api: Server, hook: str) -> list[Any]:
 
 
 def test_a_stranger_finds_nothing_and_changes_nothing(api: Server, signed_in: SignIn) -> None:
-    hook = made(api, api.person())
+    hook = create_webhook(api, api.person())
     before = state(api, hook)
     stranger = signed_in(api.person())
 
@@ -70,7 +70,7 @@ def test_a_stranger_finds_nothing_and_changes_nothing(api: Server, signed_in: Si
 
 
 def test_who_is_no_buyer_is_told_so(api: Server, signed_in: SignIn) -> None:
-    hook = made(api, api.person())
+    hook = create_webhook(api, api.person())
     before = state(api, hook)
     approver = signed_in(api.person(roles=(Role.APPROVER,)))
 
@@ -85,7 +85,7 @@ def test_who_is_no_buyer_is_told_so(api: Server, signed_in: SignIn) -> None:
 
 def test_a_forged_form_changes_nothing(api: Server, signed_in: SignIn) -> None:
     owner = api.person()
-    hook = made(api, owner)
+    hook = create_webhook(api, owner)
     before = state(api, hook)
     pages = signed_in(owner)
 
@@ -102,7 +102,7 @@ def test_a_forged_form_changes_nothing(api: Server, signed_in: SignIn) -> None:
 
 def test_a_form_is_in_the_audit_log_under_whose_it_was(api: Server, signed_in: SignIn) -> None:
     owner = api.person()
-    hook = made(api, owner)
+    hook = create_webhook(api, owner)
     pages = signed_in(owner)
 
     assert pages.post(f"/webhooks/{hook}/switch", on="false").status_code == 303
@@ -122,7 +122,7 @@ def test_a_form_is_in_the_audit_log_under_whose_it_was(api: Server, signed_in: S
 
 def test_a_filter_that_cannot_be_read_is_said_beside_it(api: Server, signed_in: SignIn) -> None:
     owner = api.person()
-    hook = made(api, owner)
+    hook = create_webhook(api, owner)
     pages = signed_in(owner)
 
     for query in (
@@ -146,7 +146,7 @@ def test_a_filter_that_cannot_be_read_is_said_beside_it(api: Server, signed_in: 
 
 def test_there_are_ten_tests_a_minute(api: Server, signed_in: SignIn) -> None:
     owner = api.person()
-    hook = made(api, owner)
+    hook = create_webhook(api, owner)
     pages = signed_in(owner)
     token = pages.token
 
