@@ -66,7 +66,7 @@ def get(port: int, path: str, host: str = "127.0.0.1") -> httpx.Response:
             time.sleep(0.02)
 
 
-def wait_for(expected: int, port: int, name: str, **labels: str) -> None:
+def wait_for(expected: float, port: int, name: str, **labels: str) -> None:
     """A request is counted just after its answer is sent; from then on the figure stays."""
     deadline = time.monotonic() + 5
     while (seen := counter(port, name, **labels)) != expected:
