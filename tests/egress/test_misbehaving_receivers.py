@@ -348,7 +348,7 @@ async def test_floods_hold_up_nothing_and_take_no_memory() -> None:
     late = {}
     async with sending() as sender:
         before = 0
-        for turn in range(3):
+        for turn in range(2):
             for name, (first, wave) in FLOODS.items():
                 with flooding_endpoint(waves(first, wave)) as endpoint:
                     calls = [
