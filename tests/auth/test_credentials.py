@@ -77,16 +77,16 @@ def test_a_typo_in_a_key_is_told_from_an_unknown_key(api: Server) -> None:
     assert "checksum" in answer.json()["detail"]
 
 
-def test_an_access_token_is_valid_for_90_days_and_no_longer(own_api: Server) -> None:
-    person = own_api.person()
-    tokens = own_api.login(person)
+def test_an_access_token_is_valid_for_90_days_and_no_longer(clock_api: Server) -> None:
+    person = clock_api.person()
+    tokens = clock_api.login(person)
     token = tokens["access_token"]
     assert tokens["expires_in"] == 90 * 24 * 3600
 
-    own_api.move_clock(timedelta(days=90, seconds=-30))
-    assert own_api.call("GET", "/v1/me", token=token).status_code == 200
+    clock_api.move_clock(timedelta(days=90, seconds=-30))
+    assert clock_api.call("GET", "/v1/me", token=token).status_code == 200
 
-    own_api.move_clock(timedelta(seconds=31))
-    expired = own_api.call("GET", "/v1/me", token=token)
+    clock_api.move_clock(timedelta(seconds=31))
+    expired = clock_api.call("GET", "/v1/me", token=token)
     assert expired.status_code == 401
-    assert own_api.call("GET", "/v1/me", by=person).status_code == 200
+    assert clock_api.call("GET", "/v1/me", by=person).status_code == 200

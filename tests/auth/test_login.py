@@ -80,35 +80,35 @@ def test_unknown_and_known_emails_cannot_be_told_apart(workshop: Workshop) -> No
 
 @pytest.mark.parametrize("exists", [True, False])
 def test_ten_failures_stop_logins_for_that_email_whether_or_not_it_exists(
-    own_api: Server, *, exists: bool
+    clock_api: Server, *, exists: bool
 ) -> None:
-    person = own_api.person()
+    person = clock_api.person()
     email = person.email if exists else "nobody@test.example"
     for _ in range(10):
-        assert login(own_api, email, "a wrong password").status_code == 401
+        assert login(clock_api, email, "a wrong password").status_code == 401
 
-    stopped = login(own_api, email, person.password)
+    stopped = login(clock_api, email, person.password)
 
     assert stopped.status_code == 403
     assert stopped.json()["code"] == "account_locked"
     assert 890 <= int(stopped.headers["retry-after"]) <= 900
     assert stopped.json()["retry_after"] == int(stopped.headers["retry-after"])
-    assert own_api.call("GET", "/v1/me", by=person).status_code == 200, "keys work on"
+    assert clock_api.call("GET", "/v1/me", by=person).status_code == 200, "keys work on"
 
-    own_api.move_clock(timedelta(minutes=15, seconds=1))
+    clock_api.move_clock(timedelta(minutes=15, seconds=1))
     expected = 200 if exists else 401
-    assert login(own_api, email, person.password).status_code == expected
+    assert login(clock_api, email, person.password).status_code == expected
 
 
-def test_failures_older_than_15_minutes_do_not_count(own_api: Server) -> None:
-    person = own_api.person()
+def test_failures_older_than_15_minutes_do_not_count(clock_api: Server) -> None:
+    person = clock_api.person()
     for _ in range(9):
-        login(own_api, person.email, "a wrong password")
-    own_api.move_clock(timedelta(minutes=15, seconds=1))
+        login(clock_api, person.email, "a wrong password")
+    clock_api.move_clock(timedelta(minutes=15, seconds=1))
     for _ in range(9):
-        assert login(own_api, person.email, "a wrong password").status_code == 401
+        assert login(clock_api, person.email, "a wrong password").status_code == 401
 
-    assert login(own_api, person.email, person.password).status_code == 200
+    assert login(clock_api, person.email, person.password).status_code == 200
 
 
 def test_a_success_forgets_the_failures(api: Server) -> None:

@@ -66,12 +66,12 @@ def test_the_current_password_is_asked_for(api: Server) -> None:
     assert can_log_in(api, person, person.password)
 
 
-def test_guessing_by_a_stolen_key_stops_after_ten(own_api: Server) -> None:
-    person = own_api.person()
+def test_guessing_by_a_stolen_key_stops_after_ten(clock_api: Server) -> None:
+    person = clock_api.person()
     for _ in range(10):
-        assert change(own_api, person, "not the password", NEW).status_code == 422
+        assert change(clock_api, person, "not the password", NEW).status_code == 422
 
-    stopped = change(own_api, person, person.password, NEW)
+    stopped = change(clock_api, person, person.password, NEW)
 
     assert stopped.status_code == 403
     assert stopped.json()["code"] == "account_locked"
@@ -142,16 +142,16 @@ def test_a_refused_password_does_not_use_the_link_up(api: Server) -> None:
     assert choose(api, token, NEW).status_code == 200
 
 
-def test_a_link_works_for_a_day_and_a_newer_one_replaces_it(own_api: Server) -> None:
-    person = own_api.person()
-    older = make_link(own_api, person)
-    newer = make_link(own_api, person)
-    assert own_api.call("GET", f"/password?token={older}").status_code == 410
-    assert own_api.call("GET", f"/password?token={newer}").status_code == 200
+def test_a_link_works_for_a_day_and_a_newer_one_replaces_it(clock_api: Server) -> None:
+    person = clock_api.person()
+    older = make_link(clock_api, person)
+    newer = make_link(clock_api, person)
+    assert clock_api.call("GET", f"/password?token={older}").status_code == 410
+    assert clock_api.call("GET", f"/password?token={newer}").status_code == 200
 
-    own_api.move_clock(timedelta(hours=24, seconds=1))
+    clock_api.move_clock(timedelta(hours=24, seconds=1))
 
-    assert choose(own_api, newer, NEW).status_code == 410
+    assert choose(clock_api, newer, NEW).status_code == 410
 
 
 def test_a_token_with_markup_in_it_is_shown_as_text(api: Server) -> None:

@@ -47,16 +47,16 @@ def test_a_refresh_token_gives_a_new_pair(api: Server) -> None:
     assert works(api, first["access_token"]), "it is the same session"
 
 
-def test_the_predecessor_gets_the_same_successor_for_a_minute(own_api: Server) -> None:
-    first = own_api.login(own_api.person())
-    second = refresh(own_api, first["refresh_token"]).json()
+def test_the_predecessor_gets_the_same_successor_for_a_minute(clock_api: Server) -> None:
+    first = clock_api.login(clock_api.person())
+    second = refresh(clock_api, first["refresh_token"]).json()
 
-    own_api.move_clock(timedelta(seconds=55))
-    again = refresh(own_api, first["refresh_token"])
+    clock_api.move_clock(timedelta(seconds=55))
+    again = refresh(clock_api, first["refresh_token"])
 
     assert again.status_code == 200
     assert again.json()["refresh_token"] == second["refresh_token"]
-    assert refresh(own_api, second["refresh_token"]).status_code == 200
+    assert refresh(clock_api, second["refresh_token"]).status_code == 200
 
 
 def test_two_tabs_that_refresh_at_once_stay_signed_in(api: Server) -> None:
@@ -69,19 +69,19 @@ def test_two_tabs_that_refresh_at_once_stay_signed_in(api: Server) -> None:
     assert len({answer.json()["refresh_token"] for answer in answers}) == 1
 
 
-def test_the_predecessor_after_a_minute_ends_the_session(own_api: Server) -> None:
-    person = own_api.person()
-    first = own_api.login(person)
-    second = refresh(own_api, first["refresh_token"]).json()
-    own_api.move_clock(timedelta(seconds=61))
+def test_the_predecessor_after_a_minute_ends_the_session(clock_api: Server) -> None:
+    person = clock_api.person()
+    first = clock_api.login(person)
+    second = refresh(clock_api, first["refresh_token"]).json()
+    clock_api.move_clock(timedelta(seconds=61))
 
-    reused = refresh(own_api, first["refresh_token"])
+    reused = refresh(clock_api, first["refresh_token"])
 
     assert reused.status_code == 401
     assert reused.json()["code"] == "invalid_refresh_token"
-    assert refresh(own_api, second["refresh_token"]).status_code == 401
-    assert not works(own_api, second["access_token"])
-    assert audited(own_api, person)[-1] == "session.ended"
+    assert refresh(clock_api, second["refresh_token"]).status_code == 401
+    assert not works(clock_api, second["access_token"])
+    assert audited(clock_api, person)[-1] == "session.ended"
 
 
 def test_an_older_token_ends_the_session_at_once(api: Server) -> None:
@@ -93,13 +93,13 @@ def test_an_older_token_ends_the_session_at_once(api: Server) -> None:
     assert not works(api, third["access_token"])
 
 
-def test_a_refresh_token_lasts_180_days(own_api: Server) -> None:
-    first, other = own_api.login(own_api.person()), own_api.login(own_api.person())
-    own_api.move_clock(timedelta(days=180, seconds=-10))
-    assert refresh(own_api, first["refresh_token"]).status_code == 200
+def test_a_refresh_token_lasts_180_days(clock_api: Server) -> None:
+    first, other = clock_api.login(clock_api.person()), clock_api.login(clock_api.person())
+    clock_api.move_clock(timedelta(days=180, seconds=-10))
+    assert refresh(clock_api, first["refresh_token"]).status_code == 200
 
-    own_api.move_clock(timedelta(seconds=11))
-    assert refresh(own_api, other["refresh_token"]).status_code == 401
+    clock_api.move_clock(timedelta(seconds=11))
+    assert refresh(clock_api, other["refresh_token"]).status_code == 401
 
 
 def test_nonsense_is_no_refresh_token(api: Server) -> None:

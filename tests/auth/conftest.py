@@ -1,0 +1,13 @@
+"""A server for the tests that let time pass: its clock only ever moves forward."""
+
+from collections.abc import Iterator
+
+import pytest
+from kit.server import Server, Workshop
+
+
+@pytest.fixture(scope="session")
+def clock_api(workshop: Workshop) -> Iterator[Server]:
+    """A server that tests share; each makes its own accounts, and may move the clock."""
+    with workshop.serving() as server:
+        yield server
