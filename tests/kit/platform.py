@@ -36,7 +36,7 @@ from tradewind.web.response import Response
 
 UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号")
-_TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20, 20, 20)
+_TRAITS = Traits("sandbox", "Fake", frozenset(Capability), 20, False, 20)
 _ACCOUNT = """
     INSERT INTO account (id, email, roles, plan, created_at, updated_at)
     VALUES ($1, $2, ARRAY['buyer'], 'pro', tradewind_now(), tradewind_now())

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Literal, TypedDict
+from typing import Literal
 
 from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
@@ -72,13 +72,6 @@ class Connection:
         return self.access if fresh else None
 
 
-class _EncryptedTokens(TypedDict):
-    access_token: bytes
-    expires_in: timedelta
-    refresh_token: bytes | None
-    refresh_expires_in: timedelta | None
-
-
 class Connections:
     """Returns the access to sign requests with, and refreshes tokens that are about to expire."""
 
@@ -127,7 +120,7 @@ class Connections:
     async def store_tokens(self, tx: Tx, platform: str, tokens: OAuthTokens) -> None:
         """Store the tokens of a new authorisation, encrypted."""
         await sql.replace_tokens(
-            tx, platform, owner=tokens.owner, **self._encrypt_tokens(platform, tokens)
+            tx, platform, self._encrypt_tokens(platform, tokens), owner=tokens.owner
         )
 
     async def store_app(
@@ -214,7 +207,7 @@ class Connections:
         for attempt in range(1, _STORE_ATTEMPTS + 1):
             try:
                 stored = await sql.save_refreshed(
-                    self._db, platform, version=version, **self._encrypt_tokens(platform, tokens)
+                    self._db, platform, self._encrypt_tokens(platform, tokens), version=version
                 )
             except ServiceUnavailable:
                 if attempt == _STORE_ATTEMPTS:
@@ -225,14 +218,14 @@ class Connections:
                     log.warning("platform.refresh_outdated", platform=platform)
                 return
 
-    def _encrypt_tokens(self, platform: str, tokens: OAuthTokens) -> _EncryptedTokens:
+    def _encrypt_tokens(self, platform: str, tokens: OAuthTokens) -> sql.EncryptedTokens:
         refresh, lasts = tokens.refresh_token, tokens.refresh_expires_in
-        return {
-            "access_token": self._encrypt(tokens.access_token, platform, "access_token"),
-            "expires_in": _lifetime(tokens.expires_in),
-            "refresh_token": self._encrypt(refresh, platform, "refresh_token") if refresh else None,
-            "refresh_expires_in": None if lasts is None else _lifetime(lasts),
-        }
+        return sql.EncryptedTokens(
+            self._encrypt(tokens.access_token, platform, "access_token"),
+            _lifetime(tokens.expires_in),
+            self._encrypt(refresh, platform, "refresh_token") if refresh else None,
+            None if lasts is None else _lifetime(lasts),
+        )
 
     def _decrypt(self, platform: str, row: sql.ConnectionRow) -> Connection:
         def decrypted(column: str, value: bytes | None) -> str | None:

@@ -47,9 +47,7 @@ class Traits:
     capabilities: frozenset[Capability]
     max_lines: int
     single_seller: bool
-    largest_page: int
     most_orders_a_read: int
-    most_orders_a_payment: int
     aliases: Sequence[str] = ()
     # Origins that serve its product pictures; pages load pictures from these only.
     picture_origins: Sequence[str] = ()

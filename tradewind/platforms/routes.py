@@ -1,5 +1,7 @@
 """The API of marketplaces: the list, and for operators their credentials."""
 
+from msgspec import structs
+
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator
 from tradewind.platforms import connect as connecting
@@ -75,15 +77,7 @@ async def connect_platform(
 
     Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
     """
-    credentials = Credentials(
-        app_key=body.app_key,
-        app_secret=body.app_secret,
-        code=body.code,
-        state=body.state,
-        redirect_uri=body.redirect_uri,
-        access_token=body.access_token,
-        refresh_token=body.refresh_token,
-    )
+    credentials = Credentials(**structs.asdict(body))
     name = platforms.named(platform)
     by = Actor.of(caller, request)
     connection = await connecting.connect(db, platforms, by, name, credentials, public_url.text)

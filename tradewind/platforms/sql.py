@@ -31,6 +31,15 @@ class CredentialsOrigin(NamedTuple):
     settings_hash: bytes | None
 
 
+class EncryptedTokens(NamedTuple):
+    """Tokens to store, with their lifetimes."""
+
+    access_token: bytes
+    expires_in: timedelta
+    refresh_token: bytes | None
+    refresh_expires_in: timedelta | None
+
+
 class EncryptedSecrets(NamedTuple):
     """The encrypted columns of a connection."""
 
@@ -121,14 +130,7 @@ async def save_app(
 
 
 async def replace_tokens(
-    tx: Tx,
-    platform: str,
-    *,
-    access_token: bytes,
-    expires_in: timedelta,
-    refresh_token: bytes | None,
-    refresh_expires_in: timedelta | None,
-    owner: str | None,
+    tx: Tx, platform: str, tokens: EncryptedTokens, *, owner: str | None
 ) -> None:
     """Replace the authorisation as a whole; an earlier one may have been another owner's."""
     await tx.execute(
@@ -147,23 +149,13 @@ async def replace_tokens(
          WHERE platform = $1
         """,
         platform,
-        access_token,
-        expires_in,
-        refresh_token,
-        refresh_expires_in,
+        *tokens,
         owner,
     )
 
 
 async def save_refreshed(
-    db: Database,
-    platform: str,
-    *,
-    version: int,
-    access_token: bytes,
-    expires_in: timedelta,
-    refresh_token: bytes | None,
-    refresh_expires_in: timedelta | None,
+    db: Database, platform: str, tokens: EncryptedTokens, *, version: int
 ) -> bool:
     """Store refreshed tokens; False if others were stored meanwhile, which then stay."""
     status = await db.execute(
@@ -182,10 +174,7 @@ async def save_refreshed(
         """,
         platform,
         version,
-        access_token,
-        expires_in,
-        refresh_token,
-        refresh_expires_in,
+        *tokens,
     )
     return status == "UPDATE 1"
 

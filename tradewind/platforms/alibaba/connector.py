@@ -58,6 +58,7 @@ from tradewind.platforms.paced_client import PacedClient
 T = TypeVar("T")
 P = ParamSpec("P")
 
+_WEBSITE, _FLOW, _PAY_CHANNEL = "1688", "general", "alipay"
 _PAGE_SIZE = 20
 _MOST_PAGES = 5
 _CANCEL_REASON = "buyerCancel"
@@ -75,16 +76,10 @@ class AlibabaConnector:
         client: PacedClient,
         get_access: GetAccess,
         *,
-        website: str = "1688",
-        flow: str = "general",
-        pay_channel: str = "alipay",
         now: Callable[[], float] = time,
     ) -> None:
         self.traits = traits
         self._gateway = AlibabaGateway(client, get_access, now)
-        self._website = website
-        self._flow = flow
-        self._pay_channel = pay_channel
 
     async def search(self, query: Query) -> SearchPage:
         response = await self._gateway.call(gateway.SEARCH, products.search_params(query))
@@ -101,14 +96,14 @@ class AlibabaConnector:
         return product
 
     async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
-        return await BasketPreview(self._gateway, self._flow, address).preview(lines)
+        return await BasketPreview(self._gateway, _FLOW, address).preview(lines)
 
     async def create(self, request: OrderRequest) -> Placed:
         """Place the order. A response without an order raises OutcomeUnknown."""
         for line in request.lines:
             if baskets.offer_id(line.product_id) is None:
                 raise self._no_product(line.product_id)
-        params = baskets.create_params(request, self._flow)
+        params = baskets.create_params(request, _FLOW)
         response = await self._gateway.call_raw(gateway.CREATE, params)
         placed = baskets.placed(response)
         failed = baskets.failed_offers(response)
@@ -149,7 +144,7 @@ class AlibabaConnector:
         return failure
 
     async def read_one(self, order_id: str) -> PlatformOrder:
-        params = {"webSite": self._website, "orderId": order_id}
+        params = {"webSite": _WEBSITE, "orderId": order_id}
         response = await self._gateway.call(gateway.READ, params)
         return self._read(gateway.READ, orders.order, entry(response.get("result")))
 
@@ -234,7 +229,7 @@ class AlibabaConnector:
 
     async def cancel(self, order_id: str) -> CancelState:
         params = {
-            "webSite": self._website,
+            "webSite": _WEBSITE,
             "tradeID": order_id,
             "cancelReason": _CANCEL_REASON,
         }
@@ -244,7 +239,7 @@ class AlibabaConnector:
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
         """Debit at once. Only a known error code is a failure; any other may have paid."""
-        params = payments.pay_params(order_id, amount_fen, operation_id, self._pay_channel)
+        params = payments.pay_params(order_id, amount_fen, operation_id, _PAY_CHANNEL)
         response = await self._gateway.call_raw(gateway.PAY, params)
         error = errors.operation_error(response)
         if error is not None and errors.reason_of(error) is not None:

@@ -14,9 +14,7 @@ TRAITS = Traits(
     capabilities=frozenset(Capability),
     max_lines=50,
     single_seller=True,
-    largest_page=50,
     most_orders_a_read=20,
-    most_orders_a_payment=100,
     aliases=("1688",),
     picture_origins=("https://cbu01.alicdn.com", "https://img.alicdn.com"),
 )

@@ -26,9 +26,7 @@ TRAITS = Traits(
     ),
     max_lines=50,
     single_seller=False,
-    largest_page=50,
     most_orders_a_read=ORDERS_A_PAGE,
-    most_orders_a_payment=10,
     picture_origins=("https://img.alicdn.com", "https://gw.alicdn.com"),
 )
 _URL = "https://api.taobao.global/rest"
