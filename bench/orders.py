@@ -38,7 +38,7 @@ from tradewind.storage.pool import Database
 _ORDERS = 160
 _ROUNDS = 5
 _PAID_ORDERS = 50
-_STATEMENT = re.compile(rb"LOG:  (?:statement|execute [^:]*): ")
+_STATEMENT = re.compile(rb"\[(\d+)\] LOG:  (?:statement|execute [^:]*): ")
 _PRODUCT = "900000000001"
 _ADDRESS = {
     "name": "张三",
@@ -123,19 +123,25 @@ def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict
         for _ in range(10):  # until every connection has planned its statements
             _pay_order(api, key, approver, body)
         log = asyncio.run(_log_of(database_url))
-        cpu, start, posts = asyncio.run(_backend_seconds(database_url)), log.stat().st_size, 0
-        for _ in range(_PAID_ORDERS):
-            posts += _pay_order(api, key, approver, body, log)
-        cpu = asyncio.run(_backend_seconds(database_url)) - cpu
-        statements = {"all": _statements_since(log, start), "POST": posts}
+        before, start = asyncio.run(_cpu_of(database_url)), log.stat().st_size
+        windows = [_pay_order(api, key, approver, body, log) for _ in range(_PAID_ORDERS)]
+        after = asyncio.run(_cpu_of(database_url))
+        cpu = sum(seconds - before.get(backend, 0) for backend, seconds in after.items())
+        api_pids = {pid for pid, name in after if name.startswith("tradewind api")}
+        statements = {
+            "all": len(_pids_in(log, start, log.stat().st_size)),
+            "POST": sum(pid in api_pids for window in windows for pid in _pids_in(log, *window)),
+        }
     return cpu / _PAID_ORDERS, {name: n / _PAID_ORDERS for name, n in statements.items()}
 
 
-def _pay_order(api: str, key: str, approver: str, body: object, log: Path | None = None) -> int:
-    """Take an order through to its payment; how many statements its POST took."""
+def _pay_order(
+    api: str, key: str, approver: str, body: object, log: Path | None = None
+) -> tuple[int, int]:
+    """Take an order through to its payment; the size of the log before and after its POST."""
     start = log.stat().st_size if log else 0
     order = _call(api, key, "/v1/orders", body)
-    count = _statements_since(log, start) if log else 0
+    end = log.stat().st_size if log else 0
     payment = _call(api, key, f"/v1/orders/{order['id']}/payment", {})
     _call(api, approver, f"/v1/payments/{payment['id']}/approve", {})
     deadline = perf_counter() + 30
@@ -143,13 +149,14 @@ def _pay_order(api: str, key: str, approver: str, body: object, log: Path | None
         if perf_counter() > deadline:
             raise RuntimeError("The order was not paid.")
         sleep(0.05)
-    return count
+    return start, end
 
 
-def _statements_since(log: Path, start: int) -> int:
+def _pids_in(log: Path, start: int, end: int) -> list[int]:
+    """The backend of each statement in a part of the log."""
     with log.open("rb") as lines:
         lines.seek(start)
-        return len(_STATEMENT.findall(lines.read()))
+        return [int(pid) for pid in _STATEMENT.findall(lines.read(end - start))]
 
 
 async def _make_approver(database_url: str) -> str:
@@ -182,18 +189,18 @@ async def _log_of(database_url: str) -> Path:
     return Path(data_directory).parent / "postgres.log"
 
 
-async def _backend_seconds(database_url: str) -> float:
-    """CPU that the other connections to this database have used so far."""
+async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
+    """Seconds of CPU of each backend, by its process id and the name of its application."""
     connection = await asyncpg.connect(database_url)
     rows = await connection.fetch(
         """
-        SELECT pid
+        SELECT pid, application_name
           FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid()
         """
     )
     await connection.close()
-    return sum(_cpu_seconds(row["pid"]) for row in rows)
+    return {(row["pid"], row["application_name"]): _cpu_seconds(row["pid"]) for row in rows}
 
 
 def _cpu_seconds(pid: int) -> float:
