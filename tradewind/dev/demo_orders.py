@@ -23,7 +23,7 @@ from tradewind.orders.payments.model import NewRefund, PaymentStatus
 from tradewind.orders.payments.refund import request_refund
 from tradewind.orders.payments.request import request_payment
 from tradewind.orders.person import Person
-from tradewind.orders.place import place
+from tradewind.orders.place import place_order
 from tradewind.orders.sql_lists import Filters
 from tradewind.platforms.model import Address, Line, RefundKind
 from tradewind.runtime import wiring
@@ -144,7 +144,7 @@ class Demo:
             external_id=name,
             metadata={"demo": story.until},
         )
-        await place(
+        await place_order(
             self._db, self._platforms, self._background_tasks, self._buyer, wanted, _UNKEYED
         )
 

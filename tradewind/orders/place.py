@@ -50,7 +50,7 @@ async def preview(connector: Connector, wanted: NewOrder) -> Preview:
     return result
 
 
-async def place(
+async def place_order(
     db: Database,
     platforms: Platforms,
     background_tasks: BackgroundTasks,

@@ -102,7 +102,9 @@ async def create_order(
     """
     wanted = body.order(platforms.named(body.platform))
     stored = StoredResponse(idempotency_key, _created)
-    order = await placing.place(db, platforms, background_tasks, Person.of(caller), wanted, stored)
+    order = await placing.place_order(
+        db, platforms, background_tasks, Person.of(caller), wanted, stored
+    )
     return _created(order)
 
 
