@@ -208,6 +208,7 @@ def test_the_search_box_takes_any_id(store: Store, enter: SignIn) -> None:
     )
     key = store.ok("GET", "/v1/api-keys")["items"][0]
     operator, stranger = store.api.operator(), store.api.person()
+    everybody = [enter(one) for one in (store.buyer, store.approver, operator, stranger)]
     own = f"/orders/{order['id']}"
     any_ = f"/admin/orders/{order['id']}"
     parcel = order["shipments"][0]["tracking_number"]
@@ -224,11 +225,8 @@ def test_the_search_box_takes_any_id(store: Store, enter: SignIn) -> None:
         (store.buyer.id, "/account", None, f"/accounts/{store.buyer.id}"),
         (store.buyer.email, None, None, f"/accounts/{store.buyer.id}"),
     ):
-        found = [
-            search_target(enter(one), text)
-            for one in (store.buyer, store.approver, operator, stranger)
-        ]
-        assert found == [buyer, approver, operator_, None], text
+        targets = [search_target(pages, text) for pages in everybody]
+        assert targets == [buyer, approver, operator_, None], text
 
 
 def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter: SignIn) -> None:
@@ -243,16 +241,14 @@ def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter
         "POST", f"/v1/admin/accounts/{locked.id}/lock", by=operator, json={"reason": "test"}
     )
 
+    buyer, operator_pages = enter(store.buyer), enter(operator)
     assert tried["steps"]
     delivery = log[0]["id"]
-    assert (
-        search_target(enter(store.buyer), delivery)
-        == f"/webhooks/{hook['id']}/deliveries/{delivery}"
-    )
-    assert search_target(enter(operator), delivery) is None
+    assert search_target(buyer, delivery) == f"/webhooks/{hook['id']}/deliveries/{delivery}"
+    assert search_target(operator_pages, delivery) is None
     number = answer.headers["x-request-id"]
-    assert search_target(enter(operator), number) == f"/audit?about={number}"
-    assert search_target(enter(store.buyer), number) is None
+    assert search_target(operator_pages, number) == f"/audit?about={number}"
+    assert search_target(buyer, number) is None
 
 
 def test_a_search_that_finds_nothing_says_what_it_takes(
