@@ -1,6 +1,6 @@
 """Money: integer fen inside, a JSON number of yuan with at most two decimals in the API."""
 
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated
 
 from msgspec import Meta
@@ -28,15 +28,6 @@ def read(cny: float) -> int | None:
     """Yuan as fen; None when there are more than two decimals: an amount is never rounded."""
     fen = Decimal(repr(cny)) * 100
     return int(fen) if fen == fen.to_integral_value() else None
-
-
-def from_yuan(text: str) -> int | None:
-    """A marketplace's decimal text of yuan as fen, rounded half up; None when it is no amount."""
-    try:
-        fen = Decimal(text) * 100
-    except InvalidOperation:
-        return None
-    return int(fen.quantize(Decimal(1), ROUND_HALF_UP)) if fen.is_finite() else None
 
 
 # An amount that callers send. It is parsed as a float, which is exact enough below this limit.

@@ -59,7 +59,7 @@ from tradewind.settings.settings import Settings
 from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, GateDatabase, LoginDatabase
-from tradewind.web import health, help_routes, openapi, reference_routes
+from tradewind.web import health, openapi, reference_routes
 from tradewind.web.application import Application
 from tradewind.web.endpoint import Endpoint, Routes
 from tradewind.web.limits import RateLimited, plan_rate
@@ -91,7 +91,6 @@ ROUTES: Sequence[Routes] = (
     platform_routes.admin,
     audit_routes.routes,
     health.routes,
-    help_routes.routes,
     reference_routes.routes,
     *dashboard_pages.ROUTES,
 )

@@ -1,4 +1,4 @@
-"""The API reference: the OpenAPI document, and a page that shows it without the internet."""
+"""The API reference: the OpenAPI document, a page that shows it offline, and the icon."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tradewind.web.endpoint import Routes
-from tradewind.web.pages import ICON_LINK
+from tradewind.web.pages import ICON, ICON_LINK, ICON_PATH
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.response import HTML, JSON, Response
 
@@ -68,6 +68,12 @@ async def docs_file(file: str) -> Response:
     if content_type is None:
         raise RouteNotFound
     return Response(_read(file), headers=[_DAY], content_type=content_type)
+
+
+@routes.get(ICON_PATH, media_type="image/svg+xml")
+async def icon() -> Response:
+    """A sail in the wind."""
+    return Response(ICON, headers=[_DAY], content_type=b"image/svg+xml")
 
 
 @cache
