@@ -138,6 +138,25 @@ def test_only_the_application_imports_routes() -> None:
     assert wrong == []
 
 
+def test_use_cases_know_nothing_of_http() -> None:
+    """Routes and pages turn the result of a use case into a response."""
+    at_the_edge = ("web", "dashboard", "runtime")
+    # The gate reads credentials, the audit log names the client, and demo data stores results.
+    readers = {"auth/gate.py", "audit/model.py", "dev/demo_orders.py"}
+    http = ("tradewind.web.request", "tradewind.web.response", "tradewind.web.endpoint")
+    wrong = [
+        f"{shown(path)} imports {name}"
+        for path in package_files()
+        if path.relative_to(PACKAGE).parts[0] not in at_the_edge
+        and not path.stem.endswith("routes")
+        and str(path.relative_to(PACKAGE)) not in readers
+        for name in imported(path)
+        if name in http
+    ]
+
+    assert wrong == []
+
+
 def test_a_public_class_name_exists_once() -> None:
     """Two classes of one name are told apart by their imports only."""
     names = Counter(

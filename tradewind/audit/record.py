@@ -4,11 +4,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+import msgspec
+
 from tradewind import ids
 from tradewind.audit import sql
 from tradewind.audit.model import Actor
 from tradewind.storage.transaction import Tx
-from tradewind.web.response import encode
 
 
 async def record(
@@ -19,7 +20,9 @@ async def record(
     Of a URL in the details only scheme, host, port and path are kept.
     """
     kept = {name: without_secrets(value) for name, value in details.items()}
-    await sql.insert_entry(tx, ids.new(), by, action, account_id, subject, encode(kept).decode())
+    await sql.insert_entry(
+        tx, ids.new(), by, action, account_id, subject, msgspec.json.encode(kept).decode()
+    )
 
 
 def without_secrets(value: Any) -> Any:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from time import time
 from uuid import UUID
 
+import msgspec
+
 from tradewind import clock, ids
 from tradewind.delivery import sql_log
 from tradewind.delivery.attempt import SECONDS, headers
@@ -26,7 +28,6 @@ from tradewind.storage.sealing import CannotUnseal
 from tradewind.web import limits
 from tradewind.web.inputs import Output
 from tradewind.web.limits import Rate
-from tradewind.web.response import encode
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
@@ -149,7 +150,7 @@ def body_of(event_id: UUID, event: EventKind) -> bytes:
         total_amount_cny=128.5,
         updated_at=now,
     )
-    return encode(
+    return msgspec.json.encode(
         _TestBody(
             id=ids.TEST_EVENT.show(event_id),
             event=event,

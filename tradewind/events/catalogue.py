@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.money import Cny
 from tradewind.web.inputs import Output
-from tradewind.web.response import encode
 
 EventKind = Literal["order.updated", "payment.updated"]
 ORDER_UPDATED: EventKind = "order.updated"
@@ -82,4 +82,4 @@ def compose(
         created_at=clock.show(at),
         data=EventData(order=news),
     )
-    return Event(event_id, account_id, order_id, kind, at, encode(body))
+    return Event(event_id, account_id, order_id, kind, at, msgspec.json.encode(body))
