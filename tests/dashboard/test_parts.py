@@ -49,6 +49,7 @@ def rendered(source: str, **context: Any) -> str:
         ('{% call p.table("T", ["A", ("B", "num")], id="t") %}<tr></tr>{% endcall %}', "data-live"),
         ('{% call p.filters("/x", reset="/x") %}<i></i>{% endcall %}', 'method="get"'),
         ('{{ p.steps([{"done": true, "title": "T", "text": "t", "href": "/"}]) }}', "Done:"),
+        ("{{ p.due(moment) }}", '<time class="ago due" datetime="2026-11-15T01:02:03.004Z"'),
         ("{{ p.clock(moment) }}", '<time class="clock" datetime="2026-11-15T01:02:03.004Z"'),
         ('{{ p.select_all("resend") }}', 'data-select-all="resend"'),
         ('{% call p.stats() %}{{ p.stat("A", 1, "b", "bad") }}{% endcall %}', "stat-bad"),

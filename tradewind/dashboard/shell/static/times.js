@@ -1,5 +1,6 @@
 // Shows times in the viewer's time zone; the exact UTC time is their title. Times of the class `ago`
-// are relative ("5 min ago"), those of the class `clock` are a time of day if they are today.
+// are relative ("5 min ago"; of the class `due` never in the past), those of the class `clock` are
+// a time of day if they are today.
 const exact = new Intl.DateTimeFormat(undefined, {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
@@ -19,6 +20,7 @@ function textOf(element, now) {
   const moment = new Date(element.dateTime);
   if (Number.isNaN(moment.getTime())) return element.textContent;
   const seconds = Math.round((moment - now) / 1000);
+  if (element.classList.contains("due") && seconds < 0) return "now";
   if (element.classList.contains("ago") && Math.abs(seconds) <= OLD) return relative(seconds);
   const isToday = moment.toDateString() === new Date(now).toDateString();
   return element.classList.contains("clock") && isToday ? timeOfDay.format(moment) : exact.format(moment);
