@@ -232,13 +232,13 @@ def test_the_dashboard_says_why_there_is_no_button(
     page = puppet_desk.get(path).text
     refused = puppet_desk.post(f"{path}/approve", amount_cny="15")
 
-    assert f"You cannot approve this. {mallory.email} requested this payment" in page
+    assert f"You cannot approve this payment. {mallory.email} requested this payment" in page
     assert f"{path}/approve" not in page
     assert f"{path}/reject" in page
     assert refused.status_code == 409
     listed = puppet_desk.get("/approvals?limit=100").text
     row = listed.partition(f'href="{path}"')[2].partition("</tr>")[0]
-    assert "Not for you to approve" in row
+    assert "Not allowed" in row
 
 
 @pytest.mark.parametrize(

@@ -98,19 +98,19 @@ def test_the_dashboard_says_that_the_account_is_locked(
 ) -> None:
     payment = store.request_payment(store.order()["id"])
     path = f"/approvals/{payment['id']}"
-    assert "Approve ¥15.00" in desk.get(path).text
+    assert "Approve CNY 15.00" in desk.get(path).text
     lock(store, operator)
 
     page = desk.get(path).text
     refused = desk.post(f"{path}/approve", amount_cny="15")
 
-    assert "nothing of it can be approved until an operator unlocks it" in page
+    assert "not approve it until an operator unlocks the account" in page
     assert f"{path}/approve" not in page
     assert f"{path}/reject" in page
     assert refused.status_code == 409
     assert "no payment of it can be approved" in refused.text
     row = desk.get("/approvals?limit=100").text.partition(f'href="{path}"')[2].partition("</tr>")[0]
-    assert "account locked" in row
+    assert "Account locked" in row
 
 
 def test_what_is_approved_waits_for_the_unlock_and_is_paid_then(
@@ -129,7 +129,7 @@ def test_what_is_approved_waits_for_the_unlock_and_is_paid_then(
     assert row["next_sync_at"] - row["synced_at"] > timedelta(minutes=4), (
         "it is not looked at often"
     )
-    assert "not paid until an operator unlocks" in desk.get(f"/approvals/{payment['id']}").text
+    assert "is not made until an operator unlocks" in desk.get(f"/approvals/{payment['id']}").text
     unlock(quiet, operator)
     quiet.until_stored(order["id"], lambda one: one["payment_status"] == "paid")
     assert quiet.market.debits(order["order_id"]) == [1500]
