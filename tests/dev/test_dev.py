@@ -314,8 +314,8 @@ def test_a_taken_port_is_told_in_one_sentence(tmp_path: Path) -> None:
         sentence = complaint(tmp_path / "data", "--port", str(port))
 
     assert sentence == (
-        f"Port {port} on 127.0.0.1 cannot be used (Address already in use); stop what listens "
-        "there, or choose another with TRADEWIND_PORT or --port."
+        f"Port {port} on 127.0.0.1 cannot be used (Address already in use); stop the "
+        "process that listens there, or choose another port with TRADEWIND_PORT or --port."
     )
     assert not (tmp_path / "data").exists()
 
@@ -325,7 +325,7 @@ def test_a_broken_data_directory_is_told_in_one_sentence(data_dir: Path) -> None
     (data_dir / "secrets.json").write_text("{")
     assert complaint(data_dir) == (
         f"{data_dir}/secrets.json cannot be read (Input data was truncated); restore it, or delete "
-        "the whole data directory to begin anew."
+        "the whole data directory to start anew."
     )
     (data_dir / "secrets.json").write_text(whole)
 
