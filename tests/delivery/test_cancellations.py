@@ -139,7 +139,7 @@ def test_an_operator_sees_no_cancelled_delivery_in_the_queue(
 
 
 def queue_depth(pages: Pages) -> int:
-    found = re.search(r"In the queue.*?>([\d,]+)<", pages.get("/queue").text, re.DOTALL)
+    found = re.search(r">Queued<.*?>([\d,]+)<", pages.get("/queue").text, re.DOTALL)
     assert found
     return int(found[1].replace(",", ""))
 
