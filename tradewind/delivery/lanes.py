@@ -173,9 +173,10 @@ def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -
         usage.add(lane, lane.claimed)
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
-    for lane in sorted(due, key=lambda lane: lane.in_flight + lane.waiting):
-        # Of a thousand on one full host, most end here.
-        if usage.room(lane, limits) > 0 and (wanted := lane.wanted) > 0:
+    # Of a thousand lanes, most have enough waiting: only the others are worth sorting.
+    wanting = [(lane, wanted) for lane in due if (wanted := lane.wanted) > 0]
+    for lane, wanted in sorted(wanting, key=lambda pair: pair[0].claimed):
+        if usage.room(lane, limits) > 0:
             usage.add(lane, 1)
             shares[lane] = 1
             if wanted > 1:
