@@ -1,4 +1,4 @@
-"""What every test can ask for: a real PostgreSQL, a database of its own, a running server."""
+"""Fixtures for every test: a real PostgreSQL, a database per test, a running server."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

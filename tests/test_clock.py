@@ -1,4 +1,4 @@
-"""Times: UTC, three fraction digits, whatever the moment came with."""
+"""Times: RFC 3339 in UTC with milliseconds, from any time zone."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Ids: one spelling each, read back exactly, and in the order of their making."""
+"""Ids: one text form each, parsed back exactly, sortable by time."""
 
 import itertools
 import re

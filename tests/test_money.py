@@ -1,4 +1,4 @@
-"""Amounts in sentences: in CNY, always with two decimals."""
+"""Amounts in messages: in CNY, always with two decimals."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What operators do with accounts, who may not, and what the audit log says of it."""
+"""Account administration: what operators can do, who is not allowed, and the audit log of it."""
 
 import pytest
 from kit.server import Server

@@ -1,4 +1,4 @@
-"""Who gets in: keys, tokens, both, neither, on every process."""
+"""Credentials: API keys, access tokens, both and neither, on every process."""
 
 from datetime import timedelta
 

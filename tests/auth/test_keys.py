@@ -1,4 +1,4 @@
-"""API keys: made once, listed without themselves, revoked for good; nobody else's."""
+"""API keys: shown once, listed without their secret, revoked for good, isolated by account."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Logging in: the right password, wrong ones, the throttle per address and the stop per e-mail."""
+"""Logging in: right and wrong passwords, the limit per address and the throttle per e-mail."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

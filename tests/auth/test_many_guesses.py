@@ -1,4 +1,4 @@
-"""Ten thousand guesses at a few passwords: exactly ten are checked for each e-mail."""
+"""Ten thousand password guesses: exactly ten are checked for each e-mail address."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Passwords: changed by who knows the old one, or once by who holds a link."""
+"""Passwords: changed with the old one, or once with a password link."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

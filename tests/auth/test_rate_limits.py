@@ -1,4 +1,4 @@
-"""Rate limits: one exact budget per account for all processes, told in headers."""
+"""Rate limits: exact for each account across all processes, and shown in headers."""
 
 import asyncio
 import time

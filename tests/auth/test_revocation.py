@@ -1,4 +1,4 @@
-"""Revocation counts from its answer, on every process, also under load."""
+"""Revocation: effective on every process once it was answered, also under load."""
 
 import asyncio
 import time

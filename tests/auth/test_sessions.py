@@ -1,4 +1,4 @@
-"""Sessions: refreshing, tolerating a lost answer, ending on reuse, logging out."""
+"""Sessions: refreshing, a lost response, the end after a reused token, logging out."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The loop: works while there is work, rests until woken, survives failures, stops promptly."""
+"""The loop: works while there is work, sleeps until woken, survives failures, stops promptly."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Approvals and the search box, as approvers and buyers click them."""
+"""Approvals and the search box in a real browser."""
 
 from collections.abc import Callable
 from typing import Any

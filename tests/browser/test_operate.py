@@ -1,4 +1,4 @@
-"""The pages of operators, as they click them: accounts, orders, receivers, platforms, audit."""
+"""The operator pages in a real browser: accounts, orders, webhooks, marketplaces, the audit log."""
 
 import re
 from collections.abc import Callable

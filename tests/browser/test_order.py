@@ -1,4 +1,4 @@
-"""One order in a real browser: its story, and everything that can be done with it."""
+"""The page of one order in a real browser: its timeline and all of its actions."""
 
 from collections.abc import Callable
 from typing import Any

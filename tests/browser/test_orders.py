@@ -1,4 +1,4 @@
-"""The list of orders in a real browser: filtered, found by any id, in pages, and live."""
+"""The list of orders in a real browser: filters, search by any id, paging, live updates."""
 
 import pytest
 from browser.conftest import Visit

@@ -1,4 +1,4 @@
-"""The overview in a real browser: what each role sees, and how it keeps itself true."""
+"""The overview in a real browser: what each role sees, and live updates."""
 
 from collections.abc import Callable, Iterator
 from itertools import product

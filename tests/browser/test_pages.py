@@ -1,4 +1,4 @@
-"""The pages that people see without the dashboard, in a real browser."""
+"""The public pages in a real browser: API reference and error pages."""
 
 from urllib.parse import urlsplit
 

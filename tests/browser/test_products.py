@@ -1,4 +1,4 @@
-"""Products in a real browser: searched with pictures, and a line that really orders one."""
+"""Products in a real browser: search with images, and a command that places a real order."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Signing in and out, the shell, and who is kept out, in a real browser."""
+"""Signing in and out, the frame of the pages, and who is not allowed, in a real browser."""
 
 from collections.abc import Callable
 from itertools import product

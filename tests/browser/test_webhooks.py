@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, on the whole system, by clicking as a person would."""
+"""Webhooks and deliveries in a real browser, on the whole system."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Who is kept out of the pages about webhooks, and that a refusal changes nothing."""
+"""Access to the webhook pages: who is not allowed, and that an error changes nothing."""
 
 from typing import Any
 

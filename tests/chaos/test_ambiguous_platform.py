@@ -1,4 +1,4 @@
-"""The platform drops, delays and doubles its answers while workers die: one order, one debit."""
+"""The marketplace drops, delays and repeats responses while workers die: one order, one debit."""
 
 import random
 import sys

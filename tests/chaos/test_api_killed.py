@@ -1,4 +1,4 @@
-"""The API is killed under load: what it acknowledged exists once, and a repeat finds it."""
+"""The API is killed under load: every acknowledged order exists once, and a retry finds it."""
 
 import os
 import random

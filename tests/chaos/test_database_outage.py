@@ -1,4 +1,4 @@
-"""The database goes away under load and comes back: nothing acknowledged is lost, no hang."""
+"""The database goes away under load and comes back: nothing acknowledged is lost, nothing hangs."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Workers that die or are told to stop while events flow: nothing is lost, little sent twice."""
+"""Workers are killed or stopped while events flow: nothing is lost, and little is sent twice."""
 
 import asyncio
 import hashlib

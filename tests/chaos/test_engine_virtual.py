@@ -1,4 +1,4 @@
-"""The engine in virtual time, among receivers and databases of every temper: whatever a seed does.
+"""The delivery engine in virtual time, with random endpoints, crashes and database faults by seed.
 
 Time, network and deaths are simulated; the engine, its recorder, its SQL and PostgreSQL are real.
 `TRADEWIND_SEED` tells one story again, in all detail.

@@ -1,4 +1,4 @@
-"""Bad endpoints beside healthy ones: what the bad ones swallow delays no delivery to the others."""
+"""Bad endpoints beside healthy ones: they do not delay deliveries to the others."""
 
 import asyncio
 from collections.abc import Sequence

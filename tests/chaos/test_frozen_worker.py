@@ -1,4 +1,4 @@
-"""A worker freezes in a step, others go on, and it wakes up: nothing is done twice."""
+"""A worker is frozen in the middle of a step and wakes up later: nothing is done twice."""
 
 import asyncio
 import signal

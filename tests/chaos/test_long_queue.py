@@ -1,4 +1,4 @@
-"""A very long queue: the last of it is delivered as fast as the first, in as little memory."""
+"""A very long queue: its end is delivered as fast as its start, in constant memory."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Stopping under load: what was begun is answered, and the end comes soon."""
+"""Stopping under load: requests in progress are answered, and the process ends soon."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The command line: the real command does what it says, or ends with one sentence."""
+"""The command line: each command works, or fails with one clear sentence."""
 
 import json
 import os

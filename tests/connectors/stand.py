@@ -1,4 +1,4 @@
-"""A stand for one marketplace: its real connector, before a real simulator that obeys the test."""
+"""A test rig for one marketplace: its real connector in front of a real simulator."""
 
 import asyncio
 import uuid

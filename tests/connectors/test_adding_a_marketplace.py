@@ -1,4 +1,4 @@
-"""The guide to adding a marketplace works: its code is taken from the page, and run."""
+"""The guide to adding a marketplace works: its code is taken from the page and run."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Every connector stays honest when its marketplace misbehaves: done, not done, or find out."""
+"""Every connector reports misbehaving marketplaces correctly: done, not done, or unknown."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Every connector follows an order to its end: cancelled, shipped, closed by others, repriced."""
+"""Every connector syncs an order to its end: cancelled, shipped, closed by the seller, repriced."""
 
 from dataclasses import replace
 

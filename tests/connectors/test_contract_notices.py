@@ -1,4 +1,4 @@
-"""Every connector reads the pushes of its marketplace, and refuses those of anybody else."""
+"""Every connector reads the notices of its marketplace, and rejects forged ones."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Every connector places orders, and finds them again in every way."""
+"""Every connector creates orders, and finds them by id, reference and time."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Every connector pays an order once, whatever happens, and never calls a debit a failure."""
+"""Every connector pays an order once, and never reports a debit as failed."""
 
 import asyncio
 

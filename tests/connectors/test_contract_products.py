@@ -1,4 +1,4 @@
-"""Every connector finds products, shows them whole, and says what a basket would cost."""
+"""Every connector searches products, reads one in full, and previews a basket."""
 
 import pytest
 from connectors.stand import (

@@ -1,4 +1,4 @@
-"""Every connector sees refunds and what they mean for an order; where it can, it asks for them."""
+"""Every connector reads refunds and, where the marketplace allows it, requests them."""
 
 import pytest
 from connectors.stand import REFUND_REFUSED, SOON_SECONDS, Stand, outcome

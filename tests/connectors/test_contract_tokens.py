@@ -1,4 +1,4 @@
-"""Every connector renews a token that was refused, once, and says so when it cannot."""
+"""Every connector refreshes a rejected token once, and reports when it cannot."""
 
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,4 @@
-"""The page about marketplaces says what the connectors do."""
+"""The documentation of marketplaces matches the connectors."""
 
 import re
 from pathlib import Path

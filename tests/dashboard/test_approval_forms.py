@@ -1,4 +1,4 @@
-"""Forms about money, sent as no page of ours would send them: they must name their amount."""
+"""Approval forms that no page of ours would send: the amount is required."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Advice, commands and times about deliveries: tables of what goes in and what comes out."""
+"""Advice, curl commands and times of deliveries, as tables of input and output."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Requests that no browser of a person sends: each is refused in a page, and none is an error."""
+"""Requests that no browser sends: each gets an error page, and none a server error."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""The stream of open pages: it tells of changes, of ended sessions, and ends when it must."""
+"""The stream of live updates: changes, ended sessions, and when it closes."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""What the pages of orders and products say, without a browser: sentences, links, shell lines."""
+"""The texts of the order and product pages, without a browser."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""The overview's figures: counted from hours, never from the log of attempts."""
+"""The figures of the overview: from hourly counts, never from the log of attempts."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The parts that pages are made of: each says what it should, and escapes what it is given."""
+"""The macros of the pages: what each renders, and that it escapes its input."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events in the journal, and the subscription that wants them, without an API."""
+"""Events in the journal and a subscription for them, created without the API."""
 
 from datetime import datetime
 from uuid import UUID

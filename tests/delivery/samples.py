@@ -1,4 +1,4 @@
-"""Deliveries as values: a claim, whom it goes to, how an attempt ended, and a subscription."""
+"""Sample values for tests: a claimed delivery, its subscription, the result of an attempt."""
 
 from datetime import UTC, datetime
 from inspect import signature

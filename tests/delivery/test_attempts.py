@@ -1,4 +1,4 @@
-"""Three attempts, a minute and five minutes apart, of the same bytes; and what counts at each."""
+"""Three attempts, one and five minutes apart, of the same bytes; and what decides at each."""
 
 import json
 from typing import Any

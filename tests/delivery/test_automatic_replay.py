@@ -1,4 +1,4 @@
-"""Catching up by itself misses nothing: behind another recovery it waits, and it is extended."""
+"""Automatic replay: it misses no event, waits for another replay, and is extended."""
 
 import asyncio
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Deliveries that will never be sent: cancelled at once for all who look, and soon in the log."""
+"""Cancelled deliveries: shown as cancelled at once, and logged soon after."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What was claimed and not begun: whose turn it is, and what is given back."""
+"""The claim buffer: which subscription is next, and what is given back."""
 
 from collections import Counter
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Who has something due: the same answer, however it is found."""
+"""Finding subscriptions with due deliveries: every query plan gives the same result."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What the engine claimed and does not send, it gives back: nothing is used up or unknown."""
+"""The engine gives back what it claimed and does not send: no attempt is used up."""
 
 import asyncio
 import time

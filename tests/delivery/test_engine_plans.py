@@ -1,4 +1,4 @@
-"""The engine's own connections: what they planned for an empty queue serves a long one."""
+"""The engine's prepared plans: those made for an empty queue also serve a long one."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence

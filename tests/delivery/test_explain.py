@@ -1,4 +1,4 @@
-"""Why an event was, or was not, delivered: every verdict."""
+"""Explaining a delivery: every verdict."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a receiver does: its figures, when it is switched off, and what operators see."""
+"""The health of endpoints: figures, automatic disabling, and the operators' view."""
 
 from datetime import timedelta
 from functools import partial

@@ -1,4 +1,4 @@
-"""What one subscription suffers, others do not; and who lost a claim changes nothing."""
+"""Isolation: one failing subscription does not affect others; an expired lease changes nothing."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What is kept and what is not: attempts by day, secrets under a new master secret, a lost race."""
+"""Retention of attempts by day, re-encrypted secrets, and a lost race."""
 
 import asyncio
 import json

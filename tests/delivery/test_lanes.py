@@ -1,4 +1,4 @@
-"""How wide a lane is, and how what is due is shared out among lanes."""
+"""Lanes: their concurrency limit, and how due deliveries are shared between them."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID

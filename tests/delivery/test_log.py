@@ -1,4 +1,4 @@
-"""The log of attempts: filters, pages, and one attempt exactly as the receiver saw it."""
+"""The delivery log: filters, paging, and one attempt exactly as it was sent."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Pages about many subscriptions: as many statements as for one, and each gets its own answer."""
+"""Pages about many subscriptions: as many statements as for one."""
 
 from collections.abc import Sequence
 from typing import Any, cast

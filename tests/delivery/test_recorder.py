@@ -1,4 +1,4 @@
-"""The recorder goes on, whatever fails: what it has recorded stays so, and nothing holds it up."""
+"""The recorder keeps going whatever fails, and one bad row does not block the others."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Recovery: what was missed is delivered at a measured pace, counted, and can be cancelled."""
+"""Replay: missed events are sent at a limited rate, counted, and can be cancelled."""
 
 from datetime import datetime, timedelta
 from typing import Any

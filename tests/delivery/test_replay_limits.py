@@ -1,4 +1,4 @@
-"""Recoveries of very much: counted up to a limit, fed in steps, and listed."""
+"""Very large replays: counted up to a limit, queued in steps, and listed."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta

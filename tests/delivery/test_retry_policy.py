@@ -1,4 +1,4 @@
-"""Whether a delivery is still sent, when it is tried again, and when it is over."""
+"""The retry policy: whether a delivery is still sent, when it is retried, and when it ends."""
 
 from datetime import timedelta
 from typing import Any

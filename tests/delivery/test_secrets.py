@@ -1,4 +1,4 @@
-"""A sealed signing secret opens in the row that it was sealed for, and nowhere else."""
+"""A sealed signing secret can be opened only in the row that it was sealed for."""
 
 import json
 from typing import Any

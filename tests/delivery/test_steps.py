@@ -1,4 +1,4 @@
-"""The steps of a test delivery, percentiles, buckets, and ids that callers filter by."""
+"""The steps of a test delivery, percentiles, latency buckets, and id filters."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

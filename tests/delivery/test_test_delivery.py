@@ -1,4 +1,4 @@
-"""The test delivery: sent at once, told step by step, logged, and counted nowhere."""
+"""Test deliveries: sent at once, reported step by step, logged, and not counted."""
 
 import socket
 from typing import Any

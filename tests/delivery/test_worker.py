@@ -1,4 +1,4 @@
-"""The worker: stopped under way it sends nothing twice, and nobody waits for a black hole."""
+"""The worker: a stop sends nothing twice, and a hanging endpoint delays nobody."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""The demo webhooks: made once, and leading to the receiver wherever it listens."""
+"""The demo webhooks: created once, and pointed at the demo endpoint on any port."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Everything on one machine: one command starts it, and however that ends, all of it ends."""
+"""`tradewind dev`: one command starts everything, and everything ends with it."""
 
 import json
 import os

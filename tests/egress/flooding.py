@@ -1,4 +1,4 @@
-"""Endpoints that flood from a thread of their own: also while the loop's thread is in libcurl."""
+"""Endpoints that flood the client from a thread, also while the event loop is inside libcurl."""
 
 import contextlib
 import socket

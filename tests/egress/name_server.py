@@ -1,4 +1,4 @@
-"""A tiny name server on loopback: it answers what a test says, or not at all."""
+"""A small DNS server on loopback that answers as a test says, or not at all."""
 
 import asyncio
 import struct

@@ -1,4 +1,4 @@
-"""Receivers on loopback that behave as badly as asked, and certificates for them."""
+"""Misbehaving endpoints on loopback, and certificates for them."""
 
 import asyncio
 import contextlib

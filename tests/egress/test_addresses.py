@@ -1,4 +1,4 @@
-"""The table of addresses: every network's edges, and that nothing outside it is refused."""
+"""The table of blocked addresses: the edges of every network, and nothing outside it."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 

@@ -1,4 +1,4 @@
-"""The corpus of URLs that must and must not be called: at registration, and at the send."""
+"""The SSRF corpus: every URL at registration and at the attempt."""
 
 import json
 from dataclasses import dataclass

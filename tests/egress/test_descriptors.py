@@ -1,4 +1,4 @@
-"""Out of file descriptors: the call fails, says that it is ours, and blames no receiver."""
+"""Out of file descriptors: the call fails as our fault, not as the endpoint's."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""libcurl's errors become outcomes: every one of them, whatever was known at the time."""
+"""Every libcurl error maps to an outcome."""
 
 import pycurl
 import pytest

@@ -1,4 +1,4 @@
-"""The grammar of URLs beyond the corpus: what it accepts means one thing, to every parser."""
+"""The URL grammar beyond the corpus: every parser reads an accepted URL the same way."""
 
 import re
 from ipaddress import IPv6Address, ip_address

@@ -1,4 +1,4 @@
-"""Endpoints are called by HTTP/1.1 alone, whatever else they speak, and frames hold up nothing."""
+"""Endpoints are called with HTTP/1.1 only, whatever else they offer."""
 
 import asyncio
 import socket

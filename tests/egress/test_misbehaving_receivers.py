@@ -1,4 +1,4 @@
-"""Endpoints that hang, drip, flood, lie and close: the right outcome, one POST, in time and space.
+"""Endpoints that hang, drip, flood, lie and close: the right outcome, one POST, bounded.
 
 None of them holds up the loop for more than 100 ms, nor takes memory.
 """

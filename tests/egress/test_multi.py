@@ -1,4 +1,4 @@
-"""Many calls on one selector: each is called back once, and nobody's mistake reaches another."""
+"""Many calls on one selector: each gets one callback, and an error reaches no other call."""
 
 import asyncio
 import os

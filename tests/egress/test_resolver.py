@@ -1,4 +1,4 @@
-"""The resolver against a real name server on loopback: every answer, every failure, in time."""
+"""The resolver against a real DNS server on loopback: every answer and failure, in time."""
 
 import asyncio
 import time

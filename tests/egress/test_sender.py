@@ -1,4 +1,4 @@
-"""The sender: what it sends, which connections it uses, which addresses it tries, what it tells."""
+"""The sender: what it sends, its connections, the addresses it tries, and its results."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""TLS: the name stays the URL's, bad certificates are told apart, steps can be seen."""
+"""TLS: the host name of the URL is verified, bad certificates are told apart, steps are timed."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Each cause that the contract names tells of itself, once, and nothing else does."""
+"""Every cause in the contract produces its event once, and nothing else does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""After a failover a reader goes on from its cursor, or is told that it cannot."""
+"""After a failover a reader continues from its cursor, or gets a clear error."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The journal: every event once, in an order that a cursor can prove complete, for thirty days."""
+"""The journal: every event once, in an order without gaps, for thirty days."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

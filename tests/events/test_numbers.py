@@ -1,4 +1,4 @@
-"""Numbers of events: gapless for each account, visible in their order, whoever writes when."""
+"""Event numbers: without gaps for each account, and visible in order."""
 
 import asyncio
 import itertools

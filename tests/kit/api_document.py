@@ -1,4 +1,4 @@
-"""The OpenAPI document as tests read it: operations, their parameters, and bodies to send."""
+"""The OpenAPI document as tests use it: operations, parameters, and bodies to send."""
 
 import copy
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Senders for tests, which reach loopback and nothing else, whatever the code under test does."""
+"""HTTP senders for tests that reach loopback only."""
 
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence

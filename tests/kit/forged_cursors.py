@@ -1,4 +1,4 @@
-"""Cursors that nobody was given: built as ours are, with extreme content."""
+"""Forged cursors: built like ours, with extreme content."""
 
 import ast
 import inspect

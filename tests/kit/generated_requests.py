@@ -1,4 +1,4 @@
-"""Schemathesis with what it cannot know of this API: bodies that work, and forged cursors."""
+"""Schemathesis with the facts that it cannot know: valid bodies and forged cursors."""
 
 import itertools
 from collections.abc import Iterator

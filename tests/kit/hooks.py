@@ -1,4 +1,4 @@
-"""A receiver of webhooks written from the contract alone, with nothing but the standard library."""
+"""A webhook endpoint written from the contract alone, with the standard library."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""What must hold of orders, money and the journal after whatever happened, in one checker."""
+"""One checker for everything that must hold of orders, money and the journal."""
 
 import json
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""How long an event loop is held up: the largest delay of a callback that is due every 5 ms."""
+"""Measures the lag of an event loop: the largest delay of a callback every 5 ms."""
 
 import asyncio
 import gc

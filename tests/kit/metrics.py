@@ -1,4 +1,4 @@
-"""Reads a process's figures as a monitoring system would."""
+"""Reads the metrics of a process as a monitoring system does."""
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families

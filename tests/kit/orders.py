@@ -1,4 +1,4 @@
-"""Orders as values: one of ours, its parts on a platform, a request to pay it."""
+"""Sample orders as values: an order, its parts on a marketplace, a payment request."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

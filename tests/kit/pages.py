@@ -1,4 +1,4 @@
-"""The dashboard without a browser: the requests that a browser would send."""
+"""The dashboard without a browser: sends what a browser would, and what no browser would."""
 
 import re
 from functools import cached_property

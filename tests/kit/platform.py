@@ -1,4 +1,4 @@
-"""A marketplace in this process that answers what it is told to, and orders of ours that it has."""
+"""A scripted marketplace in the test's process, and orders on it."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

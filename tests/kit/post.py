@@ -1,4 +1,4 @@
-"""A whole system seen from its receivers: subscriptions, events at will, and the log."""
+"""A whole system as its endpoints see it: subscriptions, events on demand, and the log."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Families of processes: who started whom, who is alive, and whether all of them are gone."""
+"""Process trees: who started whom, who is alive, and whether all have ended."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Servers for tests: the real command with two processes, and people who use it."""
+"""Servers for tests: the real command with two processes, and accounts on it."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""A whole system for tests: API, worker and simulated marketplace, with a buyer and an approver."""
+"""A whole system for tests: API, worker and simulated marketplace, a buyer and an approver."""
 
 import itertools
 import time

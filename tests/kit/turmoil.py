@@ -1,4 +1,4 @@
-"""Turmoil for tests: workers that are killed again and again, time that flies, faults at random."""
+"""Chaos for tests: workers killed again and again, a moving clock, random faults."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""A real PostgreSQL in virtual time: one statement at a time, at the moment that the loop says."""
+"""A real PostgreSQL in virtual time: one statement at a time, when the loop says so."""
 
 import asyncio
 import os

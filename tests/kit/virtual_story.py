@@ -1,4 +1,4 @@
-"""A story told by a seed: events flow, people change their minds, workers and clocks misbehave."""
+"""A random scenario from a seed: events, changed subscriptions, crashes and moved clocks."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

@@ -1,4 +1,4 @@
-"""What must be true of deliveries when a story in virtual time is over, whatever happened in it."""
+"""What must be true of deliveries at the end of a scenario in virtual time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A world in virtual time: workers with a real engine each, and receivers of every temper."""
+"""A world in virtual time: workers with a real engine each, and misbehaving endpoints."""
 
 import asyncio
 import heapq

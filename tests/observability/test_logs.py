@@ -1,4 +1,4 @@
-"""Logs: one wide line for each request, with all that is known and nothing that is secret."""
+"""Logs: one line for each request, with everything known and nothing secret."""
 
 import json
 import subprocess

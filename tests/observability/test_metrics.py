@@ -1,4 +1,4 @@
-"""Metrics: every process shows its figures, and those of one server are summed."""
+"""Metrics: every process exposes its figures, and a server sums those of its processes."""
 
 import os
 import signal

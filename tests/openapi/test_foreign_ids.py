@@ -1,4 +1,4 @@
-"""Ids of another account over every operation of the document: the same as ids of nothing."""
+"""Ids of another account, in every operation: the same response as for missing ids."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Requests that a machine makes up from the document: no server error, and every answer fits it."""
+"""Generated requests from the OpenAPI document: no server error, and every response fits it."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""The OpenAPI document in the hands of others: a linter, TypeScript types and a Python client."""
+"""The OpenAPI document with other tools: a linter, TypeScript types and a Python client."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Many orders at once: none holds up another, none is forgotten, and nobody waits in a circle."""
+"""Batches of orders: none blocks another, none is forgotten, no deadlocks."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Cancelling: done at once, later, or by the worker; and not after payment."""
+"""Cancelling: at once, later, by the worker; and not after payment."""
 
 import pytest
 from kit.store import Store

@@ -1,4 +1,4 @@
-"""The database itself refuses what must never be, whoever asks for it."""
+"""The constraints of the database: it rejects impossible states from any writer."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What commands and our own steps make of an order, and why they are refused."""
+"""Decisions about orders: the result of each command, or the error."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The two tables by which an order moves, each pair of them, as docs/reference/orders.md says."""
+"""The two state tables: every pair of states, as docs/reference/orders.md shows them."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every command where the state does not allow it: 409 with the way out, and nothing changed."""
+"""Every command in a state that does not allow it: 409 with the allowed ones, nothing changed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lists of orders: every filter, both sorts, and cursors that stay put while orders are added."""
+"""Lists of orders: every filter, both sorts, and cursors that are stable while orders are added."""
 
 from typing import Any
 from urllib.parse import quote

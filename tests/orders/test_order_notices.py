@@ -1,4 +1,4 @@
-"""Notices from marketplaces: a hint that costs nothing when forged, and nothing twice."""
+"""Notices from marketplaces: a forged one costs nothing, and none counts twice."""
 
 from dataclasses import replace
 from urllib.parse import urlencode

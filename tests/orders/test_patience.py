@@ -1,4 +1,4 @@
-"""What is due is done although many look, and what a platform puts off is put off."""
+"""Scheduling: due jobs run although many clients read, and backoff is respected."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Placing orders: the price that was agreed, one order for one key, and a platform that is slow."""
+"""Placing orders: the agreed price, one order per key, and a slow marketplace."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Previews: what an order would cost, what cannot be bought, and what is asked of the caller."""
+"""Previews: costs, unavailable items, and what the caller must send."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One account that reads its orders without a pause does not slow down another's creates."""
+"""An account that reads without pause does not slow down another account's orders."""
 
 import statistics
 import threading

@@ -1,4 +1,4 @@
-"""Looking at an order refreshes it first: one call for all who look, and three seconds at most."""
+"""Reading an order syncs it first: one call for all readers, three seconds at most."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

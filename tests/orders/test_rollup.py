@@ -1,4 +1,4 @@
-"""Split orders: one standing from two parts, for every pair of statuses and of payments."""
+"""Split orders: one status from two parts, for every pair of statuses."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""When to look at an order next: never in the past, a little spread, and not for ever."""
+"""The sync schedule: never in the past, with jitter, and with an end."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Parcels hold what can be known of them: together never more of a line than was ordered."""
+"""Parcels: together they never hold more of a line than was ordered."""
 
 import pytest
 from hypothesis import given

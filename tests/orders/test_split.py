@@ -1,4 +1,4 @@
-"""Split orders: what befalls one part reaches the order, and does not undo the other."""
+"""Split orders: a change of one part changes the order, and does not undo the other."""
 
 from dataclasses import replace
 from datetime import timedelta

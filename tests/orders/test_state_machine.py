@@ -1,4 +1,4 @@
-"""Whatever people, sellers, time and broken calls do, in whatever order: the rules hold."""
+"""Random actions of people, sellers, time and broken calls: the invariants hold."""
 
 import os
 import time

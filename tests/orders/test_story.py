@@ -1,4 +1,4 @@
-"""The contract end to end: log in, search, preview, order, pay, approve, ship, receive, refund."""
+"""The contract from end to end: log in, search, order, pay, approve, ship, receive, refund."""
 
 from typing import Any
 

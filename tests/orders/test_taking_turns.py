@@ -1,4 +1,4 @@
-"""Commands for one order take turns, and whoever waited sees all that was done before."""
+"""Commands for one order run one after another, and each sees the one before."""
 
 import asyncio
 import threading

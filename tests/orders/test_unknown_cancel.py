@@ -1,4 +1,4 @@
-"""A cancel whose answer is lost is asked for again, until the platform says something definite."""
+"""A cancellation without an answer is repeated until the marketplace gives a definite one."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Tokens at marketplaces: sealed, refreshed ahead of time, by one process at a time."""
+"""Tokens at marketplaces: encrypted, refreshed in time, by one process at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The OAuth state: valid for the credential and marketplace it was made for, once, for a while."""
+"""The OAuth state: valid for its credential and marketplace, once, for a limited time."""
 
 from datetime import timedelta
 

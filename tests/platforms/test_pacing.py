@@ -1,4 +1,4 @@
-"""The budget of calls to a marketplace: changes come first, and reads are fair to each other."""
+"""The rate of calls to a marketplace: changes first, and reads share fairly."""
 
 from collections.abc import Sequence
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""Marketplaces over HTTP: what is listed, and what operators may set."""
+"""Marketplaces over HTTP: the list, and what operators can set."""
 
 from urllib.parse import parse_qs, urlsplit
 

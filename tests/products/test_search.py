@@ -1,4 +1,4 @@
-"""Searching products over HTTP: believable answers, a short memory, honest failures."""
+"""Product search over HTTP: results, the cache, and clear errors."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

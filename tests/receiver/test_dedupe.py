@@ -1,4 +1,4 @@
-"""Each event is handled once, unless its handling failed."""
+"""Dedupe: each event is handled once, unless its handling failed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An event that was overtaken is ignored; an equally new one is not."""
+"""Ordering: an outdated event is ignored, an equally new one is not."""
 
 from datetime import UTC, datetime
 from typing import Any

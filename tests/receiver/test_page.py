@@ -1,4 +1,4 @@
-"""The receiver on the page for integrators works as it stands there."""
+"""The sample endpoint in the documentation works as written."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The verifier that integrators import: genuine webhooks pass, and the failed check is named."""
+"""The verifier for integrators: genuine webhooks pass, and the failed check is named."""
 
 import base64
 import hmac

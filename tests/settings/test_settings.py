@@ -1,4 +1,4 @@
-"""Settings: all that is wrong in one message, and nothing weak in production."""
+"""Settings: all errors in one message, and no weak value in production."""
 
 import secrets
 from ipaddress import ip_network

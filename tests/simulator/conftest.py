@@ -1,4 +1,4 @@
-"""One sandbox for all tests of the simulator, as new at the beginning of each."""
+"""One simulator for all of its tests, reset before each."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The page about the sandbox says what the sandbox does."""
+"""The documentation of the simulator matches it."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Faults: what was asked for happens, as often as it was asked for, and nothing else."""
+"""Faults: each happens as requested, as often as requested, and nothing else."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pure parts: which step follows which, and sums that always come out."""
+"""The pure parts: the steps of an order, and sums that add up."""
 
 import ast
 import sys

@@ -1,4 +1,4 @@
-"""Magic products: each misbehaves in its one way, every time."""
+"""Magic products: each has its one fixed misbehaviour."""
 
 import threading
 from typing import Any

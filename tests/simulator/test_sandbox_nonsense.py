@@ -1,4 +1,4 @@
-"""Nonsense is refused in the dialect it came in, and never breaks the sandbox."""
+"""Invalid requests: rejected in the dialect they came in, without breaking the simulator."""
 
 from typing import Any
 

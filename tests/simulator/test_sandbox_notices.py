@@ -1,4 +1,4 @@
-"""Notices: signed, repeated, shuffled, tried again, and replayed when nobody took them."""
+"""Notices: signed, repeated, shuffled, retried, and replayed."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Paying: once, however often it is asked for; by debit, by link, by hand."""
+"""Payments: once, however often requested; by debit, link or page."""
 
 from typing import Any
 

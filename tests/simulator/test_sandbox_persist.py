@@ -1,4 +1,4 @@
-"""The state file: what was told survives a kill, and ids never repeat."""
+"""The state file: acknowledged changes survive a kill, and ids never repeat."""
 
 import signal
 from pathlib import Path

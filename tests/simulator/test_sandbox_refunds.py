@@ -1,4 +1,4 @@
-"""Refunds in the 1688 dialect: what can be asked for, and how it ends."""
+"""Refunds in the 1688 dialect: what can be requested, and how it ends."""
 
 from typing import Any
 

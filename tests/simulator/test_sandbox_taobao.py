@@ -1,4 +1,4 @@
-"""Orders in the Taobao dialect: fen, one order for each reference, outcomes that come later."""
+"""Orders in the Taobao dialect: fen, one order per reference, results that come later."""
 
 from typing import Any
 

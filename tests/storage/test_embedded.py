@@ -1,4 +1,4 @@
-"""The embedded server: starts on any folder it may use, keeps its data, and outlives nobody."""
+"""The embedded server: starts in any usable directory, keeps its data, ends with its parent."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Migrations: each applied once, by whoever comes first, and never one that was changed."""
+"""Migrations: each applied once, by one process, and never a changed one."""
 
 import asyncio
 from collections.abc import AsyncIterator

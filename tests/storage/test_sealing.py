@@ -1,4 +1,4 @@
-"""Sealing: what is sealed opens in its place, with its key, unchanged, and not otherwise."""
+"""Sealing: a sealed secret opens only in its location, with its key, unchanged."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""The transaction: all of it or nothing, and an unreachable server is told from our mistakes."""
+"""Transactions: all or nothing, and an unreachable server differs from our own errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

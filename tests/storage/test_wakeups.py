@@ -1,4 +1,4 @@
-"""Wake-ups: heard by everybody soon after a commit, never after a rollback."""
+"""Wake-ups: every process gets them soon after a commit, and never after a rollback."""
 
 import asyncio
 from collections.abc import AsyncIterator

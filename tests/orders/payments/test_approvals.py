@@ -1,4 +1,4 @@
-"""Payments: asked for by one, decided by another, at the amount that both saw, and made once."""
+"""Payments: requested by one person, approved by another, at the amount both saw, once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,4 +1,4 @@
-"""Four eyes: who makes an approver cannot use it within 24 hours to approve their own requests."""
+"""Four eyes: an operator cannot approve through an account that they gained in 24 hours."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Pay mode `link`: an approval gives out a link, and who pays there pays what was approved."""
+"""Pay mode `link`: an approval returns a link, and paying there pays the approved amount."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""An operator's lock stops the account's money: nothing is approved, and no debit begins."""
+"""A locked account: nothing is approved, and no debit begins."""
 
 import asyncio
 import time

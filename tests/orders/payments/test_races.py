@@ -1,4 +1,4 @@
-"""Money under contention: of commands that exclude each other one wins, and one debit at most."""
+"""Races about money: one of several exclusive commands wins, with one debit at most."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""How much can be asked back, and a refund that is refused after its owner was told of it."""
+"""Limits of refunds, and a refund that the marketplace rejects later."""
 
 import asyncio
 from dataclasses import replace

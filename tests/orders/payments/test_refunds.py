@@ -1,4 +1,4 @@
-"""Money back: all of it or some, goods and freight apart, and never more than was paid."""
+"""Refunds: full and partial, goods and freight, never more than was paid."""
 
 from typing import Any
 

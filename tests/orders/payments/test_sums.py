@@ -1,4 +1,4 @@
-"""What is debited: each part at the sum that was approved for it, or not at all."""
+"""Debits: each part at its approved amount, or not at all."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A scripted marketplace, and the connector that talks to it over real sockets."""
+"""A scripted marketplace, and the connector that calls it over real sockets."""
 
 from collections.abc import AsyncIterator
 

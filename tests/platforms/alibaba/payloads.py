@@ -1,4 +1,4 @@
-"""Answers of 1688 as its documentation shows them, and the names that they use."""
+"""Responses of 1688 as its documentation shows them."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pushes as 1688 would send them, signed with the secret that the tests share."""
+"""Notices as 1688 sends them, signed with the tests' secret."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A small real HTTP server that answers as a test says, well or badly, and remembers its calls."""
+"""A small HTTP server that answers as a test says, and records its calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
