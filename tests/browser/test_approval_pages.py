@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser.conftest import SignIn, Visit
 from kit.pages import Pages
 from kit.store import Store
 from playwright.sync_api import expect
 
+from browser.conftest import SignIn, Visit
 from tradewind import ids
 from tradewind.auth.model import Role
 

@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from browser.conftest import SignIn, Visit
 from kit.store import Store
 from playwright.sync_api import expect
 
+from browser.conftest import SignIn, Visit
 from tradewind import ids
 from tradewind.auth.model import Role
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser.conftest import Visit
 from kit.hooks import receiving
 from kit.pages import Pages
 from kit.store import Store
 from playwright.sync_api import Page, expect
 
+from browser.conftest import Visit
 from tradewind.auth.model import Role
 
 pytestmark = pytest.mark.xdist_group("browser")

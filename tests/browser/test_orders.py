@@ -1,10 +1,10 @@
 """The list of orders in a real browser: filters, search by any id, paging, live updates."""
 
 import pytest
-from browser.conftest import Visit
 from kit.store import Store
 from playwright.sync_api import expect
 
+from browser.conftest import Visit
 from tradewind import ids
 
 pytestmark = pytest.mark.xdist_group("browser")

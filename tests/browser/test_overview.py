@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
-from browser.conftest import SignIn, Visit
 from kit.hooks import Receiver, receiving
 from kit.pages import Pages
 from kit.post import Post
@@ -12,6 +11,7 @@ from kit.server import Server
 from kit.store import Store
 from playwright.sync_api import Locator, expect
 
+from browser.conftest import SignIn, Visit
 from tradewind import ids
 from tradewind.auth.model import Role
 

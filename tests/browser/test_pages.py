@@ -3,9 +3,10 @@
 from urllib.parse import urlsplit
 
 import pytest
-from browser.conftest import Visit
 from kit.server import Server
 from playwright.sync_api import expect
+
+from browser.conftest import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -7,10 +7,11 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from browser.conftest import Visit
 from kit.pages import Pages
 from kit.store import PLAIN, Store
 from playwright.sync_api import expect
+
+from browser.conftest import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 

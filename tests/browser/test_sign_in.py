@@ -5,12 +5,12 @@ from itertools import product
 from uuid import UUID
 
 import pytest
-from browser.conftest import SignIn, Visit
 from kit.pages import COOKIE
 from kit.server import Server
 from kit.store import Store
 from playwright.sync_api import expect
 
+from browser.conftest import SignIn, Visit
 from tradewind.dashboard.shell.session import csrf_token
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -5,11 +5,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from browser.conftest import Visit
 from kit.hooks import Received, Receiver, Reply, assert_genuine, receiving
 from kit.post import Post
 from kit.store import Store
 from playwright.sync_api import Page, expect
+
+from browser.conftest import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from browser.conftest import SignIn
 from kit.server import Person, Server
 
+from browser.conftest import SignIn
 from tradewind import ids
 from tradewind.auth.model import Role
 
