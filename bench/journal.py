@@ -16,7 +16,13 @@ from tradewind.orders.model import Cause, NewOrder, Order
 from tradewind.orders.payments import decide
 from tradewind.orders.payments.model import PaymentStatus, PayMode
 from tradewind.orders.person import Person
-from tradewind.platforms.model import Address, Line, PaymentState, PlatformOrder, Status
+from tradewind.platforms.model import (
+    Address,
+    Line,
+    PaymentState,
+    PlatformOrder,
+    PlatformOrderStatus,
+)
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web.idempotency import StoredResponse
@@ -133,7 +139,7 @@ def _placed(order_id: str) -> PlatformOrder:
     return PlatformOrder(
         id=order_id,
         reference=None,
-        status=Status.PENDING_PAYMENT,
+        status=PlatformOrderStatus.PENDING_PAYMENT,
         raw_status="waitbuyerpay",
         payment=PaymentState.UNPAID,
         total_fen=_TOTAL_FEN,

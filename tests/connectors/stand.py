@@ -22,7 +22,7 @@ from tradewind.platforms.model import (
     PaymentState,
     Placed,
     PlatformOrder,
-    Status,
+    PlatformOrderStatus,
 )
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.registry import MARKETPLACES
@@ -207,7 +207,7 @@ def new_operation() -> str:
 
 
 # How an order may look just after it was placed.
-NOT_SEEN_YET = frozenset({Status.CREATING, Status.PENDING_PAYMENT})
+NOT_SEEN_YET = frozenset({PlatformOrderStatus.CREATING, PlatformOrderStatus.PENDING_PAYMENT})
 
 
 def adds_up(order: PlatformOrder) -> bool:

@@ -28,7 +28,7 @@ from tradewind.platforms.failures import (
     Throttled,
     Unavailable,
 )
-from tradewind.platforms.model import Line, OrderRequest, PaymentState, Query, Status
+from tradewind.platforms.model import Line, OrderRequest, PaymentState, PlatformOrderStatus, Query
 from tradewind.platforms.registry import PlatformEndpoint, Platforms
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -241,7 +241,10 @@ async def test_an_order_through_it(connector: Connector, harbour: Harbour) -> No
     (later,) = await connector.find_by_reference("ORD-1")
 
     assert (list(placed.order_ids), placed.total_fen) == ([str(2**61)], 1_115)
-    assert (order.status, order.payment) == (Status.PENDING_PAYMENT, PaymentState.UNPAID)
+    assert (order.status, order.payment) == (
+        PlatformOrderStatus.PENDING_PAYMENT,
+        PaymentState.UNPAID,
+    )
     assert (order.goods_fen, order.freight_fen, order.total_fen) == (615, 500, 1_115)
     assert (later.status, later.raw_status) == (None, "on_fire")
 

@@ -26,7 +26,14 @@ from tradewind.platforms.failures import (
     Rejected,
     Unavailable,
 )
-from tradewind.platforms.model import CancelState, Payment, PaymentState, Placed, Query, Status
+from tradewind.platforms.model import (
+    CancelState,
+    Payment,
+    PaymentState,
+    Placed,
+    PlatformOrderStatus,
+    Query,
+)
 
 # Longer than a hasty connector waits, and so short that any connector does.
 TOO_LONG, BRIEFLY = 0.9, 0.1
@@ -223,7 +230,7 @@ async def test_cancelling(stand: Stand, case: Case) -> None:
 
     async def has_come() -> bool:
         status = (await stand.later(order.id)).status
-        return (status is Status.CANCELLED) == case.done
+        return (status is PlatformOrderStatus.CANCELLED) == case.done
 
     assert stand.count("cancel.calls") == before + 1
     await until(has_come)

@@ -20,7 +20,13 @@ from simulator.sandbox_kit import Market
 
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.failures import Reason, Rejected, Unavailable
-from tradewind.platforms.model import CancelState, CloseReason, PaymentState, Query, Status
+from tradewind.platforms.model import (
+    CancelState,
+    CloseReason,
+    PaymentState,
+    PlatformOrderStatus,
+    Query,
+)
 from tradewind.platforms.registry import MARKETPLACES
 
 TWO_HOURS = 7_201.0
@@ -33,7 +39,7 @@ async def test_cancelling_an_unpaid_order(stand: Stand) -> None:
     cancelled = await stand.later(order.id)
 
     assert said in (CancelState.DONE, CancelState.REQUESTED)
-    assert cancelled.status is Status.CANCELLED
+    assert cancelled.status is PlatformOrderStatus.CANCELLED
     assert cancelled.payment is PaymentState.CLOSED
     assert cancelled.close_reason is CloseReason.BUYER
 
@@ -50,7 +56,7 @@ async def test_cancelling_at_once_is_done_or_too_fast(stand: Stand) -> None:
         first = await stand.connector.cancel(order_id)
 
     assert isinstance(first, CancelState)
-    assert (await stand.later(order_id)).status is Status.CANCELLED
+    assert (await stand.later(order_id)).status is PlatformOrderStatus.CANCELLED
 
 
 async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
@@ -60,7 +66,7 @@ async def test_cancelling_after_payment_never_works(stand: Stand) -> None:
         await stand.connector.cancel(order.id)
 
     assert refused.value.reason is Reason.WRONG_STATE
-    assert (await stand.later(order.id)).status is Status.PAID
+    assert (await stand.later(order.id)).status is PlatformOrderStatus.PAID
 
 
 async def test_cancelling_what_does_not_exist(stand: Stand) -> None:
@@ -72,7 +78,7 @@ async def test_cancelling_what_does_not_exist(stand: Stand) -> None:
 
 async def test_an_order_goes_its_way(stand: Stand) -> None:
     order = await stand.paid()
-    assert (order.status, order.payment) == (Status.PAID, PaymentState.PAID)
+    assert (order.status, order.payment) == (PlatformOrderStatus.PAID, PaymentState.PAID)
     assert order.paid_at is not None
 
     stand.advance(order.id, "ship")
@@ -83,14 +89,14 @@ async def test_an_order_goes_its_way(stand: Stand) -> None:
     complete = await stand.connector.read_one(order.id)
 
     (parcel,) = shipped.shipments
-    assert shipped.status is Status.SHIPPED
+    assert shipped.status is PlatformOrderStatus.SHIPPED
     assert parcel.carrier
     assert parcel.tracking_number
     assert set(parcel.item_ids) <= {one.id for one in order.items}
     assert all(one.shipped for one in shipped.items)
     # Not every marketplace tells received goods from shipped ones.
-    assert received.status in (Status.RECEIVED, Status.SHIPPED)
-    assert (complete.status, complete.payment) == (Status.COMPLETED, PaymentState.PAID)
+    assert received.status in (PlatformOrderStatus.RECEIVED, PlatformOrderStatus.SHIPPED)
+    assert (complete.status, complete.payment) == (PlatformOrderStatus.COMPLETED, PaymentState.PAID)
     assert list(complete.shipments) == list(shipped.shipments)
     times = [one.modified_at for one in (order, shipped, received, complete)]
     assert times == sorted(time for time in times if time is not None)
@@ -103,10 +109,10 @@ async def test_an_order_ships_in_two_parts(stand: Stand) -> None:
     partly = await stand.later(order.id, SOON_SECONDS)
     wholly = await stand.later(order.id, TWO_HOURS)
 
-    assert partly.status is Status.PARTIALLY_SHIPPED
+    assert partly.status is PlatformOrderStatus.PARTIALLY_SHIPPED
     assert [one.shipped for one in partly.items] == [True, False]
     assert [list(one.item_ids) for one in partly.shipments] == [[partly.items[0].id]]
-    assert wholly.status is Status.SHIPPED
+    assert wholly.status is PlatformOrderStatus.SHIPPED
     assert [one.shipped for one in wholly.items] == [True, True]
     assert len({one.tracking_number for one in wholly.shipments}) == 2
 
@@ -116,7 +122,7 @@ async def test_half_of_a_line_ships(stand: Stand) -> None:
 
     partly = await stand.later(order.id, SOON_SECONDS)
 
-    assert partly.status is Status.PARTIALLY_SHIPPED
+    assert partly.status is PlatformOrderStatus.PARTIALLY_SHIPPED
     assert [one.shipped for one in partly.items] == [False]
     assert len(partly.shipments) == 1
 
@@ -132,7 +138,7 @@ async def test_an_unpaid_order_is_closed_by_others(
 
     closed = await stand.later(order.id, seconds)
 
-    assert (closed.status, closed.close_reason) == (Status.CANCELLED, reason)
+    assert (closed.status, closed.close_reason) == (PlatformOrderStatus.CANCELLED, reason)
     assert (closed.payment, closed.refunded_fen) == (PaymentState.CLOSED, 0)
 
 
@@ -141,7 +147,7 @@ async def test_a_paid_order_is_closed_and_all_money_goes_back(stand: Stand) -> N
 
     closed = await stand.later(order.id, SOON_SECONDS)
 
-    assert closed.status is Status.CLOSED
+    assert closed.status is PlatformOrderStatus.CLOSED
     # Not every marketplace tells who closed an order once its money went back.
     assert closed.close_reason in (CloseReason.SELLER, CloseReason.OTHER)
     assert closed.payment is PaymentState.REFUNDED
@@ -155,7 +161,7 @@ async def test_a_seller_raises_the_price(stand: Stand) -> None:
 
     assert (order.total_fen, raised.total_fen) == (2_500, 2_900)
     assert adds_up(raised)
-    assert raised.status is Status.PENDING_PAYMENT
+    assert raised.status is PlatformOrderStatus.PENDING_PAYMENT
     assert raised.modified_at is not None
     assert order.modified_at is not None
     assert raised.modified_at > order.modified_at
@@ -185,5 +191,5 @@ async def test_the_sandbox_is_the_connector_of_1688(simulator: Market) -> None:
         order = await stand.paid()
         found = await stand.connector.search(Query("backpack"))
 
-    assert (order.status, order.payment) == (Status.PAID, PaymentState.PAID)
+    assert (order.status, order.payment) == (PlatformOrderStatus.PAID, PaymentState.PAID)
     assert found.total > 0

@@ -28,7 +28,7 @@ from tradewind.platforms.model import (
     Line,
     PaymentState,
     Placed,
-    Status,
+    PlatformOrderStatus,
 )
 
 EXACT_IN_JAVASCRIPT = 2**53
@@ -50,7 +50,7 @@ async def test_a_new_order_is_what_was_asked_for(stand: Stand) -> None:
     assert placed.total_fen == expected.total_fen == 3_500
     assert stand.made(draft.reference) == set(placed.order_ids)
     assert at_once.status in NOT_SEEN_YET
-    assert (order.reference, order.status) == (draft.reference, Status.PENDING_PAYMENT)
+    assert (order.reference, order.status) == (draft.reference, PlatformOrderStatus.PENDING_PAYMENT)
     assert order.payment is PaymentState.UNPAID
     assert (order.goods_fen, order.freight_fen, order.discount_fen) == (3_000, 500, 0)
     assert (order.total_fen, order.refunded_fen) == (3_500, 0)

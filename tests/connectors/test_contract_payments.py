@@ -17,7 +17,7 @@ from connectors.stand import (
 
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
-from tradewind.platforms.model import Payment, PaymentState, Status
+from tradewind.platforms.model import Payment, PaymentState, PlatformOrderStatus
 
 UNDER_WAY = frozenset({PaymentState.PAID, PaymentState.PROCESSING})
 
@@ -29,7 +29,7 @@ async def test_an_order_is_paid(stand: Stand) -> None:
     paid = await stand.later(order.id)
 
     assert payment.state in UNDER_WAY
-    assert (paid.status, paid.payment) == (Status.PAID, PaymentState.PAID)
+    assert (paid.status, paid.payment) == (PlatformOrderStatus.PAID, PaymentState.PAID)
     assert paid.paid_at is not None
     assert stand.debits(order.id) == [order.total_fen]
 
@@ -115,7 +115,7 @@ async def test_a_payment_that_fails(stand: Stand) -> None:
     assert isinstance(result, Rejected)
     assert (result.code, result.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
     assert found.state is not PaymentState.PAID
-    assert (await stand.connector.read_one(order.id)).status is Status.PENDING_PAYMENT
+    assert (await stand.connector.read_one(order.id)).status is PlatformOrderStatus.PENDING_PAYMENT
     assert stand.debits(order.id) == []
 
 

@@ -8,11 +8,11 @@ from tradewind.platforms.failures import OutcomeUnknown, PlatformFailure, Reason
 from tradewind.platforms.model import (
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Refund,
     RefundKind,
     RefundRequest,
     RefundState,
-    Status,
 )
 
 DAY = 86_401.0
@@ -64,11 +64,11 @@ async def test_everything_goes_back(stand: Stand) -> None:
     done = await only_refund(stand, order)
 
     assert under_way.dispute
-    assert (under_way.status, under_way.payment) == (Status.PAID, PaymentState.PAID)
+    assert (under_way.status, under_way.payment) == (PlatformOrderStatus.PAID, PaymentState.PAID)
     assert (requested.id, requested.order_id) == (refund_id, order.id)
     assert (requested.state, requested.amount_fen) == (RefundState.REQUESTED, 1_500)
     assert (done.id, done.state, done.amount_fen) == (refund_id, RefundState.SUCCEEDED, 1_500)
-    assert (closed.status, closed.payment) == (Status.CLOSED, PaymentState.REFUNDED)
+    assert (closed.status, closed.payment) == (PlatformOrderStatus.CLOSED, PaymentState.REFUNDED)
     assert closed.refunded_fen == closed.total_fen == 1_500
     assert not closed.dispute
 
@@ -84,7 +84,7 @@ async def test_a_part_goes_back(stand: Stand) -> None:
     assert (refund.state, refund.amount_fen) == (RefundState.SUCCEEDED, 1_234)
     assert after.payment is PaymentState.PARTIALLY_REFUNDED
     assert (after.refunded_fen, after.total_fen) == (1_234, 3_500)
-    assert after.status is Status.SHIPPED
+    assert after.status is PlatformOrderStatus.SHIPPED
 
 
 async def test_a_refund_is_seen_wherever_the_order_is_read(stand: Stand) -> None:
@@ -118,7 +118,7 @@ async def test_a_refund_after_the_sale(stand: Stand) -> None:
     stand.advance(order.id, "refund_agree")
 
     after = await stand.connector.read_one(order.id)
-    assert (after.status, after.refunded_fen) == (Status.COMPLETED, 500)
+    assert (after.status, after.refunded_fen) == (PlatformOrderStatus.COMPLETED, 500)
     assert after.payment is PaymentState.PARTIALLY_REFUNDED
 
 
@@ -137,7 +137,7 @@ async def test_a_refund_is_refused(stand: Stand) -> None:
 
     assert (refused.state, refused.amount_fen) == (RefundState.REFUSED, 300)
     assert (after.payment, after.refunded_fen) == (PaymentState.PAID, 0)
-    assert after.status is Status.SHIPPED
+    assert after.status is PlatformOrderStatus.SHIPPED
 
 
 async def test_goods_go_back_before_the_money(stand: Stand) -> None:

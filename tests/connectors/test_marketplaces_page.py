@@ -7,7 +7,7 @@ import pytest
 
 from tradewind.platforms.alibaba import orders, payments
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.model import PaymentState, RefundState, Status
+from tradewind.platforms.model import PaymentState, PlatformOrderStatus, RefundState
 from tradewind.platforms.registry import MARKETPLACES
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/marketplaces.md").read_text()
@@ -25,7 +25,7 @@ def row(first: str, heading: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("raw", "status"), orders.STATUSES.items())
-def test_a_status_of_1688(raw: str, status: Status) -> None:
+def test_a_status_of_1688(raw: str, status: PlatformOrderStatus) -> None:
     assert f"`{raw}`" in row(status, "ours")[1]
 
 
@@ -41,7 +41,7 @@ def test_a_refund_status_of_1688(raw: str, state: RefundState) -> None:
 
 def test_every_status_is_there() -> None:
     """But for `unknown`: no marketplace of these says so of an order."""
-    for status in set(Status) - {Status.UNKNOWN}:
+    for status in set(PlatformOrderStatus) - {PlatformOrderStatus.UNKNOWN}:
         assert len(row(status, "ours")) == 3
     for state in set(PaymentState) - {PaymentState.FAILED}:
         assert len(row(state, "payment, ours")) == 3

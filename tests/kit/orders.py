@@ -16,7 +16,7 @@ from tradewind.platforms.model import (
     PaymentState,
     PlatformOrder,
 )
-from tradewind.platforms.model import Status as PlatformStatus
+from tradewind.platforms.model import PlatformOrderStatus as PlatformStatus
 
 NOW = datetime(2026, 11, 15, 1, 2, 3, 4000, tzinfo=UTC)
 BUYER = Person(UUID(int=1), "buyer@test.example", frozenset({Role.BUYER}))

@@ -12,7 +12,7 @@ from tradewind.orders.apply_platform_state import apply_state, merged
 from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.payments.model import PaymentStatus, PayMode, RequestStatus
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 
 P, S = PaymentStatus, OrderStatus
 PAID = a_part(status=There.PAID, payment=PaymentState.PAID)

@@ -16,7 +16,7 @@ from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.refresh import Refreshes
 from tradewind.orders.scheduled_sync import sync_modified
 from tradewind.platforms.model import PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 

@@ -39,7 +39,7 @@ from tradewind.platforms.model import (
     RefundKind,
     RefundState,
 )
-from tradewind.platforms.model import Status as PlatformStatus
+from tradewind.platforms.model import PlatformOrderStatus as PlatformStatus
 
 P, S = PaymentStatus, OrderStatus
 BROKE = Failure("insufficient_balance", "There is not enough money.")

@@ -14,7 +14,7 @@ from tradewind.orders.model import Cause, Order
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.refresh import Refreshes
 from tradewind.platforms.failures import BudgetUsedUp, Unavailable
-from tradewind.platforms.model import PaymentState, Status
+from tradewind.platforms.model import PaymentState, PlatformOrderStatus
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -100,7 +100,7 @@ async def test_a_refresh_without_budget_shows_what_is_stored_and_delays_no_sync(
     db: Database, *, has_budget: bool
 ) -> None:
     order = await placed(db, a_part("P1"))
-    fake = Fake([a_part("P1", Status.PAID, PaymentState.PAID)], has_budget=has_budget)
+    fake = Fake([a_part("P1", PlatformOrderStatus.PAID, PaymentState.PAID)], has_budget=has_budget)
 
     async def used_up() -> None:
         raise BudgetUsedUp("sandbox", retry_after=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit.orders import NOW, TOTAL, a_part
 
 from tradewind.orders.rollup import roll_up
-from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder, Status
+from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder, PlatformOrderStatus
 
 # The standing of two parts that have these statuses. Below the diagonal it is the same.
 PROGRESS = """
@@ -51,17 +51,21 @@ def table(text: str) -> dict[tuple[str, str], str]:
     return found
 
 
-@pytest.mark.parametrize(("first", "second"), [*itertools.product(Status, Status)])
+@pytest.mark.parametrize(
+    ("first", "second"), [*itertools.product(PlatformOrderStatus, PlatformOrderStatus)]
+)
 def test_the_least_progress_of_two_parts_is_that_of_the_order(
-    first: Status, second: Status
+    first: PlatformOrderStatus, second: PlatformOrderStatus
 ) -> None:
     found = roll_up([a_part("1", first), a_part("2", second)])
 
     assert found.status == table(PROGRESS)[first, second]
 
 
-@pytest.mark.parametrize("other", Status)
-def test_a_part_with_a_word_that_nobody_knows_leaves_the_order_where_it_was(other: Status) -> None:
+@pytest.mark.parametrize("other", PlatformOrderStatus)
+def test_a_part_with_a_word_that_nobody_knows_leaves_the_order_where_it_was(
+    other: PlatformOrderStatus,
+) -> None:
     found = roll_up([a_part("1", None), a_part("2", other)])
 
     assert found.status is None
@@ -83,15 +87,15 @@ def test_two_payments_are_one(first: PaymentState, second: PaymentState) -> None
 
 
 def test_two_parts_that_ended_unpaid_are_closed_if_one_of_them_got_money() -> None:
-    paid = a_part("1", Status.CANCELLED, PaymentState.REFUNDED, refunded_fen=TOTAL)
-    unpaid = a_part("2", Status.CANCELLED, PaymentState.CLOSED)
+    paid = a_part("1", PlatformOrderStatus.CANCELLED, PaymentState.REFUNDED, refunded_fen=TOTAL)
+    unpaid = a_part("2", PlatformOrderStatus.CANCELLED, PaymentState.CLOSED)
 
     assert roll_up([paid, unpaid]).status == "closed"
     assert roll_up([unpaid, unpaid]).status == "cancelled"
 
 
 def test_what_was_cancelled_unpaid_costs_nothing_unless_it_is_all_there_is() -> None:
-    going, gone = a_part("1"), a_part("2", Status.CANCELLED, PaymentState.CLOSED)
+    going, gone = a_part("1"), a_part("2", PlatformOrderStatus.CANCELLED, PaymentState.CLOSED)
 
     assert roll_up([going, gone]).total_fen == TOTAL
     assert roll_up([gone, gone]).total_fen == 2 * TOTAL
@@ -107,7 +111,9 @@ def test_the_earliest_time_to_pay_and_every_word_of_the_platform_are_told() -> N
 
 
 def test_why_it_closed_is_told_once_it_is_over() -> None:
-    gone = a_part("1", Status.CANCELLED, PaymentState.CLOSED, close_reason=CloseReason.SELLER)
+    gone = a_part(
+        "1", PlatformOrderStatus.CANCELLED, PaymentState.CLOSED, close_reason=CloseReason.SELLER
+    )
 
     assert roll_up([gone, a_part("2")]).close_reason is None
     assert roll_up([gone]).close_reason is CloseReason.SELLER
@@ -116,7 +122,7 @@ def test_why_it_closed_is_told_once_it_is_over() -> None:
 parts = st.builds(
     a_part,
     name=st.uuids().map(str),
-    status=st.sampled_from([*Status, None]),
+    status=st.sampled_from([*PlatformOrderStatus, None]),
     payment=st.sampled_from(PaymentState),
     total=st.integers(500, 100_000),
     refunded_fen=st.integers(0, 200_000),

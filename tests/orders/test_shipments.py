@@ -6,11 +6,15 @@ from hypothesis import strategies as st
 from kit.orders import NOW, a_part, an_order
 
 from tradewind.orders.wire import OrderOut
-from tradewind.platforms.model import Item, PlatformOrder, Shipment, Status
+from tradewind.platforms.model import Item, PlatformOrder, PlatformOrderStatus, Shipment
 
 
 def part_with(
-    quantity: int, parcels: list[list[str]], *, shipped: bool, status: Status = Status.PAID
+    quantity: int,
+    parcels: list[list[str]],
+    *,
+    shipped: bool,
+    status: PlatformOrderStatus = PlatformOrderStatus.PAID,
 ) -> PlatformOrder:
     """An order of one line of so many pieces, and parcels that name the lines they hold."""
     line = Item("line", "7", "red", quantity, 1000, shipped=shipped)
@@ -44,8 +48,13 @@ def test_a_parcel_holds_as_many_pieces_as_are_certain(
     assert quantities(part_with(quantity, parcels, shipped=shipped)) == expected
 
 
-@pytest.mark.parametrize("status", [Status.SHIPPED, Status.RECEIVED, Status.COMPLETED])
-def test_the_only_parcel_of_a_shipped_order_holds_the_whole_line(status: Status) -> None:
+@pytest.mark.parametrize(
+    "status",
+    [PlatformOrderStatus.SHIPPED, PlatformOrderStatus.RECEIVED, PlatformOrderStatus.COMPLETED],
+)
+def test_the_only_parcel_of_a_shipped_order_holds_the_whole_line(
+    status: PlatformOrderStatus,
+) -> None:
     assert quantities(part_with(4, [["line"]], shipped=False, status=status)) == [[4]]
 
 
@@ -53,10 +62,10 @@ def test_the_only_parcel_of_a_shipped_order_holds_the_whole_line(status: Status)
     quantity=st.integers(1, 6),
     parcels=st.lists(st.sampled_from([["line"], [], ["line", "line"]]), max_size=6),
     shipped=st.booleans(),
-    status=st.sampled_from(Status),
+    status=st.sampled_from(PlatformOrderStatus),
 )
 def test_parcels_never_add_up_to_more_than_was_ordered(
-    quantity: int, parcels: list[list[str]], shipped: bool, status: Status
+    quantity: int, parcels: list[list[str]], shipped: bool, status: PlatformOrderStatus
 ) -> None:
     shown = quantities(part_with(quantity, parcels, shipped=shipped, status=status))
 

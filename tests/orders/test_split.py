@@ -11,7 +11,7 @@ from tradewind.orders.apply_platform_state import apply_state
 from tradewind.orders.model import Cause, Order, OrderStatus
 from tradewind.orders.payments.model import PaymentStatus, PayMode, RequestStatus
 from tradewind.platforms.model import CloseReason, PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 

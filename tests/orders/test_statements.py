@@ -16,7 +16,7 @@ from tradewind.orders import sync
 from tradewind.orders.payments import pay
 from tradewind.orders.payments.model import PaymentStatus
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 
 _STATEMENT = re.compile(rb"LOG:  (?:statement|execute [^:]*): *([^\n]*)")

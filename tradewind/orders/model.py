@@ -40,7 +40,7 @@ class PlatformJob(StrEnum):
     CREATE = "create"
     CANCEL = "cancel"
     PAY = "pay"
-    SYNC = "follow"
+    SYNC = "sync"
     NONE = "none"
 
 

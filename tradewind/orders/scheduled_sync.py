@@ -32,7 +32,7 @@ async def sync_modified(db: Database, connector: Connector) -> None:
         # The rest of a window that is too full is in the next window.
         log.warning("scheduled_sync.window_too_full", platform=platform, pages=_MOST_PAGES)
         until = max((part.modified_at for part in parts if part.modified_at), default=until)
-    await sql_leases.save_sweep(db, platform, until)
+    await sql_leases.save_synced_until(db, platform, until)
     if due:
         log.info("scheduled_sync.done", platform=platform, orders=due)
         db.wakeups.announce(SYNC)

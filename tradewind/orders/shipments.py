@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from tradewind.platforms.model import Item, PlatformOrder, Status
+from tradewind.platforms.model import Item, PlatformOrder, PlatformOrderStatus
 
-_ALL_SHIPPED = frozenset({Status.SHIPPED, Status.RECEIVED, Status.COMPLETED})
+_ALL_SHIPPED = frozenset(
+    {PlatformOrderStatus.SHIPPED, PlatformOrderStatus.RECEIVED, PlatformOrderStatus.COMPLETED}
+)
 
 
 def pieces_per_parcel(part: PlatformOrder) -> Mapping[str, int | None]:

@@ -223,7 +223,7 @@ async def save_orders(
                    synced_at = CASE WHEN $29 IS NULL THEN o.synced_at ELSE tradewind_now() END,
                    sync_failures = CASE WHEN $29 IS NULL THEN o.sync_failures ELSE 0 END,
                    work = CASE WHEN $29 IS NOT NULL AND new.work = 'none'
-                                    AND o.hints <> new.known_hints THEN 'follow'
+                                    AND o.hints <> new.known_hints THEN 'sync'
                                ELSE new.work END,
                    next_sync_at = CASE
                        WHEN $29 IS NULL AND new.work = 'none' THEN NULL

@@ -135,9 +135,9 @@ async def give_back(
                work = CASE WHEN $7 AND o.work IN ('create', 'cancel', 'pay') THEN o.work
                            WHEN o.hints = new.hints AND o.version = new.version
                            THEN CASE WHEN new.at IS NULL THEN 'none'
-                                     WHEN o.work = 'none' THEN 'follow'
+                                     WHEN o.work = 'none' THEN 'sync'
                                      ELSE o.work END
-                           WHEN o.work = 'none' AND o.hints <> new.hints THEN 'follow'
+                           WHEN o.work = 'none' AND o.hints <> new.hints THEN 'sync'
                            ELSE o.work END,
                next_sync_at = CASE WHEN $7 AND o.work IN ('create', 'cancel', 'pay')
                                    THEN greatest(o.next_sync_at, tradewind_now())
@@ -208,7 +208,7 @@ async def hint(db: Database, platform: str, order_ids: Sequence[str]) -> int:
         UPDATE purchase_order AS o
            SET hints = o.hints + 1,
                next_sync_at = tradewind_now(),
-               work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
+               work = CASE WHEN o.work = 'none' THEN 'sync' ELSE o.work END
          WHERE o.id = ANY (ARRAY(
                    SELECT ours.id
                      FROM platform_order AS placed
@@ -236,7 +236,7 @@ async def swept_until(db: Database, platform: str) -> datetime:
     return until
 
 
-async def save_sweep(db: Database, platform: str, until: datetime) -> None:
+async def save_synced_until(db: Database, platform: str, until: datetime) -> None:
     await db.execute(
         """
         INSERT INTO platform_sync AS s (platform, synced_until)
@@ -261,7 +261,7 @@ async def hint_later_than(
         UPDATE purchase_order AS o
            SET hints = o.hints + 1,
                next_sync_at = tradewind_now(),
-               work = CASE WHEN o.work = 'none' THEN 'follow' ELSE o.work END
+               work = CASE WHEN o.work = 'none' THEN 'sync' ELSE o.work END
          WHERE o.id = ANY (ARRAY(
                    SELECT ours.id
                      FROM unnest($2::text[], $3::timestamptz[]) AS new (order_id, at)

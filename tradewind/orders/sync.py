@@ -24,7 +24,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
 # Announced when an order should be synced now.
-SYNC = "follow"
+SYNC = "sync"
 _SYNC = Cause("sync")
 # How many reads of a marketplace one batch makes.
 _READS = 4

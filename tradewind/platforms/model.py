@@ -32,9 +32,6 @@ class PlatformOrderStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
-Status = PlatformOrderStatus
-
-
 class PaymentState(StrEnum):
     """The payment status of an order on its marketplace."""
 
@@ -236,7 +233,7 @@ class PlatformOrder:
 
     id: str
     reference: str | None
-    status: Status | None
+    status: PlatformOrderStatus | None
     raw_status: str
     payment: PaymentState
     total_fen: int

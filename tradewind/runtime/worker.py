@@ -66,7 +66,7 @@ def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[Sc
     credentials = configured_credentials(chosen)
     return [
         ScheduledTask("failing_webhooks", minute, lambda: switch_off_failing(db)),
-        ScheduledTask("sweep", minute, lambda: _sweep(db, platforms)),
+        ScheduledTask("sync", minute, lambda: _sync_changed(db, platforms)),
         ScheduledTask("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
         ScheduledTask(
             "credentials", minute, lambda: store_configured_credentials(db, platforms, credentials)
@@ -162,7 +162,7 @@ async def _at(
     return await step(connector)
 
 
-async def _sweep(db: Database, platforms: Platforms) -> None:
+async def _sync_changed(db: Database, platforms: Platforms) -> None:
     """Look at every marketplace for what changed; one that is away is looked at next time."""
     for platform in platforms.clients:
         try:
@@ -170,7 +170,7 @@ async def _sweep(db: Database, platforms: Platforms) -> None:
         except PlatformNotConfigured:
             continue
         except PlatformFailure as failure:
-            log.warning("sweep.failed", platform=platform, error=str(failure))
+            log.warning("scheduled_sync.failed", platform=platform, error=str(failure))
 
 
 def tune_garbage_collection() -> None:

@@ -22,7 +22,7 @@ from tradewind.orders.payments.wire import RefundIn, RefundOut
 from tradewind.orders.person import Person
 from tradewind.platforms.failures import Rejected
 from tradewind.platforms.model import PaymentState, RefundKind, RefundState
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web.idempotency import IdempotencyKey, RepeatedRequest, StoredResponse

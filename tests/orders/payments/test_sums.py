@@ -12,7 +12,7 @@ from tradewind.orders.payments import pay
 from tradewind.orders.payments.model import PaymentStatus
 from tradewind.platforms.failures import OutcomeUnknown, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Payment, PaymentState, PlatformOrder
-from tradewind.platforms.model import Status as There
+from tradewind.platforms.model import PlatformOrderStatus as There
 from tradewind.storage.pool import Database
 
 BUSY = Unavailable("sandbox", "busy", "Come back later.")

@@ -24,8 +24,8 @@ from tradewind.platforms.model import (
     Line,
     OrderRequest,
     Placed,
+    PlatformOrderStatus,
     Query,
-    Status,
 )
 
 DRAFT = OrderRequest("ORD0001", [SHIRT, SOCKS], ADDRESS)
@@ -160,8 +160,8 @@ async def test_many_orders_in_one_call(market: Market, connector: Connector) -> 
     orders = await connector.read_many([ORDER, SECOND_ORDER, "5"])
 
     assert {order.id: order.status for order in orders} == {
-        ORDER: Status.PENDING_PAYMENT,
-        SECOND_ORDER: Status.CANCELLED,
+        ORDER: PlatformOrderStatus.PENDING_PAYMENT,
+        SECOND_ORDER: PlatformOrderStatus.CANCELLED,
     }
     assert market.calls[0].form["orderIds"] == f"[{ORDER},{SECOND_ORDER},5]"
     assert len(market.calls) == 1

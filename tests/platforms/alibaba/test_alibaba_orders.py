@@ -16,8 +16,8 @@ from tradewind.platforms.model import (
     Item,
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Shipment,
-    Status,
 )
 
 CREATED = datetime(2018, 6, 14, 2, 19, 42, tzinfo=UTC)
@@ -31,7 +31,7 @@ PARCEL_B = Shipment("顺丰速运", "SF100200300", datetime(2018, 6, 16, 1, tzin
 UNPAID = PlatformOrder(
     id=ORDER,
     reference="ORD0001",
-    status=Status.PENDING_PAYMENT,
+    status=PlatformOrderStatus.PENDING_PAYMENT,
     raw_status="waitbuyerpay",
     payment=PaymentState.UNPAID,
     total_fen=4550,
@@ -49,7 +49,7 @@ UNPAID = PlatformOrder(
 )
 PAID = replace(
     UNPAID,
-    status=Status.PAID,
+    status=PlatformOrderStatus.PAID,
     raw_status="waitsellersend",
     payment=PaymentState.PAID,
     pay_before=None,
@@ -57,15 +57,15 @@ PAID = replace(
 )
 SHIPPED = replace(
     PAID,
-    status=Status.SHIPPED,
+    status=PlatformOrderStatus.SHIPPED,
     raw_status="waitbuyerreceive",
     items=SENT,
     shipments=[PARCEL_A, PARCEL_B],
 )
-COMPLETED = replace(SHIPPED, status=Status.COMPLETED, raw_status="success")
+COMPLETED = replace(SHIPPED, status=PlatformOrderStatus.COMPLETED, raw_status="success")
 CANCELLED = replace(
     UNPAID,
-    status=Status.CANCELLED,
+    status=PlatformOrderStatus.CANCELLED,
     raw_status="cancel",
     payment=PaymentState.CLOSED,
     pay_before=None,
@@ -79,23 +79,28 @@ SITUATIONS = {
     "order_paying": replace(UNPAID, payment=PaymentState.PROCESSING),
     "order_paid": PAID,
     "order_partly_shipped": replace(
-        PAID, status=Status.PARTIALLY_SHIPPED, items=[SENT[0], SOCKS], shipments=[PARCEL_A]
+        PAID,
+        status=PlatformOrderStatus.PARTIALLY_SHIPPED,
+        items=[SENT[0], SOCKS],
+        shipments=[PARCEL_A],
     ),
     "order_shipped": SHIPPED,
-    "order_received": replace(SHIPPED, status=Status.RECEIVED, raw_status="confirm_goods"),
+    "order_received": replace(
+        SHIPPED, status=PlatformOrderStatus.RECEIVED, raw_status="confirm_goods"
+    ),
     "order_success": COMPLETED,
     "order_cancelled_by_timeout": CANCELLED,
     "order_cancelled_by_seller": replace(CANCELLED, close_reason=CloseReason.SELLER),
     "order_cancelled_but_paid": replace(
         CANCELLED,
-        status=Status.CLOSED,
+        status=PlatformOrderStatus.CLOSED,
         payment=PaymentState.PAID,
         paid_at=PAID_AT,
         close_reason=CloseReason.PLATFORM,
     ),
     "order_terminated": replace(
         PAID,
-        status=Status.CLOSED,
+        status=PlatformOrderStatus.CLOSED,
         raw_status="terminated",
         payment=PaymentState.REFUNDED,
         refunded_fen=4550,
@@ -110,7 +115,7 @@ SITUATIONS = {
     "order_drifted": replace(
         PAID,
         reference=None,
-        status=Status.PARTIALLY_SHIPPED,
+        status=PlatformOrderStatus.PARTIALLY_SHIPPED,
         items=[SHIRTS, replace(SOCKS, sku_id=None)],
         shipments=[Shipment(None, "78123456789", None, [ITEM_A])],
         modified_at=None,
@@ -203,28 +208,35 @@ def test_fully_refunded_means_the_whole_total_even_if_no_amount_is_told() -> Non
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("2", Status.CLOSED), ("4", Status.CLOSED), ("6", Status.CLOSED), ("8", Status.CANCELLED),
-     ("1", Status.CANCELLED)],
-)  # fmt: skip
-def test_a_cancelled_order_that_was_paid_is_closed(word: str, expected: Status) -> None:
+    [
+        ("2", PlatformOrderStatus.CLOSED),
+        ("4", PlatformOrderStatus.CLOSED),
+        ("6", PlatformOrderStatus.CLOSED),
+        ("8", PlatformOrderStatus.CANCELLED),
+        ("1", PlatformOrderStatus.CANCELLED),
+    ],
+)
+def test_a_cancelled_order_that_was_paid_is_closed(
+    word: str, expected: PlatformOrderStatus
+) -> None:
     assert paying(word, status="cancel").status is expected
 
 
 @pytest.mark.parametrize(
     ("status", "logistics", "expected"),
     [
-        ("waitsellersend", "1", Status.PAID),
-        ("waitsellersend", "8", Status.PAID),
-        ("waitsellersend", "4", Status.PAID),
-        ("waitsellersend", "2", Status.PARTIALLY_SHIPPED),
-        ("waitsellersend", "3", Status.PARTIALLY_SHIPPED),
-        ("waitsellersend", "5", Status.PARTIALLY_SHIPPED),
-        ("waitbuyerreceive", "1", Status.SHIPPED),
-        ("waitbuyerpay", "2", Status.PENDING_PAYMENT),
+        ("waitsellersend", "1", PlatformOrderStatus.PAID),
+        ("waitsellersend", "8", PlatformOrderStatus.PAID),
+        ("waitsellersend", "4", PlatformOrderStatus.PAID),
+        ("waitsellersend", "2", PlatformOrderStatus.PARTIALLY_SHIPPED),
+        ("waitsellersend", "3", PlatformOrderStatus.PARTIALLY_SHIPPED),
+        ("waitsellersend", "5", PlatformOrderStatus.PARTIALLY_SHIPPED),
+        ("waitbuyerreceive", "1", PlatformOrderStatus.SHIPPED),
+        ("waitbuyerpay", "2", PlatformOrderStatus.PENDING_PAYMENT),
     ],
 )
 def test_some_lines_on_their_way_make_it_partially_shipped(
-    status: str, logistics: str, expected: Status
+    status: str, logistics: str, expected: PlatformOrderStatus
 ) -> None:
     shown = shown_order("order_paid")
     shown["baseInfo"]["status"] = status

@@ -12,11 +12,11 @@ from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     Payment,
     PaymentState,
+    PlatformOrderStatus,
     Refund,
     RefundKind,
     RefundRequest,
     RefundState,
-    Status,
 )
 
 REQUEST = RefundRequest(ORDER, RefundKind.REFUND_ONLY, 2000, 800, "changed my mind", None)
@@ -85,21 +85,36 @@ def test_a_payment_link_must_be_an_address() -> None:
 @pytest.mark.parametrize(
     ("status", "shipped", "kind", "expected"),
     [
-        (Status.PENDING_PAYMENT, False, RefundKind.REFUND_ONLY, None),
-        (Status.PAID, False, RefundKind.REFUND_ONLY, "refundWaitSellerSend"),
-        (Status.PARTIALLY_SHIPPED, False, RefundKind.REFUND_ONLY, "refundWaitSellerSend"),
-        (Status.PARTIALLY_SHIPPED, True, RefundKind.REFUND_ONLY, "refundWaitBuyerReceive"),
-        (Status.SHIPPED, True, RefundKind.REFUND_ONLY, "refundWaitBuyerReceive"),
-        (Status.SHIPPED, True, RefundKind.RETURN_AND_REFUND, "refundBuyerReceived"),
-        (Status.RECEIVED, True, RefundKind.REFUND_ONLY, "refundBuyerReceived"),
-        (Status.COMPLETED, True, RefundKind.RETURN_AND_REFUND, "aftersaleBuyerReceived"),
-        (Status.CANCELLED, False, RefundKind.REFUND_ONLY, None),
-        (Status.CLOSED, False, RefundKind.REFUND_ONLY, None),
+        (PlatformOrderStatus.PENDING_PAYMENT, False, RefundKind.REFUND_ONLY, None),
+        (PlatformOrderStatus.PAID, False, RefundKind.REFUND_ONLY, "refundWaitSellerSend"),
+        (
+            PlatformOrderStatus.PARTIALLY_SHIPPED,
+            False,
+            RefundKind.REFUND_ONLY,
+            "refundWaitSellerSend",
+        ),
+        (
+            PlatformOrderStatus.PARTIALLY_SHIPPED,
+            True,
+            RefundKind.REFUND_ONLY,
+            "refundWaitBuyerReceive",
+        ),
+        (PlatformOrderStatus.SHIPPED, True, RefundKind.REFUND_ONLY, "refundWaitBuyerReceive"),
+        (PlatformOrderStatus.SHIPPED, True, RefundKind.RETURN_AND_REFUND, "refundBuyerReceived"),
+        (PlatformOrderStatus.RECEIVED, True, RefundKind.REFUND_ONLY, "refundBuyerReceived"),
+        (
+            PlatformOrderStatus.COMPLETED,
+            True,
+            RefundKind.RETURN_AND_REFUND,
+            "aftersaleBuyerReceived",
+        ),
+        (PlatformOrderStatus.CANCELLED, False, RefundKind.REFUND_ONLY, None),
+        (PlatformOrderStatus.CLOSED, False, RefundKind.REFUND_ONLY, None),
         (None, False, RefundKind.REFUND_ONLY, None),
     ],
 )
 def test_where_the_goods_are(
-    status: Status | None, shipped: bool, kind: RefundKind, expected: str | None
+    status: PlatformOrderStatus | None, shipped: bool, kind: RefundKind, expected: str | None
 ) -> None:
     order = replace(orders.order(shown_order("order_paid")), status=status)
     items = [replace(item, shipped=shipped) for item in order.items]

@@ -14,10 +14,10 @@ from tradewind.platforms.model import (
     Payment,
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Refund,
     RefundState,
     Shipment,
-    Status,
 )
 from tradewind.platforms.taobao import orders, payments
 
@@ -38,7 +38,7 @@ def parcel(*lines: str) -> Shipment:
 UNPAID = PlatformOrder(
     id=ID,
     reference="ORD01J9Z3W8Q2",
-    status=Status.PENDING_PAYMENT,
+    status=PlatformOrderStatus.PENDING_PAYMENT,
     raw_status="WAIT_BUYER_P",
     payment=PaymentState.UNPAID,
     total_fen=10500,
@@ -56,7 +56,7 @@ UNPAID = PlatformOrder(
 )
 PAID = replace(
     UNPAID,
-    status=Status.PAID,
+    status=PlatformOrderStatus.PAID,
     raw_status="WAIT_SELLER_SEND_GOODS",
     payment=PaymentState.PAID,
     pay_before=None,
@@ -65,7 +65,7 @@ PAID = replace(
 BOTH_SHIPPED = (item(shipped=True), item(SECOND, shipped=True))
 SHIPPED = replace(
     PAID,
-    status=Status.SHIPPED,
+    status=PlatformOrderStatus.SHIPPED,
     raw_status="WAIT_BUYER_CONFIRM_GOODS",
     items=BOTH_SHIPPED,
     shipments=(
@@ -73,18 +73,20 @@ SHIPPED = replace(
         Shipment("圆通速递", "7002", datetime(2025, 11, 15, 12, 33, 20, tzinfo=UTC), (FIRST,)),
     ),
 )
-CLOSED = replace(UNPAID, status=Status.CANCELLED, raw_status="TRADE_CLOSED", pay_before=None)
+CLOSED = replace(
+    UNPAID, status=PlatformOrderStatus.CANCELLED, raw_status="TRADE_CLOSED", pay_before=None
+)
 
 EXPECTED = {
     "order_building": replace(
-        UNPAID, status=Status.CREATING, raw_status="BULIDING", pay_before=None
+        UNPAID, status=PlatformOrderStatus.CREATING, raw_status="BULIDING", pay_before=None
     ),
     "order_unpaid": UNPAID,
     "order_unpaid_drifted": replace(UNPAID, reference="20250902", items=(item(),)),
     "order_unpaid_bare": PlatformOrder(
         id="7",
         reference=None,
-        status=Status.PENDING_PAYMENT,
+        status=PlatformOrderStatus.PENDING_PAYMENT,
         raw_status="WAIT_BUYER_P",
         payment=PaymentState.UNPAID,
         total_fen=1,
@@ -105,17 +107,20 @@ EXPECTED = {
     "order_paid": PAID,
     "order_partially_shipped": replace(
         PAID,
-        status=Status.PARTIALLY_SHIPPED,
+        status=PlatformOrderStatus.PARTIALLY_SHIPPED,
         items=(item(shipped=True), item(SECOND)),
         shipments=(parcel(FIRST),),
     ),
     "order_half_a_line_shipped": replace(
-        PAID, status=Status.PARTIALLY_SHIPPED, items=(item(),), shipments=(parcel(FIRST),)
+        PAID,
+        status=PlatformOrderStatus.PARTIALLY_SHIPPED,
+        items=(item(),),
+        shipments=(parcel(FIRST),),
     ),
     "order_shipped": SHIPPED,
     "order_finished": replace(
         PAID,
-        status=Status.COMPLETED,
+        status=PlatformOrderStatus.COMPLETED,
         raw_status="TRADE_FINISHED",
         items=BOTH_SHIPPED,
         shipments=(parcel(FIRST),),
@@ -125,7 +130,7 @@ EXPECTED = {
     ),
     "order_refunded": replace(
         CLOSED,
-        status=Status.CLOSED,
+        status=PlatformOrderStatus.CLOSED,
         payment=PaymentState.PAID,
         paid_at=PAID_AT,
         close_reason=CloseReason.OTHER,
@@ -202,13 +207,16 @@ def test_how_much_went_back(amounts: dict[str, int], back: int, payment: Payment
 @pytest.mark.parametrize(
     ("order_pay_time", "line_pay_times", "status", "payment"),
     [
-        ("soon", (None, None), Status.CLOSED, PaymentState.PAID),
-        (None, (1763165000000, None), Status.CLOSED, PaymentState.PAID),
-        (0, ("0", ""), Status.CANCELLED, PaymentState.CLOSED),
+        ("soon", (None, None), PlatformOrderStatus.CLOSED, PaymentState.PAID),
+        (None, (1763165000000, None), PlatformOrderStatus.CLOSED, PaymentState.PAID),
+        (0, ("0", ""), PlatformOrderStatus.CANCELLED, PaymentState.CLOSED),
     ],
 )
 def test_closed_is_told_from_cancelled_by_whether_it_was_paid(
-    order_pay_time: Any, line_pay_times: tuple[Any, ...], status: Status, payment: PaymentState
+    order_pay_time: Any,
+    line_pay_times: tuple[Any, ...],
+    status: PlatformOrderStatus,
+    payment: PaymentState,
 ) -> None:
     raw = {
         "purchase_id": 1,
@@ -229,27 +237,36 @@ def test_lines_that_differ_are_partly_paid() -> None:
 
     order = orders.listed_order({**raw, "sub_purchase_orders": lines}).order
 
-    assert (order.status, order.payment) == (Status.PENDING_PAYMENT, PaymentState.PARTIALLY_PAID)
+    assert (order.status, order.payment) == (
+        PlatformOrderStatus.PENDING_PAYMENT,
+        PaymentState.PARTIALLY_PAID,
+    )
 
 
 @pytest.mark.parametrize(
     ("order", "lines", "status"),
     [
-        ("WAIT_SELLER_SEND_GOODS", ("WAIT_SELLER_SEND_GOODS",), Status.PAID),
-        ("WAIT_SELLER_SEND_GOODS", (), Status.PAID),
-        ("WAIT_SELLER_SEND_GOODS", ("TRADE_CLOSED", "WAIT_BUYER_CONFIRM_GOODS"), Status.SHIPPED),
-        ("WAIT_SELLER_SEND_GOODS", ("TRADE_CLOSED",), Status.PAID),
+        ("WAIT_SELLER_SEND_GOODS", ("WAIT_SELLER_SEND_GOODS",), PlatformOrderStatus.PAID),
+        ("WAIT_SELLER_SEND_GOODS", (), PlatformOrderStatus.PAID),
+        (
+            "WAIT_SELLER_SEND_GOODS",
+            ("TRADE_CLOSED", "WAIT_BUYER_CONFIRM_GOODS"),
+            PlatformOrderStatus.SHIPPED,
+        ),
+        ("WAIT_SELLER_SEND_GOODS", ("TRADE_CLOSED",), PlatformOrderStatus.PAID),
         (
             "WAIT_BUYER_CONFIRM_GOODS",
             ("WAIT_SELLER_SEND_GOODS", "WAIT_BUYER_CONFIRM_GOODS"),
-            Status.PARTIALLY_SHIPPED,
+            PlatformOrderStatus.PARTIALLY_SHIPPED,
         ),
-        ("WAIT_BUYER_CONFIRM_GOODS", ("TRADE_FINISHED",), Status.SHIPPED),
-        ("WAIT_BUYER_CONFIRM_GOODS", (), Status.SHIPPED),
-        ("TRADE_FINISHED", ("WAIT_BUYER_CONFIRM_GOODS",), Status.COMPLETED),
+        ("WAIT_BUYER_CONFIRM_GOODS", ("TRADE_FINISHED",), PlatformOrderStatus.SHIPPED),
+        ("WAIT_BUYER_CONFIRM_GOODS", (), PlatformOrderStatus.SHIPPED),
+        ("TRADE_FINISHED", ("WAIT_BUYER_CONFIRM_GOODS",), PlatformOrderStatus.COMPLETED),
     ],
 )
-def test_how_far_shipped_an_order_is(order: str, lines: tuple[str, ...], status: Status) -> None:
+def test_how_far_shipped_an_order_is(
+    order: str, lines: tuple[str, ...], status: PlatformOrderStatus
+) -> None:
     subs = [{"status": one} for one in lines]
     raw = {"purchase_id": 1, "purchase_amount": 5, "status": order, "sub_purchase_orders": subs}
 

@@ -45,13 +45,13 @@ from tradewind.platforms.model import (
     Payment,
     Placed,
     PlatformOrder,
+    PlatformOrderStatus,
     Preview,
     Product,
     Query,
     Refund,
     RefundRequest,
     SearchPage,
-    Status,
 )
 from tradewind.platforms.paced_client import PacedClient
 
@@ -63,7 +63,12 @@ _PAGE_SIZE = 20
 _MOST_PAGES = 5
 _CANCEL_REASON = "buyerCancel"
 _HAS_PARCELS = frozenset(
-    {Status.PARTIALLY_SHIPPED, Status.SHIPPED, Status.RECEIVED, Status.COMPLETED}
+    {
+        PlatformOrderStatus.PARTIALLY_SHIPPED,
+        PlatformOrderStatus.SHIPPED,
+        PlatformOrderStatus.RECEIVED,
+        PlatformOrderStatus.COMPLETED,
+    }
 )
 
 

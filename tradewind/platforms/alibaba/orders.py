@@ -23,18 +23,18 @@ from tradewind.platforms.model import (
     Item,
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Shipment,
-    Status,
 )
 
-STATUSES: Mapping[str, Status] = {
-    "waitbuyerpay": Status.PENDING_PAYMENT,
-    "waitsellersend": Status.PAID,
-    "waitbuyerreceive": Status.SHIPPED,
-    "confirm_goods": Status.RECEIVED,
-    "success": Status.COMPLETED,
-    "cancel": Status.CANCELLED,
-    "terminated": Status.CLOSED,
+STATUSES: Mapping[str, PlatformOrderStatus] = {
+    "waitbuyerpay": PlatformOrderStatus.PENDING_PAYMENT,
+    "waitsellersend": PlatformOrderStatus.PAID,
+    "waitbuyerreceive": PlatformOrderStatus.SHIPPED,
+    "confirm_goods": PlatformOrderStatus.RECEIVED,
+    "success": PlatformOrderStatus.COMPLETED,
+    "cancel": PlatformOrderStatus.CANCELLED,
+    "terminated": PlatformOrderStatus.CLOSED,
 }
 PAY_STATES: Mapping[str, PaymentState] = {
     "1": PaymentState.UNPAID,
@@ -56,8 +56,15 @@ CLOSED_BY: Mapping[str, CloseReason] = {
     "sellerGoodsLack": CloseReason.SELLER,
 }
 # Without terms of payment, the status decides: an unpaid order is not shipped.
-_PAID_BY_STATUS = frozenset({Status.PAID, Status.SHIPPED, Status.RECEIVED, Status.COMPLETED})
-_CLOSED = frozenset({Status.CANCELLED, Status.CLOSED})
+_PAID_BY_STATUS = frozenset(
+    {
+        PlatformOrderStatus.PAID,
+        PlatformOrderStatus.SHIPPED,
+        PlatformOrderStatus.RECEIVED,
+        PlatformOrderStatus.COMPLETED,
+    }
+)
+_CLOSED = frozenset({PlatformOrderStatus.CANCELLED, PlatformOrderStatus.CLOSED})
 _RECEIVED_MONEY = frozenset({PaymentState.PAID, PaymentState.REFUNDED})
 
 SHIPPED, RECEIVED, RETURNED, PARTLY_SHIPPED = "2", "3", "4", "5"
@@ -98,7 +105,9 @@ def order(raw: Json) -> PlatformOrder:
         items=[_item(line) for line in lines],
         shipments=shipments(raw),
         close_reason=_close_reason(base) if status in _CLOSED else None,
-        pay_before=_pay_before(base, created) if status is Status.PENDING_PAYMENT else None,
+        pay_before=_pay_before(base, created)
+        if status is PlatformOrderStatus.PENDING_PAYMENT
+        else None,
         created_at=created,
         paid_at=moment(base.get("payTime")),
         modified_at=moment(base.get("modifyTime")),
@@ -119,14 +128,18 @@ def _amount(amount: int | None, name: str) -> int:
 
 def _status(
     raw_status: str, pay_states: Sequence[PaymentState], lines: Sequence[Json]
-) -> Status | None:
+) -> PlatformOrderStatus | None:
     """Return the status; None for an unknown one."""
     status = STATUSES.get(raw_status)
-    if status is Status.CANCELLED and any(state in _RECEIVED_MONEY for state in pay_states):
+    if status is PlatformOrderStatus.CANCELLED and any(
+        state in _RECEIVED_MONEY for state in pay_states
+    ):
         # `cancel` is for unpaid orders; the payment status has precedence.
-        return Status.CLOSED
-    if status is Status.PAID and any(_logistics(line) in _IN_TRANSIT for line in lines):
-        return Status.PARTIALLY_SHIPPED
+        return PlatformOrderStatus.CLOSED
+    if status is PlatformOrderStatus.PAID and any(
+        _logistics(line) in _IN_TRANSIT for line in lines
+    ):
+        return PlatformOrderStatus.PARTIALLY_SHIPPED
     return status
 
 
@@ -143,9 +156,11 @@ def _pay_states(raw: Json, base: Json, raw_status: str) -> list[PaymentState]:
     status = STATUSES.get(raw_status)
     if moment(base.get("payTime")) is not None or status in _PAID_BY_STATUS:
         return [PaymentState.PAID]
-    if status is Status.PENDING_PAYMENT:
+    if status is PlatformOrderStatus.PENDING_PAYMENT:
         return [PaymentState.UNPAID]
-    return [PaymentState.CLOSED if status is Status.CANCELLED else PaymentState.UNKNOWN]
+    return [
+        PaymentState.CLOSED if status is PlatformOrderStatus.CANCELLED else PaymentState.UNKNOWN
+    ]
 
 
 def _refunded(base: Json, total: int, pay_states: Sequence[PaymentState]) -> int:

@@ -22,11 +22,11 @@ from tradewind.platforms.model import (
     Payment,
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Refund,
     RefundKind,
     RefundRequest,
     RefundState,
-    Status,
 )
 
 IN_PROGRESS, PAID = "1", "3"
@@ -103,17 +103,18 @@ def unpayable(response: Json) -> list[str]:
 
 def goods_status(order: PlatformOrder, items: Sequence[Item], kind: RefundKind) -> str | None:
     """Return the state of the goods, as a refund request names it; None: not refundable."""
-    if order.status is Status.COMPLETED:
+    if order.status is PlatformOrderStatus.COMPLETED:
         return "aftersaleBuyerReceived"
-    if order.status is Status.RECEIVED:
+    if order.status is PlatformOrderStatus.RECEIVED:
         return "refundBuyerReceived"
-    shipped = order.status is Status.SHIPPED or (
-        order.status is Status.PARTIALLY_SHIPPED and any(item.shipped for item in items)
+    shipped = order.status is PlatformOrderStatus.SHIPPED or (
+        order.status is PlatformOrderStatus.PARTIALLY_SHIPPED
+        and any(item.shipped for item in items)
     )
     if shipped:
         returned = kind is RefundKind.RETURN_AND_REFUND
         return "refundBuyerReceived" if returned else "refundWaitBuyerReceive"
-    if order.status in (Status.PAID, Status.PARTIALLY_SHIPPED):
+    if order.status in (PlatformOrderStatus.PAID, PlatformOrderStatus.PARTIALLY_SHIPPED):
         return "refundWaitSellerSend"
     return None
 

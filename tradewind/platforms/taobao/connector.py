@@ -24,13 +24,13 @@ from tradewind.platforms.model import (
     PaymentState,
     Placed,
     PlatformOrder,
+    PlatformOrderStatus,
     Preview,
     Product,
     Query,
     Refund,
     RefundRequest,
     SearchPage,
-    Status,
     UnavailableLine,
 )
 from tradewind.platforms.paced_client import PacedClient
@@ -275,7 +275,7 @@ class TaobaoConnector:
         current = await self._orders.by_id(order_id)
         if current.payment.state is PaymentState.PAID:
             return current.payment
-        if current.order.status is Status.CREATING:
+        if current.order.status is PlatformOrderStatus.CREATING:
             message = "The order is still being created."
             raise Unavailable(
                 PLATFORM, current.order.raw_status, message, retry_after=_BUILDING_SECONDS

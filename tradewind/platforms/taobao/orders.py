@@ -14,9 +14,9 @@ from tradewind.platforms.model import (
     Payment,
     PaymentState,
     PlatformOrder,
+    PlatformOrderStatus,
     Refund,
     Shipment,
-    Status,
 )
 from tradewind.platforms.taobao import payments
 from tradewind.platforms.taobao.errors import PLATFORM
@@ -42,11 +42,11 @@ _FINISHED = "TRADE_FINISHED"
 _CLOSED = "TRADE_CLOSED"
 
 _STATUSES = {
-    "BULIDING": Status.CREATING,  # spelled like this
-    _UNPAID: Status.PENDING_PAYMENT,
-    _TO_SEND: Status.PAID,
-    _SENT: Status.SHIPPED,
-    _FINISHED: Status.COMPLETED,
+    "BULIDING": PlatformOrderStatus.CREATING,  # spelled like this
+    _UNPAID: PlatformOrderStatus.PENDING_PAYMENT,
+    _TO_SEND: PlatformOrderStatus.PAID,
+    _SENT: PlatformOrderStatus.SHIPPED,
+    _FINISHED: PlatformOrderStatus.COMPLETED,
 }
 _AFTER_PAYMENT = frozenset({_TO_SEND, _SENT, _FINISHED})
 
@@ -199,16 +199,16 @@ def _payment(order: PlatformOrder, subs: Sequence[Json]) -> Payment:
     return Payment(PaymentState.PROCESSING)
 
 
-def _status(raw: str, subs: Sequence[Json], *, paid: bool) -> Status | None:
+def _status(raw: str, subs: Sequence[Json], *, paid: bool) -> PlatformOrderStatus | None:
     if raw == _CLOSED:
-        return Status.CLOSED if paid else Status.CANCELLED
+        return PlatformOrderStatus.CLOSED if paid else PlatformOrderStatus.CANCELLED
     if raw not in (_TO_SEND, _SENT):
         return _STATUSES.get(raw)
     open_subs = [sub for sub in subs if text(sub.get("status")) != _CLOSED]
     if open_subs and all(_is_shipped(sub) for sub in open_subs):
-        return Status.SHIPPED
+        return PlatformOrderStatus.SHIPPED
     if any(_is_shipped(sub) or _parcels(sub) for sub in open_subs):
-        return Status.PARTIALLY_SHIPPED
+        return PlatformOrderStatus.PARTIALLY_SHIPPED
     return _STATUSES[raw]
 
 

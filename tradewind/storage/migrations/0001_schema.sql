@@ -324,7 +324,7 @@ CREATE TABLE purchase_order (
     version          integer NOT NULL DEFAULT 1,
 
     -- The next job at the marketplace, and when. One process at a time holds the lease.
-    work             text NOT NULL CHECK (work IN ('create', 'cancel', 'pay', 'follow', 'none')),
+    work             text NOT NULL CHECK (work IN ('create', 'cancel', 'pay', 'sync', 'none')),
     next_sync_at     timestamptz,
     synced_at        timestamptz,
     sync_failures    integer NOT NULL DEFAULT 0,
