@@ -1,1 +1,1 @@
-"""Benchmarks: each prints ratios measured in one run, never a speed by itself."""
+"""Benchmarks: they print ratios measured in one run, not absolute speeds."""

@@ -1,4 +1,4 @@
-"""Runs every benchmark against an embedded PostgreSQL, and fails when a bar is missed."""
+"""Runs every benchmark on an embedded PostgreSQL, and fails if a required ratio is not met."""
 
 import asyncio
 import sys

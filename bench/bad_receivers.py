@@ -1,4 +1,4 @@
-"""Receivers for benchmarks that swallow everything: one never answers, one drips without end."""
+"""Bad endpoints for benchmarks: one never answers, one sends a byte at a time."""
 
 import asyncio
 import contextlib

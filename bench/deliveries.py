@@ -1,4 +1,4 @@
-"""The delivery engine against bare pycurl: how fast, how fair, how soon, and at what price."""
+"""The delivery engine against bare pycurl: rate, fairness, latency and cost."""
 
 import asyncio
 import os

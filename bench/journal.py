@@ -1,4 +1,4 @@
-"""The journal: what it costs that the events of an account are numbered one after another."""
+"""The cost of numbering events per account."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

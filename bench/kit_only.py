@@ -1,4 +1,4 @@
-"""Our HTTP layer with one public endpoint: the cost of routing, ids, headers, log and metrics."""
+"""The HTTP layer alone, with one public endpoint."""
 
 import os
 

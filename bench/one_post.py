@@ -1,4 +1,4 @@
-"""The price of sending a POST at most once: a read callback against POSTFIELDS, in one run."""
+"""The cost of preventing libcurl from sending a POST twice."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Prints the map: every folder and file with its promise, which is the first line in it."""
+"""Prints the map: every folder and file with its first line."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Makes ready what the Makefile needs: the virtual environment, a browser, Node's tools, wrk."""
+"""Installs what the Makefile needs: the virtual environment, a browser, Node's tools, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: that one must get as far as the sentence that says so.

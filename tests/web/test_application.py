@@ -1,4 +1,4 @@
-"""The application with endpoints of the test's own: idempotent requests, bugs, odd answers."""
+"""The application with test endpoints: idempotent requests, bugs, unusual responses."""
 
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping

@@ -1,4 +1,4 @@
-"""Bodies: what arrives counts, whatever headers announce; where none is taken, it is refused."""
+"""Bodies: read to the end whatever the headers say, and rejected where none is expected."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Expensive requests of one account: a few at once, and nobody else waits for them."""
+"""Expensive requests of one account: a few at once, without delaying other accounts."""
 
 import asyncio
 import time

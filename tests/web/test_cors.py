@@ -1,4 +1,4 @@
-"""CORS: pages of the configured origins may call, and nobody else's."""
+"""CORS: pages of the configured origins may call the API, and no others."""
 
 import pytest
 from kit.server import Server

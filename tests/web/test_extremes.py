@@ -1,4 +1,4 @@
-"""Numbers and times at the ends of what can be: refused, and never an error of ours."""
+"""Extreme numbers and times: rejected, and never a server error."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""Forged cursors: no list takes a cursor that it did not give out, and none fails over one."""
+"""Forged cursors: 400 in every list, and never a server error."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Headers of which only one value can be meant, and conditional requests."""
+"""Headers that allow one value only, and conditional requests."""
 
 import httpx
 import pytest

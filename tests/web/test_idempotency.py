@@ -1,4 +1,4 @@
-"""Idempotency keys: one effect, one answer, however often and however at once it is asked."""
+"""Idempotency keys: one effect and one response, however often the request is repeated."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

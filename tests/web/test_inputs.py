@@ -1,4 +1,4 @@
-"""Inputs: what is wrong is named by its place, and nothing unreadable gets through."""
+"""Inputs: every error has its pointer, and nothing malformed gets through."""
 
 import asyncio
 from datetime import UTC, datetime

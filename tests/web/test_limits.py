@@ -1,4 +1,4 @@
-"""Rate limits in numbers: what a plan's rate is, and what a budget tells its owner."""
+"""Rate limits as numbers: the rate of a plan, and what the headers show."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Location: every 201 says where that is which was made."""
+"""Location: every 201 has the path of the new resource."""
 
 from collections.abc import Callable
 from typing import Any

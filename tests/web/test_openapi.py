@@ -1,4 +1,4 @@
-"""The reference: complete, exact, usable by other tools, with examples that hold."""
+"""The OpenAPI document: complete, exact, usable by other tools, with valid examples."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Pages: a walk through a list meets every row once, whatever is added meanwhile."""
+"""Paging: every row once, whatever is added meanwhile."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every error is a problem document, the kit's own included, and explains itself."""
+"""Problem documents: every error is one, and has its page."""
 
 import socket
 from html import escape

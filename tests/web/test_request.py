@@ -1,4 +1,4 @@
-"""A request: its id, and the address that it really came from."""
+"""A request: its id, and the real address of the client."""
 
 from ipaddress import ip_network
 

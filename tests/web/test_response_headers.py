@@ -1,4 +1,4 @@
-"""Headers of every answer: nobody else's cache keeps it, and browsers stay with https."""
+"""The headers of every response: caching and HTTPS."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Validation: everything that is wrong is told at once, by its place and in plain words."""
+"""Validation: all errors at once, each with a pointer and in plain words."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Subscriptions over HTTP: made, listed, changed, rotated and deleted, by their owner alone."""
+"""Subscriptions over HTTP: created, listed, changed, rotated and deleted by their owner only."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""URLs in production: the whole corpus is sent to the API, which answers as it is listed."""
+"""Webhook URLs in production: the whole SSRF corpus through the API."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Signatures: the published vectors, and the mistakes that must not fit them."""
+"""Signatures: the published vectors, and near misses that must not match."""
 
 import base64
 import json

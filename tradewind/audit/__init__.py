@@ -1,1 +1,1 @@
-"""The audit log: who changed who may do what, or decided about money, when and from where."""
+"""The audit log: changes of access and decisions about payments, with actor, time and address."""

@@ -1,1 +1,1 @@
-"""Everything that lets somebody in: the gate, API keys, sessions, tokens, passwords and logins."""
+"""Authentication: the gate, API keys, sessions, tokens, passwords and logins."""

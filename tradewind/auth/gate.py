@@ -1,4 +1,4 @@
-"""The gate: from a request's headers to its caller, one statement for many requests."""
+"""The gate: checks API keys, tokens, locks and rate limits of many requests in one statement."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence

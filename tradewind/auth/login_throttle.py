@@ -1,4 +1,4 @@
-"""The login throttle: ten failed logins of an e-mail stop its logins for a quarter of an hour."""
+"""The login throttle: ten failed logins for an e-mail block its logins for 15 minutes."""
 
 import hashlib
 import hmac

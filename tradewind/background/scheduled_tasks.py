@@ -1,4 +1,4 @@
-"""Scheduled tasks: each is run when it is due, by one process of however many there are."""
+"""Scheduled tasks: each runs when it is due, in exactly one process."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks the arguments of commands by the rules of the API's request bodies."""
+"""Validates command arguments with the rules of the API's request bodies."""
 
 from typing import Any, TypeVar
 

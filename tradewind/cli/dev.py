@@ -1,4 +1,4 @@
-"""`tradewind dev`: prints how to use what was started, for people or for scripts."""
+"""`tradewind dev`: starts everything, and prints how to use it for people or for scripts."""
 
 from tradewind.cli.output import say, write_json
 from tradewind.dev.data_dir import Running, Secrets

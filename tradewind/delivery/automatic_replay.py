@@ -1,4 +1,4 @@
-"""Replays missed events by itself when an endpoint answers again, where that is wanted."""
+"""Replays missed events automatically when an endpoint works again, if the webhook has it on."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

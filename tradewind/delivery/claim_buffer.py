@@ -1,4 +1,4 @@
-"""Deliveries that were claimed and not begun; they begin in turn, as the limits allow."""
+"""Claimed deliveries that wait for capacity; starts them in turn."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The delivery engine: claims what is due, fairly, sends it, and has the results recorded."""
+"""The delivery engine: claims due deliveries fairly, sends them, passes results to the recorder."""
 
 import asyncio
 from collections import Counter, OrderedDict

@@ -1,4 +1,4 @@
-"""How endpoints do: success rate and percentiles of the last day, from counts by hour."""
+"""The health of endpoints: success rate and latency percentiles of the last day, by hour."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How many attempts may be in flight to one host: as many as it has shown to bear. Pure."""
+"""The concurrency limit of a host: it grows with each response. Pure."""
 
 from collections import OrderedDict
 from dataclasses import dataclass

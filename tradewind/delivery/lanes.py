@@ -1,4 +1,4 @@
-"""How many deliveries may be in flight: to one endpoint, to one host, and in all. Pure."""
+"""Lanes: one per subscription; limits on deliveries in flight per endpoint and host. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

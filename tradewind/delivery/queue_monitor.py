@@ -1,4 +1,4 @@
-"""Measures the queue for operators, and parks deliveries whose workers keep dying."""
+"""Measures the queue, and postpones deliveries that keep crashing workers."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Records the results of attempts: hundreds in one statement, or those of a few milliseconds."""
+"""Records the results of attempts in batches."""
 
 import asyncio
 from collections import defaultdict
@@ -168,10 +168,10 @@ class Recorder:
             await asyncio.sleep(_BATCH_SECONDS)
 
     async def _write(self, batch: Attempts) -> Attempts:
-        """Write a batch; return what of it counts.
+        """Write a batch, and return the attempts that count.
 
-        An attempt whose lease expired is logged, and counts nowhere. What was not sent for want of
-        a file descriptor is given back, and is not even logged.
+        An attempt whose lease expired is logged and does not count. An attempt without a free file
+        descriptor was not sent: its delivery is given back, and it is not logged.
         """
         starved = [delivery for delivery, result in batch if result.is_ours]
         if starved:

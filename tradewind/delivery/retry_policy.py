@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again, how long the log is kept, and what is not sent. Pure."""
+"""The retry policy: delays, number of attempts, retention of the log, reasons to cancel. Pure."""
 
 from dataclasses import dataclass
 from datetime import timedelta

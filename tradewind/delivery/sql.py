@@ -1,4 +1,4 @@
-"""The statements of the engine: claim fairly, record in batches, fenced by the claim."""
+"""The engine's statements: claim fairly, record in batches; an expired claim cannot write."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -198,9 +198,8 @@ async def record(
     other attempt. It is one statement, with rows in the order of their ids. What only the queue
     knows is copied from there.
 
-    Its shape leaves the planner no choice, whatever it believes of a queue that is long at one
-    moment and empty at the next: rows are found by their ids, and a FULL JOIN never compares all
-    with all. (Every row has its counterpart, so it means the same as JOIN.)
+    Its plan does not depend on statistics, which are wrong when the queue is long at one moment
+    and empty at the next: rows are found by their ids, and a FULL JOIN is never a nested loop. (Every row has its counterpart, so it means the same as JOIN.)
 
     It waits for the server's own disk, whatever the connection's setting is: until a delete is on
     disk, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.
@@ -307,7 +306,7 @@ def response(delivery: ClaimedDelivery, result: AttemptResult) -> tuple[object, 
 async def give_back(
     db: Database, deliveries: Sequence[ClaimedDelivery], *, rest: timedelta = _AT_ONCE
 ) -> None:
-    """Return what was claimed and not sent: anybody may claim it, at once or after a rest."""
+    """Release claimed deliveries that were not sent, now or after a delay."""
     await db.execute(
         """
         UPDATE delivery_queue AS q

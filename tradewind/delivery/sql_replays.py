@@ -18,9 +18,8 @@ _REPLAY = """
 # The next events of a window, and which of them were missed: those that the subscription lists and,
 # unless everything is asked for, that were never delivered to it and are not about to be.
 #
-# The price is bounded, whatever the planner believes of the tables: it reads so many events and no
-# more ($9), looks each of them up in the log by index, and reads the subscription's queue once (a
-# FULL JOIN is never made by comparing all with all).
+# The cost is bounded, whatever the statistics: it reads at most $9 events, looks each of them up in
+# the log by index, and reads the subscription's queue once (a FULL JOIN is never a nested loop).
 _MISSED = """
     WITH examined AS MATERIALIZED (
         SELECT e.id, e.created_at, e.type, e.purchase_order_id

@@ -138,7 +138,7 @@ async def _open_secret(db: Database, keyring: Keyring, subscription: Subscriptio
 
 
 def body_of(event_id: UUID, event: EventKind) -> bytes:
-    """The body of a test, of which all but the kind is told by its id: so it is not stored."""
+    """The body of a test. It is rebuilt from the id and the event type, so it is not stored."""
     now = clock.show(datetime.fromtimestamp((event_id.int >> 80) / 1000, UTC))
     news = OrderNews(
         id=ids.TEST_ORDER.show(event_id),

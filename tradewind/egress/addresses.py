@@ -1,4 +1,4 @@
-"""Which addresses may be called: a table of our own, checked for every address of every attempt.
+"""Which IP addresses may be called: blocks private, loopback and other special networks.
 
 The standard library's `is_private` and `is_global` are wrong for NAT64, 6to4, multicast and others
 in some releases of Python, so nothing here depends on them: `ipaddress` only reads and compares.
@@ -43,8 +43,8 @@ _REFUSED_4 = tuple(
     )
 )
 
-# Of IPv6, only what is handed out to hosts on the internet, and of that not what carries an IPv4
-# address inside it, stands in books, or belongs to a protocol.
+# Only global unicast IPv6 addresses may be called, except ranges that embed an IPv4 address, are
+# for documentation, or belong to a protocol.
 _GIVEN_OUT_6 = IPv6Network("2000::/3")
 _REFUSED_6 = tuple(
     IPv6Network(network)

@@ -1,4 +1,4 @@
-"""The HTTP client: libcurl on the event loop, one deadline over a call, a cap on its response."""
+"""The HTTP client for marketplaces: libcurl on the event loop, with a deadline and a size limit."""
 
 import ssl
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _NOT_SENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An response."""
+    """A response."""
 
     status: int
     body: bytes

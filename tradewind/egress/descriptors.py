@@ -1,4 +1,4 @@
-"""Whether file descriptors are left: without one an attempt fails, and no endpoint is to blame."""
+"""Detects a lack of file descriptors, so that it does not count as a failure of an endpoint."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ from typing import Final
 
 from tradewind.egress.result import Problem
 
-# For the want of which no socket can be had, here or on the whole machine.
+# Errors that mean: no file descriptors or buffers left, in this process or on the machine.
 _SCARCE: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 NONE_LEFT: Final = Problem(
     "out_of_descriptors",
@@ -20,7 +20,7 @@ def says_so(error: OSError) -> bool:
 
 
 def are_left() -> bool:
-    """Whether there is one more now. Where libcurl and c-ares fail for it, they do not say so."""
+    """Whether a descriptor is left. libcurl and c-ares do not report this as the cause."""
     try:
         os.close(os.dup(2))
     except OSError as error:

@@ -19,17 +19,17 @@ from tradewind.egress.result import Timings
 
 LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
-_WEIGHT_OF_A_LINE: Final = 64  # what a header costs beside its letters; limits their number
+_WEIGHT_OF_A_LINE: Final = 64  # overhead of a header line; limits their number
 _IDLE_SECONDS: Final = 2
 # The headers and so much of a body fit into one TLS record, which is sent whole or not at all.
 _ONE_RECORD: Final = 8 * 1024
-_NO_AUTHORITIES: Final = 77  # the file of those whom we trust cannot be opened
+_NO_AUTHORITIES: Final = 77  # the CA file cannot be opened
 
 OpenSocket = Callable[[int, int, int, Address], socket.socket | None]
 
 
 class _Lent(socket.socket):
-    """A socket of which libcurl makes a duplicate; ours closes when nobody holds it any more."""
+    """A socket that libcurl duplicates; ours is closed when it is garbage-collected."""
 
     def __del__(self) -> None:
         if self.fileno() >= 0:  # it may never have been opened

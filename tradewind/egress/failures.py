@@ -23,7 +23,7 @@ _TLS: Final = frozenset(
         _OPENSSL,
     }
 )
-# libcurl's codes for a connection that ended. It does not mind headers that break off.
+# libcurl's codes for a connection that ended. It does not report truncated headers.
 _CLOSED: Final = frozenset(
     {
         pycurl.E_OK,
@@ -39,7 +39,7 @@ _NOT_CONNECTED: Final = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RE
 _CERTIFICATES: Final = {
     9: Problem("certificate_not_yet_valid", "The endpoint's certificate is not valid yet."),
     10: Problem("certificate_expired", "The endpoint's certificate has expired."),
-    18: Problem("certificate_self_signed", "The endpoint's certificate is signed by itself."),
+    18: Problem("certificate_self_signed", "The endpoint's certificate is self-signed."),
     19: Problem(
         "certificate_unknown_issuer", "No known authority has signed the endpoint's certificate."
     ),

@@ -1,4 +1,4 @@
-"""How a URL that we are asked to call may be written: one small grammar, one meaning."""
+"""A strict parser for the URLs that customers give us."""
 
 import re
 from dataclasses import dataclass

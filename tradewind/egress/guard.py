@@ -21,7 +21,7 @@ class Lookup(Protocol):
 
 
 class AddressRefused(TradewindError):
-    """An address must not be called. It says the same of every address, and never which one."""
+    """An address must not be called. The message is the same for every address and names none."""
 
     def __init__(self) -> None:
         super().__init__("The URL leads to an address that may not be called.")
@@ -58,8 +58,8 @@ class Admitted:
 async def admit(url: str, policy: Policy, lookup: Lookup) -> Admitted:
     """Read, resolve and check a URL; UrlRefused, LookupFailed or AddressRefused if it must not be.
 
-    One bad address refuses a name, whatever its other addresses are: who mixes them means us no
-    good, and which one would be used is then a matter of luck.
+    A name with one blocked address is blocked: mixed addresses suggest an attack, and we cannot
+    know which one would be used.
     """
     target, resolved = read(url, policy)
     if resolved is None:
@@ -85,7 +85,7 @@ def checked(resolved: tuple[Address, ...], policy: Policy) -> tuple[Address, ...
 
 @lru_cache(maxsize=4096)
 def _allowed(resolved: tuple[Address, ...], policy: Policy) -> bool:
-    """The table never changes: what it says of the same addresses is remembered."""
+    """Check the addresses. The table never changes, so results are cached."""
     return bool(resolved) and all(policy.allows(address) for address in resolved)
 
 

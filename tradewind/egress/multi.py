@@ -47,7 +47,7 @@ class _Sockets:
 
 
 class _Epoll:
-    """The same, of Linux, where a socket that nobody waits for stays in the set.
+    """The Linux version: idle sockets stay registered.
 
     Most are waited for again with the next call on the same connection: so two system calls for
     each are saved. libcurl closes a socket without a word; the system then takes it out, and what

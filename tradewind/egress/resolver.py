@@ -1,4 +1,4 @@
-"""Resolves names to all their addresses: within two seconds, so many at once, cached briefly."""
+"""DNS lookups: all addresses of a name, within two seconds, with limited concurrency, no cache."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class LookupFailed(TradewindError):
 class Resolver:
     """Asks name servers for A and AAAA records, without search domains and without a hosts file.
 
-    Whoever asks for a name that is being asked for already waits for the same answer. c-ares
+    Concurrent lookups of a name share one query. c-ares
     keeps answers for as long as their records live, up to an hour, and offers no switch; so each of
     its channels is used for `remembered` seconds only. An answer is never older than that, and the
     attempts of one delivery, a minute apart, never share one.
@@ -74,7 +74,7 @@ class Resolver:
             task = asyncio.create_task(self._ask(name))
             self._asking[name] = task
             task.add_done_callback(lambda _: self._asking.pop(name, None))
-        # One who stops waiting must not take the answer from the others.
+        # Cancelling one waiter must not cancel the shared lookup.
         resolved = await asyncio.shield(task)
         if isinstance(resolved, str):
             starved = resolved == "dns_failed" and not descriptors.are_left()

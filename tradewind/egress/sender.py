@@ -1,4 +1,4 @@
-"""The HTTP client for customers' endpoints: guarded addresses, one deadline, small responses."""
+"""The HTTP client for webhook endpoints: checked addresses, one deadline, small responses."""
 
 import asyncio
 import socket
@@ -92,7 +92,7 @@ class Call(msgspec.Struct):
             return
         try:
             self._evaluate(exchange, code)
-        except Exception as error:  # noqa: BLE001 - whoever waits must be called back, whatever it is
+        except Exception as error:  # noqa: BLE001 - the caller must get a result
             log.exception("egress.call_failed", error=str(error))
             self._exchange = None
             exchange.close()
@@ -233,7 +233,7 @@ class Sender:
         seconds: float = SECONDS,
         diagnosis: bool = False,
     ) -> AttemptResult:
-        """The same for who can wait, with all detail. It raises nothing but cancellation."""
+        """Send a POST and wait for its result, with full details. Raises only cancellation."""
         over: asyncio.Future[AttemptResult] = asyncio.get_running_loop().create_future()
 
         def done(result: AttemptResult) -> None:
@@ -271,7 +271,7 @@ class Sender:
             call.refuse(LookupFailed("dns_timeout", target.host))
         except (AddressRefused, LookupFailed) as error:
             call.refuse(error)
-        except Exception as error:  # noqa: BLE001 - whoever waits must be called back, whatever it is
+        except Exception as error:  # noqa: BLE001 - the caller must get a result
             log.exception("egress.lookup_failed", error=str(error))
             call.refuse(LookupFailed("dns_failed", target.host))
         else:

@@ -1,1 +1,1 @@
-"""The journal: every change that customers are told of, in the exact bytes that they get."""
+"""The event journal: every event, in the exact bytes that customers get."""

@@ -1,4 +1,4 @@
-"""The events there are, and the exact body of one. Pure."""
+"""The event types and their body. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime

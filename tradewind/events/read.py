@@ -1,4 +1,4 @@
-"""Reads the journal in the order of its numbers, and tells when a cursor can no longer be used."""
+"""Reads the journal in the order of its numbers, and reports expired cursors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def _check(cursor: Cursor, head: JournalHead | None) -> None:
 async def _oldest(db: Database, account_id: UUID, head: JournalHead, kept: timedelta) -> int:
     """Return the number before the oldest event that a new reader gets.
 
-    Events stay a day longer than they are shown to new readers, who so have time to go on.
+    Events are kept a day longer than new readers see them, so that readers can continue.
     """
     too_old = await sql.last_number_before(db, account_id, kept=kept)
     return max(too_old, head.dropped_through)

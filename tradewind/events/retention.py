@@ -6,7 +6,7 @@ from tradewind.events import sql
 from tradewind.storage import partitions
 from tradewind.storage.pool import Database
 
-# Whoever begins at the oldest event that is shown has so long to read on.
+# Extra time for readers who start at the oldest event.
 _LONGER = timedelta(days=1)
 
 

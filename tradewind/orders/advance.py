@@ -1,4 +1,4 @@
-"""The one door: an order changes here or not at all, and the journal is written behind it."""
+"""Saves every change of an order, with its timeline and events; no other file does."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence

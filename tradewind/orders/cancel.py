@@ -112,11 +112,13 @@ async def carry_out(db: Database, connector: Connector, order: Order, lease: Lea
 async def _request(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
     """Request the cancellation of each part, and record that the marketplace took it.
 
-    To request it twice does no harm, so whatever may not have arrived is requested again. A part
+    Requesting it twice is harmless, so requests that may not have arrived are repeated. A part
     that is cancelled already, and is therefore rejected now, does not stop the others.
     """
     if Capability.CANCEL not in connector.traits.capabilities:
-        raise Rejected(order.platform, "not_supported", "This marketplace cancels nothing.")
+        raise Rejected(
+            order.platform, "not_supported", "This marketplace does not support cancelling."
+        )
     rejections: list[Rejected] = []
     for order_id in order.order_ids:
         try:

@@ -1,4 +1,4 @@
-"""What commands and our own steps make of an order, or why they are not allowed. Pure."""
+"""The next state of an order after a command or an internal step, or the error. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace

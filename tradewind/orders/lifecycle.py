@@ -1,4 +1,4 @@
-"""The table by which the status of an order moves, and what callers may do when. Pure."""
+"""The allowed status changes of an order, and the commands that each status allows. Pure."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ from tradewind.auth.model import Role
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.model import Order, OrderStatus, PlatformJob
 from tradewind.orders.payments import lifecycle as payments
+from tradewind.orders.payments.four_eyes import is_requester
 from tradewind.orders.payments.model import PaymentStatus
 from tradewind.orders.person import Person
 
@@ -81,7 +82,7 @@ def allowed(order: Order, by: Person | None) -> list[str]:
     approves = (
         Role.APPROVER in by.roles
         and order.payment is not None
-        and order.payment.requested_by.id != by.id
+        and not is_requester(order.payment, by.id)
     )
     return [name for name in commands(order) if (approves if name in payments.APPROVALS else owns)]
 

@@ -1,4 +1,4 @@
-"""Combines the orders that one of ours became on the marketplace into one state. Pure."""
+"""Combines the marketplace orders of a split order into one state. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

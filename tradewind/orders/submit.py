@@ -1,4 +1,4 @@
-"""Creates orders on the marketplace: never two for one of ours, whatever fails when."""
+"""Creates orders on the marketplace, at most one for each of our orders."""
 
 import random
 from collections.abc import Callable, Sequence

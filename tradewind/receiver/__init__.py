@@ -1,1 +1,1 @@
-"""What a receiver of webhooks needs: verify, dedupe, ordering; the standard library and no more."""
+"""A library for endpoints: verify, dedupe, ordering; it uses only the standard library."""

@@ -1,4 +1,4 @@
-"""Each event once: webhooks come at least once, and the id of the event tells repeats apart."""
+"""Dedupe: recognises an event that was delivered before, by its id."""
 
 from collections import OrderedDict
 from collections.abc import Iterator

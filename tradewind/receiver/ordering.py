@@ -1,4 +1,4 @@
-"""Events may overtake each other: which of them still tell something new about their order."""
+"""Ordering: detects outdated events of an order."""
 
 from collections.abc import Mapping
 from datetime import datetime

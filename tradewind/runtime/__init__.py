@@ -1,1 +1,1 @@
-"""The processes: the API, its parent, the worker, and the parts they are wired from."""
+"""The processes: the API processes, their supervisor, the worker, and their wiring."""

@@ -1,4 +1,4 @@
-"""Starts a PostgreSQL program that ends with its parent and, for root, runs as nobody."""
+"""Starts a PostgreSQL program that ends with its parent, as user `nobody` if started by root."""
 
 # `storage/embedded.py` runs this file as `python -I -S <this file> <parent's pid> <program> …`. It
 # is a program and not a `preexec_fn`, which would run Python between fork and exec in a copy of a

@@ -1,4 +1,4 @@
-"""Pages for people: who opens them, whether a form is ours, and what an error looks like."""
+"""What the web layer needs from a site of pages: sessions, CSRF checks and error pages."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Switches off subscriptions whose endpoints have only failed, for days."""
+"""Disables subscriptions whose endpoints have failed for days."""
 
 from datetime import timedelta
 

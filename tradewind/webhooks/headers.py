@@ -1,4 +1,4 @@
-"""The names of the headers that every delivery carries, with what the API reference says of them.
+"""The names and descriptions of delivery headers.
 
 `receiver/` spells them again: integrators copy it, so it depends on nothing here.
 """

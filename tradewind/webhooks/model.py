@@ -1,4 +1,4 @@
-"""What a subscription is: where events go, which ones, and whether they do."""
+"""A subscription: its URL, its events, and whether it is active."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

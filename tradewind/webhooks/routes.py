@@ -1,4 +1,4 @@
-"""Subscriptions over HTTP: make, list, change, rotate and delete."""
+"""Subscriptions over HTTP: create, list, change, rotate and delete."""
 
 from uuid import UUID
 

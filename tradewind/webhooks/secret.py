@@ -1,4 +1,4 @@
-"""A subscription's signing secret: made at random, sealed for its row, opened to sign."""
+"""The signing secret of a subscription: random, encrypted for its row, decrypted to sign."""
 
 import secrets
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The signature of a delivery: it proves who sent these bytes, and when."""
+"""The signature of a delivery."""
 
 import hmac
 from functools import lru_cache
@@ -17,5 +17,5 @@ def sign(secret: str, timestamp: int, body: bytes) -> str:
 
 @lru_cache(maxsize=4096)
 def _keyed(secret: str) -> hmac.HMAC:
-    """What of a signature depends on the key alone: to make it takes as long as the rest."""
+    """Return the HMAC state of a key. It is half of the cost of a signature, so it is cached."""
     return hmac.new(secret.encode(), digestmod="sha256")

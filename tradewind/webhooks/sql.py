@@ -292,7 +292,7 @@ async def list_sealed_secrets(db: Database) -> Sequence[SealedSecret]:
 
 
 async def replace_sealed(db: Database, subscription_id: UUID, old: bytes, new: bytes) -> bool:
-    """Put the same secret, sealed anew, in place of the old; False when it changed meanwhile."""
+    """Replace the sealed secret with a re-encrypted one; False if it changed meanwhile."""
     replaced = await db.fetchval(
         "UPDATE webhook_subscription SET secret = $3 WHERE id = $1 AND secret = $2 RETURNING true",
         subscription_id,

@@ -1,4 +1,4 @@
-"""Makes, changes and ends subscriptions; a URL is checked before it is taken."""
+"""Creates, changes and deletes subscriptions; a URL is checked before it is accepted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

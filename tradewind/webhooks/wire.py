@@ -1,4 +1,4 @@
-"""Subscriptions as JSON: the secret only where it is made."""
+"""Subscriptions as JSON: the secret only when it is created."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
@@ -35,7 +35,7 @@ _Description = Annotated[
 _CatchUp = Annotated[
     bool,
     Meta(
-        description="Whether what was missed is delivered by itself once the endpoint answers "
+        description="Whether missed events are replayed automatically when the endpoint works "
         "again.",
         examples=[False],
     ),

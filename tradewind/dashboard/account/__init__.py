@@ -1,1 +1,1 @@
-"""Pages about signing in and the own account."""
+"""Pages about signing in and the user's own account."""

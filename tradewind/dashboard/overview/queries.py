@@ -1,4 +1,4 @@
-"""The statements of the overview. None reads the log of attempts, and each is bounded."""
+"""The bounded queries of the overview."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

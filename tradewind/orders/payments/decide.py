@@ -1,4 +1,4 @@
-"""What commands and our own steps make of a payment, or why they are not allowed. Pure."""
+"""The next state of a payment after a command or an internal step, or the error. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +9,7 @@ from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.lifecycle import allowed, is_payable
 from tradewind.orders.model import Order
 from tradewind.orders.payments.errors import AmountChanged, OwnRequest, RefundTooLarge
+from tradewind.orders.payments.four_eyes import is_requester
 from tradewind.orders.payments.lifecycle import MOVES, REFUNDABLE, Trigger
 from tradewind.orders.payments.model import (
     Failure,
@@ -270,6 +271,6 @@ def _open(order: Order) -> PaymentRequest:
 
 def _decidable(order: Order, by: Person) -> PaymentRequest:
     request = _open(order)
-    if request.requested_by.id == by.id:
+    if is_requester(request, by.id):
         raise OwnRequest
     return request

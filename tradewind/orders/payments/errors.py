@@ -26,7 +26,7 @@ class AmountChanged(Conflict):
 
 
 class OwnRequest(Conflict):
-    """Nobody approves or rejects their own payment request: another approver has to."""
+    """You cannot approve or reject your own payment request; another approver can."""
 
     code = "own_request"
     title = "This is your own request"
@@ -88,13 +88,13 @@ class PaymentAccountLocked(Conflict, AccountLocked):
 class ApproverNotIndependent(Conflict):
     """The same person may be behind the request and the approval: another approver has to act.
 
-    Within the last 24 hours, whoever requested this payment (or set the password of the account
-    that did) also gave your account its role or its password, or unlocked it. Another approver can
+    Within the last 24 hours, the requester of this payment (or whoever set the password of the
+    requester's account) also gave your account its role or its password, or unlocked it. Another approver can
     approve it now; you can from `until` on.
     """
 
     code = "approver_not_independent"
-    title = "You are not independent of who requested this"
+    title = "You are not independent of the requester"
 
     def __init__(self, shared: SharedControl, approver: UUID) -> None:
         super().__init__(

@@ -9,8 +9,14 @@ from tradewind.auth.errors import AccountLocked
 from tradewind.auth.model import Role
 from tradewind.errors import InsufficientPermissions
 from tradewind.orders.payments.errors import ApproverNotIndependent, PaymentAccountLocked
+from tradewind.orders.payments.model import PaymentRequest
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
+
+
+def is_requester(request: PaymentRequest, account_id: UUID) -> bool:
+    """Whether this account requested the payment. It may then neither approve nor reject it."""
+    return request.requested_by.id == account_id
 
 
 async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None:

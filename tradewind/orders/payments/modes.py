@@ -1,4 +1,4 @@
-"""How payments are made on each marketplace: as configured, as far as it can."""
+"""The payment mode of each marketplace: as configured, if the marketplace supports it."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Pays what was approved: the intent first, then the call, and one debit for one approval.
+"""Debits approved payments exactly once: records the intent, then calls the marketplace.
 
 While an operator has locked the account of an order, no debit begins: an approved order is only
 synced, and a debit that may have been sent already is looked up, but not sent again.
@@ -210,4 +210,6 @@ def _next_sync(order: Order, *, paused: bool) -> datetime | None:
 
 
 def _failure(payment: Payment) -> Failure:
-    return Failure(payment.code or "refused", payment.message or "The marketplace refused.")
+    return Failure(
+        payment.code or "refused", payment.message or "The marketplace rejected the payment."
+    )

@@ -1,4 +1,4 @@
-"""The connector of 1688: the contract, in its dialect."""
+"""Implements the connector contract for 1688."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

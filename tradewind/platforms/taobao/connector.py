@@ -1,4 +1,4 @@
-"""The connector of Taobao Global: the contract, in its dialect."""
+"""Implements the connector contract for Taobao Global."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Taobao Global in the registry: its traits, its connector, its OAuth."""
+"""Taobao Global in the registry: its facts, its connector, its OAuth."""
 
 from tradewind.platforms.access import AppCredentials
 from tradewind.platforms.contract import Capability, Traits
