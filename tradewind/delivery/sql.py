@@ -199,7 +199,8 @@ async def record(
     knows is copied from there.
 
     Its plan does not depend on statistics, which are wrong when the queue is long at one moment
-    and empty at the next: rows are found by their ids, and a FULL JOIN is never a nested loop. (Every row has its counterpart, so it means the same as JOIN.)
+    and empty at the next: rows are found by their ids, and a FULL JOIN is never a nested loop.
+    (Every row has its counterpart, so it means the same as JOIN.)
 
     It waits for the server's own disk, whatever the connection's setting is: until a delete is on
     disk, PostgreSQL cannot mark the row as dead, and every claim would read all of them again.

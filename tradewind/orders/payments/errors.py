@@ -89,8 +89,8 @@ class ApproverNotIndependent(Conflict):
     """The same person may be behind the request and the approval: another approver has to act.
 
     Within the last 24 hours, the requester of this payment (or whoever set the password of the
-    requester's account) also gave your account its role or its password, or unlocked it. Another approver can
-    approve it now; you can from `until` on.
+    requester's account) also gave your account its role or its password, or unlocked it. Another
+    approver can approve it now; you can from `until` on.
     """
 
     code = "approver_not_independent"
