@@ -1,5 +1,4 @@
--- The first schema: accounts and logins, marketplaces, orders and payments, the event journal,
--- webhooks and their deliveries.
+-- The first schema: accounts, marketplaces, orders, payments, events, webhooks and deliveries.
 
 -- Time and ids ------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-// Shows times in the viewer's time zone; the exact UTC time is their title. Times of the class `ago`
-// are relative ("5 min ago"; of the class `due` never in the past), those of the class `clock` are
+// Shows times in the time zone of the viewer; the exact UTC time is their title.
+// Times of the class `ago` are relative ("5 min ago"; of the class `due` never in the past), those of the class `clock` are
 // a time of day if they are today.
 const exact = new Intl.DateTimeFormat(undefined, {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
