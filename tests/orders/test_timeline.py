@@ -9,8 +9,8 @@ import pytest
 from kit.orders import NOW, TOTAL, a_part, a_request, an_order, paid_order
 
 from tradewind import ids
-from tradewind.orders import timeline, wire
-from tradewind.orders.model import Order, OrderStatus
+from tradewind.orders import advance, timeline, wire
+from tradewind.orders.model import Cause, Order, OrderStatus
 from tradewind.orders.payments.model import Failure, OrderRefund, PaymentStatus, RequestStatus
 from tradewind.platforms.model import (
     CloseReason,
@@ -130,3 +130,18 @@ def test_how_the_api_shows_a_value_is_no_change(monkeypatch: pytest.MonkeyPatch)
 
     assert shown(an_order()) != shown(an_order())
     assert timeline.changes(an_order(), an_order()) == {}
+
+
+def test_a_step_that_nobody_sees_keeps_the_version_of_the_step_before_it() -> None:
+    order = an_order()
+    visible = replace(order, cancel_requested=True)
+    invisible = replace(visible, synced_at=LATER)
+    assert timeline.changes(visible, invisible) == {}
+    steps: list[advance.TakenStep] = []
+
+    cause = Cause("synced")
+    end = advance.take_steps(advance.Advance(order, [(visible, cause), (invisible, cause)]), steps)
+
+    assert [step.after.version for step in steps] == [order.version + 1]
+    assert (end.version, end.updated_at) == (steps[0].after.version, steps[0].after.updated_at)
+    assert end.synced_at == LATER

@@ -69,7 +69,7 @@ class GiveBack:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class TakenStep:
     """A step that an order took, with what changed and the events that it causes."""
 
     before: Order
@@ -179,10 +179,10 @@ async def many(
     since it was read, is left out. With `give_back`, the orders that changed are given back too.
     """
     orders: dict[UUID, Order] = {}
-    steps: list[_Step] = []
+    steps: list[TakenStep] = []
     writes: list[OrderWrite] = []
     for advance in advances:
-        after = _take_steps(advance, steps)
+        after = take_steps(advance, steps)
         orders[after.id] = after
         if after is not advance.order:
             at = give_back.next_sync(after) if give_back else next_sync(after)
@@ -212,17 +212,19 @@ async def many(
     return orders
 
 
-def _take_steps(advance: Advance, steps: list[_Step]) -> Order:
+def take_steps(advance: Advance, steps: list[TakenStep]) -> Order:
     """Return where the steps lead, and add those that callers can see to `steps`."""
     order = advance.order
     for step, cause in advance.steps:
         changes = timeline.changes(order, step)
         if changes:
             after = _stamped(step, order)
-            steps.append(_Step(order, after, cause, changes, _events(order, after)))
+            steps.append(TakenStep(order, after, cause, changes, _events(order, after)))
             order = after
-        elif step != order:
-            order = step  # callers cannot see it: no new version
+            continue
+        # Callers cannot see this step: it keeps the version of the step before it.
+        unseen = replace(step, version=order.version, updated_at=order.updated_at)
+        order = order if unseen == order else unseen
     return order
 
 
@@ -281,7 +283,7 @@ def _content(order: Order) -> OrderNews:
     )
 
 
-def _log(steps: Sequence[_Step]) -> None:
+def _log(steps: Sequence[TakenStep]) -> None:
     for step in steps:
         log.info(
             "order.changed",
