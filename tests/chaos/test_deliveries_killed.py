@@ -27,7 +27,7 @@ from tradewind.webhooks import secret as secrets
 KILLS = int(os.environ.get("SOAK_KILLS", "10"))
 EVENTS = 1000 * KILLS
 _PATIENCE_SECONDS = 120.0
-_STOPS = KILLS
+_STOPS = max(KILLS, 20)
 _LONGEST_STOP = 15.0
 
 pytestmark = pytest.mark.xdist_group("killed deliveries")
