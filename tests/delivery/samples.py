@@ -46,6 +46,7 @@ def a_destination(**more: Any) -> Destination:
         "generation": 7,
         "sealed_secret": b"",
         "catch_up": False,
+        "version": 1,
     }
     return Destination(**(plain | more))
 

@@ -1,10 +1,11 @@
 """Cancelled deliveries: shown as cancelled at once, and logged soon after."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -15,7 +16,7 @@ from kit.post import Hook, Post, until
 
 from tradewind import ids
 from tradewind.delivery import sql
-from tradewind.delivery.model import Cancelled
+from tradewind.delivery.model import Cancelled, Destination
 from tradewind.delivery.retry_policy import reason_not_to_send
 from tradewind.storage.pool import Database
 
@@ -273,10 +274,28 @@ async def test_people_read_what_the_engine_would_decide(
 
     row = await db.fetchrow("SELECT cancel_reason, is_pending FROM queued_delivery")
     (claim,) = await sql.claim(db, {hook: 1}, lease=timedelta(seconds=20))
-    rows, _ = await sql.load_destinations(db, [hook])
-    destination = next(iter(rows), None)
-    decided = reason_not_to_send(claim, destination)
+    changed, _ = await sql.load_changed_destinations(db, {hook: 0})
+    decided = reason_not_to_send(claim, changed[hook])
 
     assert row is not None
     assert (row["cancel_reason"], row["is_pending"]) == (reason, reason is None)
     assert decided is reason
+
+
+async def test_a_subscription_is_read_again_once_it_was_changed(db: Database) -> None:
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook)
+
+    async def load(version: int) -> Mapping[UUID, Destination | None]:
+        changed, _ = await sql.load_changed_destinations(db, {hook: version})
+        return changed
+
+    first = (await load(0))[hook]
+    assert first is not None
+    assert await load(first.version) == {}
+    await db.execute("UPDATE webhook_subscription SET url = 'http://127.0.0.1:1/other'")
+    second = (await load(first.version))[hook]
+    assert second is not None
+    assert second.url == "http://127.0.0.1:1/other"
+    await db.execute("DELETE FROM webhook_subscription")
+    assert await load(second.version) == {hook: None}

@@ -10,7 +10,7 @@ from kit.post import Hook, Post, until
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.sealing import CannotUnseal, seal
-from tradewind.webhooks.secret import Opener, sealed
+from tradewind.webhooks.secret import sealed, unsealed
 
 pytestmark = pytest.mark.xdist_group("post")
 
@@ -65,13 +65,12 @@ def test_a_secret_copied_from_another_row_signs_nothing(post: Post, receiver: Re
 def test_a_secret_opens_for_its_own_subscription_and_account_only(keyring: Keyring) -> None:
     account, hook = ids.new(), ids.new()
     value = sealed(keyring, account, hook, "whsec_x")
-    opener = Opener(keyring)
 
-    assert opener.secret(account, hook, value) == "whsec_x"
+    assert unsealed(keyring, account, hook, value) == "whsec_x"
     for other_account, other_hook in ((account, ids.new()), (ids.new(), hook)):
         with pytest.raises(CannotUnseal):
-            opener.secret(other_account, other_hook, value)
+            unsealed(keyring, other_account, other_hook, value)
     # As it was sealed before accounts were part of it: `tradewind secrets rotate` seals it anew.
     former = seal(keyring, b"whsec_x", f"subscription/{ids.SUBSCRIPTION.show(hook)}/secret")
     with pytest.raises(CannotUnseal):
-        opener.secret(account, hook, former)
+        unsealed(keyring, account, hook, former)

@@ -1,6 +1,6 @@
 """Claimed deliveries that wait for capacity; starts them in turn."""
 
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
@@ -47,7 +47,9 @@ class ClaimBuffer:
 
         Returns also whether a lane only waits for the end of its rest.
         """
-        usage = Usage(in_flight.total, in_flight.failing, Counter(), in_flight.accounts.copy())
+        usage = Usage(
+            in_flight.total, in_flight.failing, defaultdict(int), in_flight.accounts.copy()
+        )
         shares: dict[Lane, int] = {}
         free = {
             host: min(limits.host, hosts.limit(host, now)) - in_flight.hosts[host] if host else MANY

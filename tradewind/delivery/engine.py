@@ -25,7 +25,7 @@ from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
-from tradewind.webhooks.secret import Opener
+from tradewind.webhooks.secret import unsealed
 
 # An attempt, and its record, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
@@ -85,11 +85,13 @@ class Engine:
         self._network = network
         self._monotonic = monotonic
         self._limits = limits or EngineLimits()
-        self._open = Opener(keyring)
+        self._keyring = keyring
         self._lanes: OrderedDict[UUID, Lane] = OrderedDict()
         # The lanes with something in flight.
         self._busy: dict[UUID, Lane] = {}
         self._in_flight = Usage()
+        # Subscriptions as they were at their last attempt, with their secrets.
+        self._destinations: dict[UUID, tuple[Destination, str]] = {}
         self._stopping = False
         self._hosts = HostLimits()
         self._buffer = ClaimBuffer(self._lanes)
@@ -253,15 +255,19 @@ class Engine:
         replays = {delivery.replay_id for delivery in taken if delivery.replay_id is not None}
         try:
             cancelled = await sql_replays.list_cancelled(self._db, replays) if replays else ()
-            subscriptions = {delivery.subscription_id for delivery in taken}
-            rows, database_now = await sql.load_destinations(self._db, list(subscriptions))
+            versions = {
+                key: self._destinations[key][0].version if key in self._destinations else 0
+                for key in {delivery.subscription_id for delivery in taken}
+            }
+            changed, database_now = await sql.load_changed_destinations(self._db, versions)
         except TradewindError:
+            self._destinations.clear()  # another server may give out the same versions again
             self._buffer.put_back(taken)
             raise
         except Exception:
             await self._give_back(taken)
             raise
-        destinations = self._readable(rows)
+        self._update_destinations(changed)
         before, now = self._in_flight.total, self._monotonic()
         clock_offset = database_now.timestamp() - now
         unsent = []
@@ -272,7 +278,7 @@ class Engine:
                 continue
             delivery.began = self._monotonic()
             delivery.started = clock_offset + delivery.began
-            destination, secret = destinations.get(key, (None, ""))
+            destination, secret = self._destinations.get(key, (None, ""))
             self._begin_or_cancel(delivery, destination, secret, cancelled)
         none_begun = before == self._in_flight.total
         await self._give_back(unsent)
@@ -305,25 +311,27 @@ class Engine:
                     self._room.clear()
                     await self._room.wait()
 
-    def _readable(self, rows: Sequence[Destination]) -> Mapping[UUID, tuple[Destination, str]]:
-        """The destinations whose secret can be opened, with it."""
-        readable = {}
-        for row in rows:
+    def _update_destinations(self, changed: Mapping[UUID, Destination | None]) -> None:
+        """Keep the destinations whose secret can be opened, with it; forget the deleted ones."""
+        for key, destination in changed.items():
+            self._destinations.pop(key, None)
+            if destination is None:
+                continue
             try:
-                secret = self._open.secret(row.account_id, row.id, row.sealed_secret)
+                sealed = destination.sealed_secret
+                secret = unsealed(self._keyring, destination.account_id, key, sealed)
             except CannotUnseal as error:
-                self._unreadable[row.id] = self._monotonic() + _UNREADABLE_SECONDS
-                shown = ids.SUBSCRIPTION.show(row.id)
+                self._unreadable[key] = self._monotonic() + _UNREADABLE_SECONDS
+                shown = ids.SUBSCRIPTION.show(key)
                 log.error("delivery.cannot_sign", subscription=shown, error=str(error))
                 continue
-            lane = self._lanes.setdefault(row.id, Lane())
-            host = _host(row.url)
+            lane = self._lanes.setdefault(key, Lane())
+            host = _host(destination.url)
             if host != lane.host:
                 self._in_flight.add(lane, -lane.in_flight)
                 lane.host = host
                 self._in_flight.add(lane, lane.in_flight)
-            readable[row.id] = (row, secret)
-        return readable
+            self._destinations[key] = (destination, secret)
 
     def _begin(self, delivery: ClaimedDelivery, destination: Destination, secret: str) -> None:
         key = delivery.subscription_id
@@ -368,6 +376,7 @@ class Engine:
                 self._lanes.move_to_end(oldest)
                 return
             del self._lanes[oldest]
+            self._destinations.pop(oldest, None)
 
 
 def _report(event: str, error: Exception, pause: float) -> None:

@@ -1,6 +1,6 @@
 """Lanes: one per subscription; limits on deliveries in flight per endpoint and host. Pure."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -140,8 +140,8 @@ class Usage:
 
     total: int = 0
     failing: int = 0
-    hosts: Counter[str] = field(default_factory=Counter)
-    accounts: Counter[UUID | None] = field(default_factory=Counter)
+    hosts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    accounts: defaultdict[UUID | None, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, lane: Lane, number: int) -> None:
         """Count `number` more of a lane, or fewer if it is negative."""

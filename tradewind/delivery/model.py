@@ -86,7 +86,7 @@ class ClaimedDelivery(msgspec.Struct, gc=False):
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """A subscription as it is right before an attempt."""
+    """A subscription as it is right before an attempt; `version` changes with its row."""
 
     id: UUID
     account_id: UUID
@@ -96,6 +96,7 @@ class Destination(msgspec.Struct, frozen=True):
     generation: int
     sealed_secret: bytes
     catch_up: bool
+    version: int
 
 
 # What the log and `explain` say about a delivery that was cancelled.

@@ -172,20 +172,30 @@ async def claim(
     return [ClaimedDelivery(claimed_at, *row) for row in rows]
 
 
-async def load_destinations(
-    db: Database, ids: Sequence[UUID]
-) -> tuple[Sequence[Destination], datetime]:
-    """Subscriptions as they are now, right before an attempt; and the time of the database."""
+async def load_changed_destinations(
+    db: Database, versions: Mapping[UUID, int]
+) -> tuple[Mapping[UUID, Destination | None], datetime]:
+    """Subscriptions that are not as the caller knows them, and the time of the database.
+
+    `versions` holds the known version of each, 0 for none. Right before an attempt the rest need
+    not be read: a row whose `xmin` is the same was not changed. None: it was deleted.
+    """
     rows = await db.fetch(
         """
-        SELECT s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.secret,
-               s.catch_up, tradewind_now() AS now
+        SELECT tradewind_now(), changed.*
           FROM (VALUES (1)) AS always
-          LEFT JOIN webhook_subscription AS s ON s.id = ANY ($1::uuid[])
+          LEFT JOIN (SELECT known.id AS known_id, s.id, s.account_id, s.url, s.events, s.is_active,
+                            s.generation, s.secret, s.catch_up, s.xmin::text::bigint
+                       FROM unnest($1::uuid[], $2::bigint[]) AS known (id, version)
+                       LEFT JOIN webhook_subscription AS s ON s.id = known.id
+                      WHERE s.xmin::text::bigint IS DISTINCT FROM known.version) AS changed
+               ON true
         """,
-        ids,
+        list(versions),
+        list(versions.values()),
     )
-    return [Destination(*row[:8]) for row in rows if row[0] is not None], rows[0][8]
+    changed = {row[1]: row[2] and Destination(*row[2:]) for row in rows if row[1] is not None}
+    return changed, rows[0][0]
 
 
 async def record(

@@ -31,7 +31,7 @@ from tradewind.web.limits import Rate
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
-from tradewind.webhooks.secret import Opener
+from tradewind.webhooks.secret import unsealed
 from tradewind.webhooks.signing import sign
 from tradewind.webhooks.subscribe import get_subscription
 
@@ -130,7 +130,7 @@ async def _open_secret(db: Database, keyring: Keyring, subscription: Subscriptio
     """The signing secret, or SigningSecretUnreadable if it was not sealed for this row."""
     sealed = await webhooks.find_sealed_secret(db, subscription.id)
     try:
-        return Opener(keyring).secret(subscription.account_id, subscription.id, sealed or b"")
+        return unsealed(keyring, subscription.account_id, subscription.id, sealed or b"")
     except CannotUnseal as error:
         shown = ids.SUBSCRIPTION.show(subscription.id)
         log.error("webhook.secret_unreadable", subscription=shown, error=str(error))

@@ -1,7 +1,6 @@
 """The signing secret of a subscription: random, encrypted for its row, decrypted to sign."""
 
 import secrets
-from collections import OrderedDict
 from uuid import UUID
 
 from tradewind import ids
@@ -9,7 +8,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.sealing import seal, unseal
 
 _BYTES = 32
-_REMEMBERED = 10_000
 
 
 def make() -> str:
@@ -27,25 +25,5 @@ def sealing_context(account_id: UUID, subscription_id: UUID) -> str:
     return f"account/{account}/subscription/{ids.SUBSCRIPTION.show(subscription_id)}/secret"
 
 
-class Opener:
-    """Opens sealed secrets, and remembers them: the sealed value together with its row.
-
-    The row is part of what is remembered, so that a value that was copied from another row is
-    opened, and fails, as if nobody had seen it before.
-    """
-
-    def __init__(self, keyring: Keyring) -> None:
-        self._keyring = keyring
-        self._opened: OrderedDict[tuple[UUID, UUID, bytes], str] = OrderedDict()
-
-    def secret(self, account_id: UUID, subscription_id: UUID, value: bytes) -> str:
-        key = (account_id, subscription_id, value)
-        secret = self._opened.get(key)
-        if secret is None:
-            secret = unseal(
-                self._keyring, value, sealing_context(account_id, subscription_id)
-            ).decode()
-            self._opened[key] = secret
-            if len(self._opened) > _REMEMBERED:
-                self._opened.popitem(last=False)
-        return secret
+def unsealed(keyring: Keyring, account_id: UUID, subscription_id: UUID, value: bytes) -> str:
+    return unseal(keyring, value, sealing_context(account_id, subscription_id)).decode()
