@@ -112,7 +112,7 @@ class Application:
         status = response.status or (route.endpoint.status if route else 200)
         body = b"" if status in _NO_BODY else response.encoded()
         headers = self._response_headers.add_to(
-            [(b"x-request-id", request.id.encode("latin-1")), *response.headers],
+            [(b"x-request-id", request.id.encode()), *response.headers],
             request,
             page=route is not None and route.endpoint.page,
             routed=route is not None,
@@ -120,7 +120,7 @@ class Application:
         if status not in _NO_BODY:
             headers.append((b"content-type", response.content_type))
             if response.stream is None:
-                headers.append((b"content-length", str(len(body)).encode()))
+                headers.append((b"content-length", b"%d" % len(body)))
         if response.stream is not None and request.method != "HEAD":
             stream = _Counted(response.stream)
             streaming = StreamingResponse(stream, status)

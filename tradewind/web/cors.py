@@ -24,8 +24,8 @@ class Cors:
 
     def headers(self, request: Request) -> Headers:
         """The headers for a response to `request`."""
-        origin = request.headers.get("origin")
-        if origin not in self._origins:
+        origin = request.headers.get("origin") if self._origins else None
+        if origin is None or origin not in self._origins:
             return []
         return [
             (b"access-control-allow-origin", origin.encode()),

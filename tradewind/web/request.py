@@ -25,15 +25,20 @@ _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 class Request(StarletteRequest):
     """One HTTP request; its body has not been read yet."""
 
+    __slots__ = ("_sent", "address", "caller", "id", "method", "path", "query_string")
+
     def __init__(self, scope: Scope, receive: Receive, proxies: Sequence[Network]) -> None:
         super().__init__(scope, receive)
+        self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query_string: bytes = scope["query_string"]
+        # Starlette's `headers` compares and decodes them one by one, at each lookup. Every request
+        # is asked for headers that it does not have, so those lookups use this.
+        self._sent: dict[bytes, bytes] = dict(scope["headers"])
         # Who opened this page, as soon as that is known; the endpoints of the API do not set it.
         self.caller: Caller | None = None
-        sent_id = self.headers.get("x-request-id")
-        well_formed = sent_id is not None and _WELL_FORMED_ID.fullmatch(sent_id)
-        self.id: str = sent_id if sent_id and well_formed else ids.REQUEST.show(ids.new())
+        sent_id = self.headers["x-request-id"] if b"x-request-id" in self._sent else ""
+        self.id = sent_id if _WELL_FORMED_ID.fullmatch(sent_id) else ids.REQUEST.show(ids.new())
         peer: str = (scope.get("client") or ("", 0))[0]
         self.address = peer
         if proxies:
@@ -43,10 +48,12 @@ class Request(StarletteRequest):
 
     def single_header(self, name: str) -> str | None:
         """A header that has only one meaning; different values of it are DuplicateHeader."""
+        if name.encode() not in self._sent:
+            return None
         values = self.headers.getlist(name)
         if len(set(values)) > 1:
             raise DuplicateHeader(name)
-        return values[0] if values else None
+        return values[0]
 
     @property
     def has_encoded_slash(self) -> bool:
@@ -71,14 +78,14 @@ class Request(StarletteRequest):
         """
         return (
             self.scope.get("http_version") in _HTTP1
-            and "content-length" not in self.headers
-            and "transfer-encoding" not in self.headers
+            and b"content-length" not in self._sent
+            and b"transfer-encoding" not in self._sent
         )
 
     @property
     def declared_length(self) -> int:
-        declared = self.headers.get("content-length", "0")
-        return int(declared) if declared.isdecimal() and declared.isascii() else 0
+        declared = self._sent.get(b"content-length", b"0")
+        return int(declared) if declared.isdigit() else 0
 
     async def limited_body(self, limit: int) -> bytes | None:
         """The whole body, or None when it is longer than `limit`.
