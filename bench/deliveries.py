@@ -18,7 +18,7 @@ from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.observability import logs
-from tradewind.runtime.worker import tune_garbage_collection
+from tradewind.runtime.wiring import tune_garbage_collection
 from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database

@@ -53,6 +53,7 @@ from tradewind.runtime.wiring import (
     platforms_of,
     policy_of,
     retry_policy_of,
+    tune_garbage_collection,
 )
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
@@ -141,7 +142,9 @@ def create() -> Application:
     child_processes.die_with_parent(signal.SIGTERM)
     chosen = settings.load()
     logs.configure(chosen.log_style, chosen.log_level)
-    return build(chosen)
+    application = build(chosen)
+    tune_garbage_collection()
+    return application
 
 
 def build(chosen: Settings) -> Application:

@@ -1,7 +1,6 @@
 """The worker process: runs every background loop until it is stopped."""
 
 import asyncio
-import gc
 import resource
 import signal
 from collections.abc import Awaitable, Callable, Sequence
@@ -42,6 +41,7 @@ from tradewind.runtime.wiring import (
     platforms_of,
     policy_of,
     retry_policy_of,
+    tune_garbage_collection,
 )
 from tradewind.settings.settings import Settings
 from tradewind.storage import partitions
@@ -171,15 +171,6 @@ async def _sync_changed(db: Database, platforms: Platforms) -> None:
             continue
         except PlatformFailure as failure:
             log.warning("scheduled_sync.failed", platform=platform, error=str(failure))
-
-
-def tune_garbage_collection() -> None:
-    """Collect garbage rarely: imports stay, and reference counts free what a delivery made.
-
-    With the default thresholds a tenth of the time went into collections, with pauses.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 async def run(chosen: Settings) -> None:
