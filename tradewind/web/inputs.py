@@ -2,15 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from msgspec import inspect
 from starlette.requests import ClientDisconnect
 
 from tradewind import errors, money
@@ -214,7 +211,7 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
     Browsers send a list by repeating its name, and every field that was left empty. So on a `page`
     an empty value means the same as a missing one, except for text.
     """
-    fields = _fields(kind)
+    fields = validation.fields_of(kind)
     values: dict[str, Any] = {}
     repeated: dict[str, None] = {}
     for name, value in _pairs(raw, root, page=page):
@@ -222,7 +219,7 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
         if field is None:
             if not (page and root == QUERY):
                 values.setdefault(name, value)
-        elif page and not value and not field.is_text:
+        elif page and not value and (field.nullable or not field.is_text):
             continue
         elif field.is_list:
             several = value.split(",") if field.commas and not page else [value]
@@ -235,7 +232,13 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
         FieldError(validation.below(root, name), validation.REPEATED, "duplicate")
         for name in repeated
     ]
-    if duplicates or b"%00" in raw or b"\0" in raw or not _are_well_formed(values, fields):
+    well_written = all(
+        fields[name].is_well_written(text)
+        for name, value in values.items()
+        if name in fields
+        for text in (value if isinstance(value, list) else (value,))
+    )
+    if duplicates or b"%00" in raw or b"\0" in raw or not well_written:
         wrong = [*validation.errors_in(kind, values, root, as_text=True), *duplicates]
         if wrong:
             raise ValidationFailed.several(wrong[: errors.MOST_ERRORS])
@@ -266,64 +269,3 @@ def _pairs(raw: bytes, root: str, *, page: bool) -> list[tuple[str, str]]:
         return parse_qsl(text, keep_blank_values=True, errors="replace" if lenient else "strict")
     except ValueError:
         raise ValidationFailed(root, "Must be parameters in UTF-8.") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """How a field is written in a query or a form."""
-
-    is_text: bool  # an empty text is a value: plain text that may not be null
-    is_list: bool
-    commas: bool
-    pattern: re.Pattern[str] | None  # where msgspec alone would accept more
-
-    @classmethod
-    def of(cls, info: inspect.Type) -> "_Field":
-        extra: dict[str, Any] = {}
-        bare = info
-        while isinstance(bare, inspect.Metadata):
-            extra |= bare.extra or {}
-            bare = bare.type
-        options = bare.types if isinstance(bare, inspect.UnionType) else (bare,)
-        for option in options:
-            if isinstance(option, inspect.Metadata):
-                extra |= option.extra or {}
-        plain = [o.type if isinstance(o, inspect.Metadata) else o for o in options]
-        lists = [o for o in plain if isinstance(o, inspect.ListType | inspect.VarTupleType)]
-        return cls(
-            is_text=isinstance(bare, inspect.StrType),
-            is_list=bool(lists),
-            commas=extra.get("commas", True),
-            pattern=_pattern([*plain, *(_bare(each.item_type) for each in lists)]),
-        )
-
-
-def _bare(info: inspect.Type) -> inspect.Type:
-    return info.type if isinstance(info, inspect.Metadata) else info
-
-
-def _pattern(options: Iterable[inspect.Type]) -> re.Pattern[str] | None:
-    for option in options:
-        if isinstance(option, inspect.IntType):
-            return validation.WHOLE_NUMBER
-        if isinstance(option, inspect.DateTimeType):
-            return validation.TIME
-    return None
-
-
-@cache
-def _fields(kind: Hashable) -> Mapping[str, _Field]:
-    info = inspect.type_info(kind)
-    if not isinstance(info, inspect.StructType):
-        return {}
-    return {field.encode_name: _Field.of(field.type) for field in info.fields}
-
-
-def _are_well_formed(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> bool:
-    for name, value in values.items():
-        pattern = fields[name].pattern if name in fields else None
-        if pattern is not None:
-            for text in value if isinstance(value, list) else (value,):
-                if not pattern.fullmatch(text):
-                    return False
-    return True

@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import inspect
@@ -134,6 +134,11 @@ class _Rule:
     """The rule of a type. This one, of `Any`, accepts everything."""
 
     expected = "any value"
+    # How it is sent in a query or a form.
+    is_text = False
+    is_list = False
+    commas = False
+    written: re.Pattern[str] | None = None
 
     def __init__(self, extra: Mapping[str, Any]) -> None:
         self.accepts: Callable[[Any], bool] | None = extra.get("accepts")
@@ -159,6 +164,9 @@ class _Rule:
         if self.accepts is not None and not self.accepts(value):
             self.reject(at, report)
 
+    def is_well_written(self, text: str) -> bool:
+        return self.written is None or self.written.fullmatch(text) is not None
+
     def reject(self, at: str, report: _Report) -> None:
         null = ", or null" if self.nullable and not report.as_text else ""
         report.add(at, f"Must be {self.expected}{null}.")
@@ -168,119 +176,56 @@ class _Rule:
 
 
 class _Leaf(_Rule):
-    """A value without members: `_read` gives it as msgspec would decode it, or raises."""
+    """A value without members, of a `kind` that msgspec converts.
 
-    def _examine(self, value: Any, at: str, report: _Report) -> None:
-        try:
-            decoded = self._read(value, as_text=report.as_text)
-        except ValueError:
-            self.reject(at, report)
-            return
-        self.verify(decoded, at, report)
-
-    def _read(self, value: Any, *, as_text: bool) -> Any:
-        raise NotImplementedError
-
-
-class _Null(_Leaf):
-    expected = "null"
-
-    def _read(self, value: Any, *, as_text: bool) -> None:  # noqa: ARG002 - text is never null
-        if value is not None:
-            raise ValueError
-
-
-class _Bool(_Leaf):
-    expected = "true or false"
-
-    def _read(self, value: Any, *, as_text: bool) -> bool:
-        decoded: bool = msgspec.convert(value, bool, strict=not as_text)
-        return decoded
-
-
-class _Choice(_Leaf):
-    """An enumeration."""
-
-    def __init__(self, extra: Mapping[str, Any], values: Iterable[Any]) -> None:
-        self.values = list(values)
-        self.expected = f"one of: {', '.join(map(str, self.values))}"
-        super().__init__(extra)
-
-    def _read(self, value: Any, *, as_text: bool) -> Any:  # noqa: ARG002 - text already
-        if not any(value == each and type(value) is type(each) for each in self.values):
-            raise ValueError
-        return value
-
-
-class _Number(_Leaf):
-    """A whole number, or any."""
+    `written` is how it must be written as text, where msgspec alone would accept more.
+    """
 
     def __init__(
-        self, extra: Mapping[str, Any], info: inspect.IntType | inspect.FloatType, *, whole: bool
+        self,
+        extra: Mapping[str, Any],
+        kind: Any,
+        expected: str,
+        written: re.Pattern[str] | None = None,
     ) -> None:
-        self.info = info
-        self.whole = whole
-        noun = "a whole number" if whole else "a number"
-        self.expected = noun + _range(info.ge, info.le)
+        self.kind = kind
+        self.expected = expected
+        self.written = written
         super().__init__(extra)
 
-    def _read(self, value: Any, *, as_text: bool) -> float:
-        if as_text and isinstance(value, str):
-            if self.whole and not WHOLE_NUMBER.fullmatch(value):
-                raise ValueError
-            value = msgspec.convert(value, int if self.whole else float, strict=False)
-        allowed = (int,) if self.whole else (int, float)
-        if isinstance(value, bool) or not isinstance(value, allowed) or not isfinite(value):
-            raise ValueError
-        info = self.info
-        if (info.ge is not None and value < info.ge) or (info.le is not None and value > info.le):
-            raise ValueError
-        number: float = value if self.whole else float(value)
-        return number
-
-
-class _Time(_Leaf):
-    expected = "a time with an offset, such as 2026-11-15T01:02:03Z"
-
-    def __init__(self, extra: Mapping[str, Any], info: inspect.DateTimeType) -> None:
-        self.tz = info.tz
-        super().__init__(extra)
-
-    def _read(self, value: Any, *, as_text: bool) -> datetime:
-        if as_text and isinstance(value, str) and not TIME.fullmatch(value):
-            raise ValueError
-        moment = msgspec.convert(value, datetime)
-        if self.tz is not None and self.tz is not (moment.tzinfo is not None):
-            raise ValueError
-        return moment
-
-
-class _Date(_Leaf):
-    expected = "a date, such as 2026-11-15"
-
-    def _read(self, value: Any, *, as_text: bool) -> date:  # noqa: ARG002 - text already
-        return msgspec.convert(value, date)
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if report.as_text and isinstance(value, str) and not self.is_well_written(value):
+            self.reject(at, report)
+            return
+        try:
+            decoded = msgspec.convert(value, self.kind, strict=not report.as_text)
+        except msgspec.ValidationError:
+            self.reject(at, report)
+            return
+        if isinstance(decoded, float) and not isfinite(decoded):
+            self.reject(at, report)
+        else:
+            self.verify(decoded, at, report)
 
 
 class _Text(_Leaf):
+    is_text = True
+
     def __init__(self, extra: Mapping[str, Any], info: inspect.StrType) -> None:
-        self.info = info
-        self.pattern = re.compile(info.pattern) if info.pattern else None
-        self.expected = "text" + _size(info.min_length, info.max_length, "of", "characters")
+        expected = "text" + _size(info.min_length, info.max_length, "of", "characters")
         if info.pattern in (NOT_BLANK, EMPTY_OR_NOT_BLANK):
-            self.expected += ", not only spaces"
+            expected += ", not only spaces"
         elif info.pattern and (kind := _ID_KINDS.get(info.pattern)):
             article = "an" if kind.noun[0] in "aeiouA" else "a"
-            self.expected = f"the id of {article} {kind.noun}, such as {kind.prefix}{_AN_ID}"
+            expected = f"the id of {article} {kind.noun}, such as {kind.prefix}{_AN_ID}"
         elif info.pattern and "expected" not in extra:
             raise TypeError(f"Add `expected` to Meta(extra=…) for the pattern {info.pattern}.")
         if info.pattern == EMPTY_OR_NOT_BLANK:
             extra = {"accepts": lambda text: not text.isspace(), **extra}
-        elif info.pattern and info.pattern.endswith(
-            "$"
-        ):  # which matches before a line feed at the end
+        elif info.pattern and info.pattern.endswith("$"):
+            # `$` also matches before a line feed at the end.
             extra = {"accepts": lambda text: not text.endswith("\n"), **extra}
-        super().__init__(extra)
+        super().__init__(extra, _bounded(str, info), expected)
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         if isinstance(value, str) and "\0" in value:
@@ -288,24 +233,18 @@ class _Text(_Leaf):
         else:
             super()._examine(value, at, report)
 
-    def _read(self, value: Any, *, as_text: bool) -> str:  # noqa: ARG002 - text in any case
-        if not isinstance(value, str):
-            raise ValueError  # noqa: TRY004 - a wrong value, like the others
-        least, most = self.info.min_length, self.info.max_length
-        if (least is not None and len(value) < least) or (most is not None and len(value) > most):
-            raise ValueError
-        if self.pattern is not None and not self.pattern.search(value):
-            raise ValueError
-        return value
-
 
 class _List(_Rule):
+    is_list = True
+
     def __init__(
         self, extra: Mapping[str, Any], item: _Rule, least: int | None, most: int | None
     ) -> None:
         self.item = item
         self.least, self.most = least, most
         self.distinct_by: Sequence[str] = extra.get("distinct_by", ())
+        self.commas = extra.get("commas", True)
+        self.written = item.written
         self.expected = "a list" + _size(least, most, "of", "items")
         super().__init__(extra)
 
@@ -389,15 +328,15 @@ class _Object(_Rule):
         super().__init__(extra)
         self.kind = info.cls
         self.closed = info.forbid_unknown_fields
-        self.fields = {f.encode_name: (f.name, rule_for(f.type)) for f in info.fields}
+        self.rules = {f.encode_name: rule_for(f.type) for f in info.fields}
         self.required = [f.encode_name for f in info.fields if f.required]
         self.check_fields: Callable[[Any], Iterable[FieldError]] | None = getattr(
             info.cls, "check_fields", None
         )
         self.checked = [
-            (encoded, name, rule)
-            for encoded, (name, rule) in self.fields.items()
-            if rule.has_checks
+            (f.encode_name, f.name, self.rules[f.encode_name])
+            for f in info.fields
+            if self.rules[f.encode_name].has_checks
         ]
 
     @property
@@ -413,10 +352,10 @@ class _Object(_Rule):
             if name not in value:
                 report.add(below(at, name), REQUIRED, "missing")
         for name, member in value.items():
-            if name in self.fields:
-                self.fields[name][1].examine(member, below(at, name), report)
+            if name in self.rules:
+                self.rules[name].examine(member, below(at, name), report)
             elif self.closed:
-                report.unknown(below(at, name), name, list(self.fields))
+                report.unknown(below(at, name), name, list(self.rules))
         if self.check_fields is not None and len(report.errors) == before:
             with suppress(msgspec.ValidationError):
                 decoded = msgspec.convert(value, self.kind, strict=not report.as_text)
@@ -440,16 +379,18 @@ class _Object(_Rule):
 
 
 class _AnyOf(_Rule):
-    """A union: a value is valid if one of its options accepts it."""
+    """A union: a value is valid if one of its options accepts it.
+
+    Which option was decoded is unknown, so the options' `accepts` are not called for it.
+    """
 
     def __init__(self, extra: Mapping[str, Any], options: Sequence[_Rule]) -> None:
         self.options = options
         self.expected = " or ".join(option.expected for option in options)
+        self.is_list = any(option.is_list for option in options)
+        self.commas = any(option.commas for option in options)
+        self.written = next((option.written for option in options if option.written), None)
         super().__init__(extra)
-
-    @property
-    def has_checks(self) -> bool:
-        return super().has_checks  # we do not know which option was decoded
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         tried = []
@@ -475,6 +416,12 @@ def rule_of(kind: Any) -> _Rule:
     return rule_for(inspect.type_info(kind))
 
 
+def fields_of(kind: Any) -> Mapping[str, _Rule]:
+    """The rules of a struct's fields, by the names that callers send."""
+    rule = rule_of(kind)
+    return rule.rules if isinstance(rule, _Object) else {}
+
+
 def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one line a type
     """The rule of a type as msgspec describes it."""
     extra: dict[str, Any] = {}
@@ -485,23 +432,25 @@ def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one
         case inspect.UnionType():
             return _rule_for_union(info, extra)
         case inspect.NoneType():
-            return _Null(extra)
+            return _Leaf(extra, None, "null")
         case inspect.BoolType():
-            return _Bool(extra)
+            return _Leaf(extra, bool, "true or false")
         case inspect.IntType():
-            return _Number(extra, info, whole=True)
+            expected = "a whole number" + _range(info.ge, info.le)
+            return _Leaf(extra, _bounded(int, info), expected, WHOLE_NUMBER)
         case inspect.FloatType():
-            return _Number(extra, info, whole=False)
+            return _Leaf(extra, _bounded(float, info), "a number" + _range(info.ge, info.le))
         case inspect.StrType():
             return _Text(extra, info)
         case inspect.DateTimeType():
-            return _Time(extra, info)
+            expected = "a time with an offset, such as 2026-11-15T01:02:03Z"
+            return _Leaf(extra, _bounded(datetime, info), expected, TIME)
         case inspect.DateType():
-            return _Date(extra)
+            return _Leaf(extra, date, "a date, such as 2026-11-15")
         case inspect.EnumType():
-            return _Choice(extra, [member.value for member in info.cls])
+            return _Leaf(extra, info.cls, _one_of(member.value for member in info.cls))
         case inspect.LiteralType():
-            return _Choice(extra, info.values)
+            return _Leaf(extra, Literal[info.values], _one_of(info.values))
         case inspect.ListType() | inspect.VarTupleType():
             return _List(extra, rule_for(info.item_type), info.min_length, info.max_length)
         case inspect.DictType():
@@ -522,6 +471,15 @@ def _rule_for_union(info: inspect.UnionType, extra: Mapping[str, Any]) -> _Rule:
         rule = _AnyOf(extra, [rule_for(option) for option in options])
     rule.nullable = len(options) < len(info.types)
     return rule
+
+
+def _bounded(kind: type, info: inspect.Type) -> Any:
+    """The type with the bounds that msgspec's description of it has."""
+    return Annotated[kind, msgspec.Meta(**msgspec.structs.asdict(info))]
+
+
+def _one_of(values: Iterable[Any]) -> str:
+    return f"one of: {', '.join(map(str, values))}"
 
 
 def _range(least: float | None, most: float | None) -> str:
