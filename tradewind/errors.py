@@ -21,17 +21,19 @@ class ApiError(TradewindError):
     """A request failed. The family says what the caller can do about it.
 
     `code` is what programs compare, `title` the heading of its page under /problems/, and the
-    docstring of the class that page's text. `facts` become members of the problem document.
+    docstring of the class that page's text. `detail` is the sentence for this request: an error
+    that always says the same has it in its class. `facts` become members of the problem document.
     """
 
     code: ClassVar[str]
     title: ClassVar[str]
+    detail: str
     # Only where it differs from that of the family (see `web/problems.py`).
     status: ClassVar[int | None] = None
 
-    def __init__(self, detail: str, /, **facts: Any) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    def __init__(self, detail: str | None = None, /, **facts: Any) -> None:
+        self.detail = self.detail if detail is None else detail
+        super().__init__(self.detail)
         self.facts: Mapping[str, Any] = facts
 
 

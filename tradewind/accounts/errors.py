@@ -18,9 +18,7 @@ class OwnAccount(Conflict):
 
     code = "own_account"
     title = "Not with your own account"
-
-    def __init__(self) -> None:
-        super().__init__("You cannot lock your own account or take the operator role from it.")
+    detail = "You cannot lock your own account or take the operator role from it."
 
 
 class PasswordLinkSpent(Gone):
@@ -28,9 +26,7 @@ class PasswordLinkSpent(Gone):
 
     code = "password_link_spent"
     title = "The link does not work any more"
-
-    def __init__(self) -> None:
-        super().__init__("This link was used, replaced or has expired; ask for a new one.")
+    detail = "This link was used, replaced or has expired; ask for a new one."
 
 
 def wrong_current_password() -> ValidationFailed:

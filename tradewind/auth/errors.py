@@ -12,9 +12,7 @@ class CredentialsMissing(Unauthenticated):
 
     code = "credentials_missing"
     title = "Credentials are missing"
-
-    def __init__(self) -> None:
-        super().__init__("Send an x-api-key header, or Authorization: Bearer with a token.")
+    detail = "Send an x-api-key header, or Authorization: Bearer with a token."
 
 
 class InvalidCredentials(Unauthenticated):
@@ -56,9 +54,7 @@ class WrongCredentials(Unauthenticated):
 
     code = "wrong_credentials"
     title = "Wrong e-mail or password"
-
-    def __init__(self) -> None:
-        super().__init__("The e-mail or the password is wrong.")
+    detail = "The e-mail or the password is wrong."
 
 
 class AccountLocked(CarriesBudget, Forbidden):
@@ -96,9 +92,7 @@ class InvalidRefreshToken(Unauthenticated):
 
     code = "invalid_refresh_token"
     title = "The refresh token is not valid"
-
-    def __init__(self) -> None:
-        super().__init__("This refresh token is not valid any more; log in again.")
+    detail = "This refresh token is not valid any more; log in again."
 
 
 class NoSession(Invalid):
@@ -106,9 +100,7 @@ class NoSession(Invalid):
 
     code = "no_session"
     title = "There is no session to end"
-
-    def __init__(self) -> None:
-        super().__init__("An API key has no session; revoke the key to stop it.")
+    detail = "An API key has no session; revoke the key to stop it."
 
 
 class TooManyLogins(ServiceUnavailable):

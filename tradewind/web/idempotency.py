@@ -33,9 +33,7 @@ class IdempotencyKeyMissing(Malformed):
 
     code = "idempotency_key_missing"
     title = "An Idempotency-Key is required"
-
-    def __init__(self) -> None:
-        super().__init__("Send an Idempotency-Key header: a fresh one for each new request.")
+    detail = "Send an Idempotency-Key header: a fresh one for each new request."
 
 
 class IdempotencyKeyMalformed(Malformed):
@@ -43,9 +41,7 @@ class IdempotencyKeyMalformed(Malformed):
 
     code = "idempotency_key_malformed"
     title = "The Idempotency-Key is malformed"
-
-    def __init__(self) -> None:
-        super().__init__("An Idempotency-Key has 1 to 255 printable ASCII characters.")
+    detail = "An Idempotency-Key has 1 to 255 printable ASCII characters."
 
 
 class IdempotencyKeyReused(Invalid):
@@ -57,9 +53,7 @@ class IdempotencyKeyReused(Invalid):
 
     code = "idempotency_key_reused"
     title = "The Idempotency-Key was used for another request"
-
-    def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was used before, for a different request.")
+    detail = "This Idempotency-Key was used before, for a different request."
 
 
 class RequestInFlight(Conflict):

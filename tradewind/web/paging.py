@@ -22,9 +22,7 @@ class MalformedCursor(Malformed):
 
     code = "malformed_cursor"
     title = "The cursor is malformed"
-
-    def __init__(self) -> None:
-        super().__init__("The cursor is not a `next_cursor` of this list.")
+    detail = "The cursor is not a `next_cursor` of this list."
 
 
 class PageQuery(Input):

@@ -25,9 +25,7 @@ class RouteNotFound(errors.NotFound):
 
     code = "route_not_found"
     title = "Path not found"
-
-    def __init__(self) -> None:
-        super().__init__("There is no endpoint at this path; /docs lists them all.")
+    detail = "There is no endpoint at this path; /docs lists them all."
 
 
 class MethodNotAllowed(errors.ApiError):
@@ -108,9 +106,7 @@ class InternalError(errors.ApiError):
     code = "internal_error"
     title = "Internal error"
     status = 500
-
-    def __init__(self) -> None:
-        super().__init__("An unexpected error on our side; it is logged under this request id.")
+    detail = "An unexpected error on our side; it is logged under this request id."
 
 
 def catalogue() -> dict[str, type[errors.ApiError]]:

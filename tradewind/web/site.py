@@ -39,9 +39,7 @@ class ForgedForm(Forbidden):
 
     code = "forged_form"
     title = "The form was not accepted"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The form was not sent from a page of this session, and nothing was changed. Reload "
-            "the page, and send the form again."
-        )
+    detail = (
+        "The form was not sent from a page of this session, and nothing was changed. Reload "
+        "the page, and send the form again."
+    )
