@@ -1,6 +1,7 @@
 """Changes what an account may do: its lock, its plan, its roles."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from tradewind import ids
@@ -12,7 +13,6 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth.model import Plan, Role
-from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
@@ -29,18 +29,11 @@ async def lock(db: Database, by: Actor, account_id: UUID, reason: str) -> Accoun
     debit starts any more.
     """
     async with transaction(db) as tx:
-        account = await _lock_permissions(tx, account_id)
+        account = await sql.lock_account_permissions(tx, account_id)
         if account.id == by.account_id:
             raise OwnAccount
         await sql_sessions.end_sessions(tx, account_id, "account_locked")
-        saved = await sql.save_account(
-            tx,
-            account_id,
-            roles=list(account.roles),
-            plan=account.plan,
-            locked=True,
-            lock_reason=reason,
-        )
+        saved = await sql.save_account(tx, replace(account, lock_reason=reason), locked=True)
         await _record(tx, by, "account.locked", saved, reason=reason)
     return saved
 
@@ -54,18 +47,11 @@ async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) ->
     async with transaction(db) as tx:
         # Everybody locks orders before accounts.
         await sql.make_payments_due(tx, account_id)
-        account = await _lock_permissions(tx, account_id)
+        account = await sql.lock_account_permissions(tx, account_id)
         await login_throttle.reset(tx, keyring, account.email)
         if account.locked_at is None:
             return account
-        saved = await sql.save_account(
-            tx,
-            account_id,
-            roles=list(account.roles),
-            plan=account.plan,
-            locked=False,
-            lock_reason=None,
-        )
+        saved = await sql.save_account(tx, replace(account, lock_reason=None), locked=False)
         await grants.record_grant(tx, by, account_id, Grant.UNLOCK)
         tx.wake(_SUBMIT)
         await _record(tx, by, "account.unlocked", saved)
@@ -74,16 +60,11 @@ async def unlock(db: Database, keyring: Keyring, by: Actor, account_id: UUID) ->
 
 async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> Account:
     async with transaction(db) as tx:
-        account = await _lock(tx, account_id)
+        account = await sql.lock_account(tx, account_id)
         if account.plan is plan:
             return account
         saved = await sql.save_account(
-            tx,
-            account_id,
-            roles=list(account.roles),
-            plan=plan,
-            locked=account.locked_at is not None,
-            lock_reason=account.lock_reason,
+            tx, replace(account, plan=plan), locked=account.locked_at is not None
         )
         await _record(tx, by, "account.plan_changed", saved, before=account.plan, after=plan)
     return saved
@@ -92,18 +73,13 @@ async def change_plan(db: Database, by: Actor, account_id: UUID, plan: Plan) -> 
 async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequence[Role]) -> Account:
     """Give the account exactly these roles."""
     async with transaction(db) as tx:
-        account = await _lock_permissions(tx, account_id)
+        account = await sql.lock_account_permissions(tx, account_id)
         if account.id == by.account_id and Role.OPERATOR not in roles:
             raise OwnAccount
         if account.roles == frozenset(roles):
             return account
         saved = await sql.save_account(
-            tx,
-            account_id,
-            roles=sorted(set(roles)),
-            plan=account.plan,
-            locked=account.locked_at is not None,
-            lock_reason=account.lock_reason,
+            tx, replace(account, roles=frozenset(roles)), locked=account.locked_at is not None
         )
         if grants.POWERS & saved.roles - account.roles:
             await grants.record_grant(tx, by, account_id, Grant.ROLE)
@@ -116,20 +92,6 @@ async def change_roles(db: Database, by: Actor, account_id: UUID, roles: Sequenc
             after=sorted(saved.roles),
         )
     return saved
-
-
-async def _lock(tx: Tx, account_id: UUID) -> Account:
-    account = await sql.lock_account(tx, account_id)
-    if account is None:
-        raise ResourceNotFound(ids.ACCOUNT)
-    return account
-
-
-async def _lock_permissions(tx: Tx, account_id: UUID) -> Account:
-    account = await sql.lock_account_permissions(tx, account_id)
-    if account is None:
-        raise ResourceNotFound(ids.ACCOUNT)
-    return account
 
 
 async def _record(tx: Tx, by: Actor, action: str, account: Account, **details: object) -> None:

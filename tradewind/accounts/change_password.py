@@ -16,7 +16,6 @@ from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth import sql as auth_sql
 from tradewind.auth.errors import AccountLocked
 from tradewind.auth.passwords import Passwords
-from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
@@ -64,8 +63,7 @@ async def make_link(
     token = _LINK_PREFIX + secrets.token_urlsafe(32)
     made_with, key = keyring.current("links")
     async with transaction(db) as tx:
-        if await sql.lock_account(tx, account_id) is None:
-            raise ResourceNotFound(ids.ACCOUNT)
+        await sql.lock_account(tx, account_id)
         await sql.delete_password_links(tx, account_id)
         expires = await sql.insert_password_link(
             tx,
@@ -101,7 +99,7 @@ async def use_link(
         # Everybody locks the account before its links.
         account = await sql.lock_account(tx, account_id)
         link = await sql.find_password_link(tx, _hashes(keyring, token))
-        if account is None or link is None:
+        if link is None:
             raise PasswordLinkSpent
         await grants.record_grant_by(tx, link.created_by, account_id, Grant.PASSWORD_LINK)
         await login_throttle.reset(tx, keyring, account.email)

@@ -7,13 +7,22 @@ from uuid import UUID
 
 import asyncpg
 
+from tradewind import ids
 from tradewind.accounts.model import Account
 from tradewind.auth.model import Plan, Role
+from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
+_SELECT_ACCOUNT = """
+    SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
+      FROM account
+"""
 
-def _account(row: asyncpg.Record) -> Account:
+
+def _account(row: asyncpg.Record | None) -> Account:
+    if row is None:
+        raise ResourceNotFound(ids.ACCOUNT)
     roles = frozenset(Role(role) for role in row["roles"])
     return Account(**{**row, "roles": roles, "plan": Plan(row["plan"])})
 
@@ -58,48 +67,24 @@ async def find_account(
     db: Database | Tx, *, account_id: UUID | None = None, email: str | None = None
 ) -> Account | None:
     """The account with this id, or with this e-mail."""
-    row = await db.fetchrow(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE id = $1 OR email = $2
-        """,
-        account_id,
-        email,
-    )
+    row = await db.fetchrow(f"{_SELECT_ACCOUNT} WHERE id = $1 OR email = $2", account_id, email)
     return None if row is None else _account(row)
 
 
-async def lock_account(tx: Tx, account_id: UUID) -> Account | None:
+async def lock_account(tx: Tx, account_id: UUID) -> Account:
     """The account, locked until the transaction ends."""
-    row = await tx.fetchrow(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE id = $1
-           FOR NO KEY UPDATE
-        """,
-        account_id,
+    return _account(
+        await tx.fetchrow(f"{_SELECT_ACCOUNT} WHERE id = $1 FOR NO KEY UPDATE", account_id)
     )
-    return None if row is None else _account(row)
 
 
-async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account | None:
+async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account:
     """The account, locked to change its lock or its roles.
 
     It waits for every transaction that relies on them (`share_accounts`), and later ones wait for
     this one: so once a lock is confirmed, no payment of the account begins.
     """
-    row = await tx.fetchrow(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE id = $1
-           FOR UPDATE
-        """,
-        account_id,
-    )
-    return None if row is None else _account(row)
+    return _account(await tx.fetchrow(f"{_SELECT_ACCOUNT} WHERE id = $1 FOR UPDATE", account_id))
 
 
 async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
@@ -108,14 +93,7 @@ async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, A
     FOR KEY SHARE blocks only `lock_account_permissions`: logins and other changes continue.
     """
     rows = await tx.fetch(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
-         WHERE id = ANY ($1::uuid[])
-         ORDER BY id
-           FOR KEY SHARE
-        """,
-        account_ids,
+        f"{_SELECT_ACCOUNT} WHERE id = ANY ($1::uuid[]) ORDER BY id FOR KEY SHARE", account_ids
     )
     return {row["id"]: _account(row) for row in rows}
 
@@ -152,15 +130,8 @@ async def make_payments_due(tx: Tx, account_id: UUID) -> None:
     )
 
 
-async def save_account(
-    tx: Tx,
-    account_id: UUID,
-    *,
-    roles: Sequence[Role],
-    plan: Plan,
-    locked: bool,
-    lock_reason: str | None,
-) -> Account:
+async def save_account(tx: Tx, account: Account, *, locked: bool) -> Account:
+    """Save roles, plan and lock of an account; it keeps the time since which it is locked."""
     row = await tx.fetchrow(
         """
         UPDATE account
@@ -172,14 +143,12 @@ async def save_account(
          WHERE id = $1
         RETURNING id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
         """,
-        account_id,
-        sorted(roles),
-        plan,
+        account.id,
+        sorted(account.roles),
+        account.plan,
         locked,
-        lock_reason,
+        account.lock_reason,
     )
-    if row is None:
-        raise LookupError(account_id)
     return _account(row)
 
 
@@ -195,9 +164,8 @@ async def list_accounts(
 ) -> Sequence[Account]:
     """Accounts, newest first, after the last id of the page before."""
     rows = await db.fetch(
-        """
-        SELECT id, email, name, roles, plan, locked_at, lock_reason, created_at, updated_at
-          FROM account
+        f"""
+        {_SELECT_ACCOUNT}
          WHERE ($1::text IS NULL OR email = $1)
            AND ($2::text[] IS NULL OR roles && $2)
            AND ($3::text[] IS NULL OR plan = ANY($3))

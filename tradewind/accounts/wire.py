@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from tradewind import clock, ids
 from tradewind.accounts.model import Account
@@ -96,12 +96,7 @@ class AdminAccountOut(AccountOut):
     @staticmethod
     def of_account(account: Account) -> "AdminAccountOut":
         return AdminAccountOut(
-            id=ids.ACCOUNT.show(account.id),
-            email=account.email,
-            name=account.name,
-            roles=sorted(account.roles),
-            plan=account.plan,
-            created_at=clock.show(account.created_at),
+            **structs.asdict(AccountOut.of(account)),
             locked_at=clock.show_or_none(account.locked_at),
             lock_reason=account.lock_reason,
             updated_at=clock.show(account.updated_at),

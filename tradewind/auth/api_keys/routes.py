@@ -30,13 +30,7 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
         below=read_cursor("api-keys", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    return page(
-        "api-keys",
-        keys,
-        query.limit,
-        key=lambda key: key.id,
-        show=KeyOut.of,
-    )
+    return page("api-keys", keys, query.limit, key=lambda key: key.id, show=KeyOut.of)
 
 
 @routes.post(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from tradewind import clock, ids
 from tradewind.auth.api_keys.model import ApiKey
@@ -59,13 +59,4 @@ class NewKeyOut(KeyOut):
 
     @staticmethod
     def of_new(api_key: ApiKey, key: str) -> "NewKeyOut":
-        shown = KeyOut.of(api_key)
-        return NewKeyOut(
-            id=shown.id,
-            name=shown.name,
-            prefix=shown.prefix,
-            created_at=shown.created_at,
-            last_used_at=None,
-            revoked_at=None,
-            key=key,
-        )
+        return NewKeyOut(**structs.asdict(KeyOut.of(api_key)), key=key)
