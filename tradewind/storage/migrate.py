@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import asyncpg
 
@@ -47,7 +46,7 @@ def all_migrations() -> Sequence[Migration]:
     return sorted(migrations, key=lambda migration: migration.number)
 
 
-async def pending(db: Any) -> Sequence[Migration]:
+async def pending(db: Database) -> Sequence[Migration]:
     """The migrations that are not applied to this database yet."""
     applied = await sql.applied_migrations(db) if await sql.has_migration_table(db) else {}
     return missing(all_migrations(), applied)

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import asyncpg
+
+if TYPE_CHECKING:
+    from tradewind.storage.pool import Database
+    from tradewind.storage.transaction import Tx
 
 
 class ServerFacts(NamedTuple):
@@ -46,12 +50,12 @@ async def make_migration_table(db: asyncpg.Connection) -> None:
     )
 
 
-async def has_migration_table(db: Any) -> bool:
+async def has_migration_table(db: "Database") -> bool:
     exists: bool = await db.fetchval("SELECT to_regclass('schema_migration') IS NOT NULL")
     return exists
 
 
-async def applied_migrations(db: Any) -> dict[int, str]:
+async def applied_migrations(db: "Database | asyncpg.Connection") -> dict[int, str]:
     """Number and checksum of every migration that this database has."""
     rows = await db.fetch("SELECT number, checksum FROM schema_migration ORDER BY number")
     return {row["number"]: row["checksum"] for row in rows}
@@ -72,8 +76,8 @@ async def record_migration(db: asyncpg.Connection, number: int, name: str, check
     )
 
 
-async def server_facts(db: Any) -> ServerFacts:
-    row = await db.fetchrow(
+async def server_facts(db: "Database") -> ServerFacts:
+    (row,) = await db.fetch(
         """
         SELECT current_setting('server_version') AS version,
                current_setting('server_version_num')::integer AS version_number,
@@ -85,7 +89,7 @@ async def server_facts(db: Any) -> ServerFacts:
     return ServerFacts(*row)
 
 
-async def is_writable(db: Any) -> bool:
+async def is_writable(db: "Database") -> bool:
     """Whether this server accepts changes, and is not a standby."""
     writable: bool = await db.fetchval(
         "SELECT NOT current_setting('transaction_read_only')::boolean"
@@ -93,7 +97,7 @@ async def is_writable(db: Any) -> bool:
     return writable
 
 
-async def has_partition(db: Any, parent: str, *, days: int) -> bool:
+async def has_partition(db: "Database", parent: str, *, days: int) -> bool:
     """Whether the partition of the day so many days ahead exists."""
     exists: bool = await db.fetchval(
         """
@@ -107,14 +111,14 @@ async def has_partition(db: Any, parent: str, *, days: int) -> bool:
     return exists
 
 
-async def make_partitions(tx: Any, parent: str, *, ahead: int) -> None:
+async def make_partitions(tx: "Tx", parent: str, *, ahead: int) -> None:
     """Create the missing partitions; it gives up soon, so that nobody waits for it."""
     await tx.execute("SET LOCAL lock_timeout = '2s'")
     await tx.execute("SELECT pg_advisory_xact_lock($1)", _PARTITION_LOCK)
     await tx.execute("SELECT make_partitions($1, $2)", parent, ahead)
 
 
-async def list_partitions(db: Any, parent: str) -> list[str]:
+async def list_partitions(db: "Database", parent: str) -> list[str]:
     rows = await db.fetch(
         """
         SELECT child.relname AS name
@@ -128,7 +132,7 @@ async def list_partitions(db: Any, parent: str) -> list[str]:
     return [row["name"] for row in rows]
 
 
-async def drop_partition(db: Any, parent: str, name: str) -> None:
+async def drop_partition(db: "Database", parent: str, name: str) -> None:
     """Detach without blocking writers, then drop. A detach that was interrupted is completed."""
     pending = await db.fetchval(
         "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1)", name
@@ -138,6 +142,6 @@ async def drop_partition(db: Any, parent: str, name: str) -> None:
     await db.execute(f'DROP TABLE "{name}"')
 
 
-async def today(db: Any) -> datetime:
+async def today(db: "Database") -> datetime:
     moment: datetime = await db.fetchval("SELECT tradewind_now()")
     return moment

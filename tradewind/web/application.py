@@ -35,7 +35,7 @@ class _Route:
 
     __slots__ = ("endpoint", "fixed", "has_inputs", "name", "observers", "read_body", "takes_none")
 
-    def __init__(self, endpoint: Endpoint, parts: Mapping[type, Any]) -> None:
+    def __init__(self, endpoint: Endpoint, parts: Mapping[type, object]) -> None:
         self.endpoint = endpoint
         self.name = f"{endpoint.method} {endpoint.path}"
         self.fixed = {name: parts[kind] for name, kind in endpoint.parts.items()}
@@ -60,7 +60,7 @@ class Application:
     def __init__(
         self,
         endpoints: Sequence[Endpoint],
-        parts: Mapping[type, Any],
+        parts: Mapping[type, object],
         gate: Gate,
         *,
         public_url: str,
@@ -138,7 +138,7 @@ class Application:
         self._report(request, route, status, took, size, line)
 
     async def _respond(
-        self, request: Request, line: dict[str, Any]
+        self, request: Request, line: dict[str, object]
     ) -> tuple[_Route | None, Response]:
         route: _Route | None = None
         budget_headers: Headers = []
@@ -181,7 +181,7 @@ class Application:
 
     async def _call(
         self, route: _Route, request: Request, values: Sequence[str], budget_headers: Headers
-    ) -> Any:
+    ) -> object:
         endpoint = route.endpoint
         arguments = dict(route.fixed)
         caller = None
@@ -256,7 +256,7 @@ class Application:
             raise InsufficientPermissions(endpoint.role)
         return caller
 
-    def _other_method(self, request: Request, methods: Mapping[str, Any]) -> Response:
+    def _other_method(self, request: Request, methods: Mapping[str, object]) -> Response:
         allowed = sorted({*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"})
         if request.method != "OPTIONS":
             raise MethodNotAllowed(allowed)
@@ -270,7 +270,7 @@ class Application:
         status: int,
         took: float,
         size: int,
-        line: dict[str, Any],
+        line: dict[str, object],
     ) -> None:
         observers, name = (route.observers, route.name) if route else (self._unrouted, "none")
         observe = observers.get(status)
@@ -321,7 +321,7 @@ def _idempotency_key(
     route: str,
     key: str | None,
     request: Request,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
 ) -> IdempotencyKey | None:
     if caller is None or key is None:
         return None

@@ -1,7 +1,7 @@
 """Endpoints: a function with typed parameters becomes a route, its inputs and its reference."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 from uuid import UUID
 
@@ -37,18 +37,18 @@ class Endpoint:
     method: str
     path: str
     handler: Handler
-    status: int
     tag: str
-    errors: Sequence[type[ApiError]]
-    headers: Mapping[str, str]
-    media_type: str
     hidden: bool
     quiet: bool
-    urgent: bool
-    expensive: bool
-    form: bool
     page: bool
-    also: Mapping[int, str]
+    form: bool
+    status: int = 200
+    also: Mapping[int, str] = field(default_factory=dict)
+    errors: Sequence[type[ApiError]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str = "application/json"
+    urgent: bool = False
+    expensive: bool = False
     raw_body: bool = False
     returns: Any = None
     caller: str | None = None
@@ -148,34 +148,28 @@ class Routes:
         options: RouteOptions,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
-            signature = _read_signature(handler, self.prefix + path)
-            expensive = options.get("expensive", False)
-            errors = tuple(options.get("errors", ()))
-            if expensive and "caller" not in signature:
-                raise TypeError(f"{method} {path}: an expensive endpoint needs a caller.")
-            if self.pages:
-                _check_page(method, self.prefix + path, signature.get("body"))
-            self.endpoints.append(
-                Endpoint(
-                    method=method,
-                    path=self.prefix + path,
-                    handler=handler,
-                    status=options.get("status", 200),
-                    tag=self.tag,
-                    errors=(*errors, TooManyConcurrentRequests) if expensive else errors,
-                    headers=options.get("headers", {}),
-                    media_type=options.get("media_type", "application/json"),
-                    hidden=self.hidden,
-                    quiet=self.quiet,
-                    urgent=options.get("urgent", False),
-                    expensive=expensive,
-                    form=options.get("form", self.pages),
-                    page=self.pages,
-                    also=options.get("also", {}),
-                    raw_body=options.get("raw_body", False),
-                    **{**signature, "returns": options.get("returns", signature["returns"])},
-                )
+            endpoint = Endpoint(
+                method=method,
+                path=self.prefix + path,
+                handler=handler,
+                tag=self.tag,
+                hidden=self.hidden,
+                quiet=self.quiet,
+                page=self.pages,
+                **{
+                    "form": self.pages,
+                    **_read_signature(handler, self.prefix + path),
+                    **options,
+                },
             )
+            if self.pages:
+                _check_page(endpoint)
+            if endpoint.expensive:
+                if endpoint.caller is None:
+                    raise TypeError(f"{method} {path}: an expensive endpoint needs a caller.")
+                errors = (*endpoint.errors, TooManyConcurrentRequests)
+                endpoint = replace(endpoint, errors=errors)
+            self.endpoints.append(endpoint)
             return handler
 
         return declare
@@ -221,12 +215,13 @@ def _path_names(path: str) -> list[str]:
     return [part[1:-1] for part in path.split("/") if part.startswith("{")]
 
 
-def _check_page(method: str, path: str, body: Any) -> None:
+def _check_page(endpoint: Endpoint) -> None:
     """Check that a page's form carries a CSRF token, or do not start."""
+    method, body = endpoint.method, endpoint.body
     if method not in {"GET", "POST"}:
-        raise TypeError(f"{method} {path}: a browser's form can only GET and POST.")
+        raise TypeError(f"{method} {endpoint.path}: a browser's form can only GET and POST.")
     if method == "POST" and not (isinstance(body, type) and issubclass(body, Form)):
-        raise TypeError(f"{method} {path}: the body of a page is a web.site.Form.")
+        raise TypeError(f"{method} {endpoint.path}: the body of a page is a web.site.Form.")
 
 
 def _unwrapped(hint: Any) -> tuple[Any, Sequence[Any]]:
