@@ -27,7 +27,7 @@ def test_both_credentials_of_one_account_at_once_are_one_caller(api: Server) -> 
     assert answer.json()["usage"]["remaining"] >= 1
 
 
-def test_credentials_of_two_accounts_at_once_are_refused(api: Server) -> None:
+def test_credentials_of_two_accounts_at_once_are_rejected(api: Server) -> None:
     person, other = api.person(), api.person()
     token = api.login(other)["access_token"]
 

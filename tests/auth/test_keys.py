@@ -42,16 +42,16 @@ def test_only_a_keyed_hash_is_stored(api: Server) -> None:
     assert len(row["hash"]) == 32
 
 
-def test_a_revoked_key_is_refused_and_stays_in_the_list(api: Server) -> None:
+def test_a_revoked_key_is_rejected_and_stays_in_the_list(api: Server) -> None:
     person = api.person()
     made = make(api, person)
 
     assert api.call("DELETE", f"/v1/api-keys/{made['id']}", by=person).status_code == 204
     assert api.call("DELETE", f"/v1/api-keys/{made['id']}", by=person).status_code == 204, "again"
 
-    refused = api.call("GET", "/v1/me", headers={"x-api-key": made["key"]})
-    assert refused.status_code == 401
-    assert "revoked" in refused.json()["detail"]
+    rejected = api.call("GET", "/v1/me", headers={"x-api-key": made["key"]})
+    assert rejected.status_code == 401
+    assert "revoked" in rejected.json()["detail"]
     assert listed(api, person)[0]["revoked_at"] is not None
     actions = api.fetch("SELECT action FROM audit WHERE account_id = $1 ORDER BY id", person.uuid)
     assert [row["action"] for row in actions][-2:] == ["api_key.created", "api_key.revoked"]

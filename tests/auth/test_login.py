@@ -143,10 +143,10 @@ def test_one_address_may_try_30_logins_a_minute(workshop: Workshop) -> None:
             answers.append(login(api, guess, "a wrong password"))
         earned = (time.monotonic() - started) / 2
 
-    refused = answers.pop()
-    assert refused.status_code == 429
-    assert refused.json()["code"] == "rate_limited"
-    assert 1 <= int(refused.headers["retry-after"]) == refused.json()["retry_after"] <= 2
+    rejected = answers.pop()
+    assert rejected.status_code == 429
+    assert rejected.json()["code"] == "rate_limited"
+    assert 1 <= int(rejected.headers["retry-after"]) == rejected.json()["retry_after"] <= 2
     assert 30 <= len(answers) <= 30 + earned, "thirty at once, then one every two seconds"
 
 

@@ -101,7 +101,7 @@ def test_a_changed_password_ends_the_links_that_were_made_before(api: Server) ->
     assert choose(api, token, "yet another password").status_code == 410
 
 
-def test_a_short_password_is_refused(api: Server) -> None:
+def test_a_short_password_is_rejected(api: Server) -> None:
     answer = change(api, api.person(), "whatever it is", "only eleven")
 
     assert answer.status_code == 422
@@ -133,7 +133,7 @@ def test_of_two_who_hold_a_link_one_may_use_it(api: Server) -> None:
     assert sorted(answers) == [200, 410, 410, 410]
 
 
-def test_a_refused_password_does_not_use_the_link_up(api: Server) -> None:
+def test_a_rejected_password_does_not_use_the_link_up(api: Server) -> None:
     person = api.person()
     token = make_link(api, person)
 

@@ -30,24 +30,24 @@ async def test_all_processes_share_one_exact_budget(
 
     earned = (time.monotonic() - started) * per_minute / 60
     granted = [answer for answer in answers if answer.status_code == 200]
-    refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(granted) + len(refused) == at_once + 60
+    rejected = [answer for answer in answers if answer.status_code == 429]
+    assert len(granted) + len(rejected) == at_once + 60
     assert at_once <= len(granted) <= at_once + earned + 1
 
 
-async def test_a_refusal_says_when_to_come_back(api: Server) -> None:
+async def test_a_rejection_says_when_to_come_back(api: Server) -> None:
     person = api.person(plan=Plan.FREE)
 
     answers = await burst(api, person.headers, 40)
 
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    problem = refused.json()
+    rejected = next(answer for answer in answers if answer.status_code == 429)
+    problem = rejected.json()
     assert problem["code"] == "rate_limited"
     assert "120 requests a minute" in problem["detail"]
     assert "upgrade" in problem["detail"]
-    assert int(refused.headers["retry-after"]) == problem["retry_after"] == 1
-    assert refused.headers["ratelimit-policy"] == '"default";q=120;w=60'
-    assert refused.headers["ratelimit"].startswith('"default";r=0;t=')
+    assert int(rejected.headers["retry-after"]) == problem["retry_after"] == 1
+    assert rejected.headers["ratelimit-policy"] == '"default";q=120;w=60'
+    assert rejected.headers["ratelimit"].startswith('"default";r=0;t=')
 
     await asyncio.sleep(1)  # as the answer said
     assert api.call("GET", "/v1/me", by=person).status_code == 200

@@ -42,7 +42,7 @@ async def test_nothing_sent_after_the_answer_is_accepted(api: Server, how: str) 
     token = {"authorization": f"Bearer {api.login(person)['access_token']}"}
     key = api.call("GET", "/v1/api-keys", by=person).json()["items"][0]["id"]
     lock = f"/v1/admin/accounts/{person.id}/lock"
-    used, method, path, headers, body, refused = {
+    used, method, path, headers, body, rejected = {
         "revoke": (person.headers, "DELETE", f"/v1/api-keys/{key}", token, None, 401),
         "logout": (token, "POST", "/v1/auth/logout", token, None, 401),
         "lock": (person.headers, "POST", lock, operator.headers, {"reason": "test"}, 403),
@@ -63,4 +63,4 @@ async def test_nothing_sent_after_the_answer_is_accepted(api: Server, how: str) 
     assert {status for _, status in hammer.seen[:_REQUESTS]} == {200}, "it worked before"
     after = [status for sent, status in hammer.seen if sent >= answered]
     assert len(after) > _CLIENTS
-    assert set(after) == {refused}
+    assert set(after) == {rejected}

@@ -33,7 +33,7 @@ except ZeroDivisionError:
     log.exception("job.failed", job=7)
 """
 
-# A program whose database refuses rows, and quotes them.
+# A program whose database rejects rows, and quotes them.
 REFUSED_ROWS = """
 import asyncio, logging, sys
 import asyncpg
@@ -120,15 +120,15 @@ def test_a_request_is_one_line_with_all_that_is_known(server: Server) -> None:
     assert credential == answer.json()["items"][0]["id"]
 
 
-def test_the_line_of_a_refusal_says_which_it_was(server: Server) -> None:
-    server.call("GET", "/v1/me", headers={"x-request-id": "refused"})
+def test_the_line_of_a_rejection_says_which_it_was(server: Server) -> None:
+    server.call("GET", "/v1/me", headers={"x-request-id": "rejected"})
     server.call("GET", "/no/such/path", headers={"x-request-id": "unrouted"})
 
-    refused, unrouted = line_of(server, "refused"), line_of(server, "unrouted")
+    rejected, unrouted = line_of(server, "rejected"), line_of(server, "unrouted")
 
-    assert (refused["status"], refused["error_code"]) == (401, "credentials_missing")
-    assert refused["route"] == "GET /v1/me"
-    assert "account" not in refused
+    assert (rejected["status"], rejected["error_code"]) == (401, "credentials_missing")
+    assert rejected["route"] == "GET /v1/me"
+    assert "account" not in rejected
     assert (unrouted["status"], unrouted["error_code"]) == (404, "route_not_found")
     assert unrouted["route"] == "none"
 

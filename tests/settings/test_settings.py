@@ -23,7 +23,7 @@ PRODUCTION = {
 }
 
 
-def refusal(environ: dict[str, str]) -> str:
+def load_error(environ: dict[str, str]) -> str:
     with pytest.raises(CannotStart) as caught:
         settings.load(environ)
     return str(caught.value)
@@ -47,7 +47,7 @@ def test_development_needs_a_database_and_nothing_else() -> None:
 
 
 def test_a_database_is_asked_for_only_where_one_is_needed() -> None:
-    assert refusal({}) == "These settings are wrong: TRADEWIND_DATABASE_URL is missing."
+    assert load_error({}) == "These settings are wrong: TRADEWIND_DATABASE_URL is missing."
     assert settings.load({}, database=False).database_url == ""
 
 
@@ -62,7 +62,7 @@ def test_production_with_all_it_needs_listens_everywhere_and_logs_json() -> None
 
 
 def test_every_wrong_setting_is_named_in_one_message() -> None:
-    sentence = refusal(
+    sentence = load_error(
         {
             "TRADEWIND_DATABASE_URL": "mysql://db",
             "TRADEWIND_DATABASE_POOL": "1",
@@ -106,7 +106,7 @@ def test_every_wrong_setting_is_named_in_one_message() -> None:
 
 
 def test_what_is_missing_is_named_along_with_what_cannot_be_read() -> None:
-    sentence = refusal({"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
+    sentence = load_error({"TRADEWIND_ENV": "production", "TRADEWIND_PORT": "eighty"})
 
     assert sentence == (
         "These settings are wrong: TRADEWIND_PORT must be a whole number from 0 to 65535; "
@@ -117,7 +117,7 @@ def test_what_is_missing_is_named_along_with_what_cannot_be_read() -> None:
 
 
 def test_a_setting_that_cannot_be_read_is_not_called_missing_as_well() -> None:
-    sentence = refusal({**PRODUCTION, "TRADEWIND_SECRET_KEY": "abc"})
+    sentence = load_error({**PRODUCTION, "TRADEWIND_SECRET_KEY": "abc"})
 
     assert sentence == (
         "These settings are wrong: TRADEWIND_SECRET_KEY must be 64 hexadecimal digits (32 random "
@@ -126,7 +126,7 @@ def test_a_setting_that_cannot_be_read_is_not_called_missing_as_well() -> None:
 
 
 def test_an_unknown_environment_is_not_held_to_the_rules_of_another() -> None:
-    sentence = refusal({**PRODUCTION, "TRADEWIND_ENV": "prod", "TRADEWIND_HOST": "0.0.0.0"})  # noqa: S104
+    sentence = load_error({**PRODUCTION, "TRADEWIND_ENV": "prod", "TRADEWIND_HOST": "0.0.0.0"})  # noqa: S104
 
     assert sentence == (
         "These settings are wrong: TRADEWIND_ENV must be one of development, production."
@@ -143,22 +143,22 @@ def test_an_unknown_environment_is_not_held_to_the_rules_of_another() -> None:
         (f"{SECRET.hex()},{'ab' * 32}", SECRET_WANTED),
     ],
 )
-def test_production_refuses_a_missing_default_or_weak_secret(secret: str, sentence: str) -> None:
-    told = refusal({**PRODUCTION, "TRADEWIND_SECRET_KEY": secret})
+def test_production_rejects_a_missing_default_or_weak_secret(secret: str, sentence: str) -> None:
+    message = load_error({**PRODUCTION, "TRADEWIND_SECRET_KEY": secret})
 
-    assert told == f"These settings are wrong: {sentence}."
-    assert SECRET.hex() not in told
+    assert message == f"These settings are wrong: {sentence}."
+    assert SECRET.hex() not in message
 
 
 @pytest.mark.parametrize("url", ["", "http://api.example"])
-def test_production_refuses_a_public_url_without_https(url: str) -> None:
-    assert refusal({**PRODUCTION, "TRADEWIND_PUBLIC_URL": url}) == (
+def test_production_rejects_a_public_url_without_https(url: str) -> None:
+    assert load_error({**PRODUCTION, "TRADEWIND_PUBLIC_URL": url}) == (
         "These settings are wrong: TRADEWIND_PUBLIC_URL is missing or not https."
     )
 
 
-def test_production_refuses_what_is_for_development_only() -> None:
-    assert refusal({**PRODUCTION, "TRADEWIND_DEV_BIND_ANY": "yes"}) == (
+def test_production_rejects_what_is_for_development_only() -> None:
+    assert load_error({**PRODUCTION, "TRADEWIND_DEV_BIND_ANY": "yes"}) == (
         "These settings are wrong: TRADEWIND_DEV_BIND_ANY is for development only."
     )
 
@@ -174,8 +174,8 @@ def test_production_refuses_what_is_for_development_only() -> None:
         "postgresql://db/t?sslmode=yes",
     ],
 )
-def test_a_database_url_that_no_driver_can_read_is_refused(url: str) -> None:
-    assert refusal({"TRADEWIND_DATABASE_URL": url}) == (
+def test_a_database_url_that_no_driver_can_read_is_rejected(url: str) -> None:
+    assert load_error({"TRADEWIND_DATABASE_URL": url}) == (
         "These settings are wrong: TRADEWIND_DATABASE_URL must be like "
         "postgresql://user:password@host:5432/database?sslmode=require."
     )
@@ -189,16 +189,16 @@ def test_a_development_server_listens_on_loopback(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "192.0.2.1"])  # noqa: S104
-def test_a_development_server_refuses_any_other_address_unless_told_so(host: str) -> None:
+def test_a_development_server_rejects_any_other_address_unless_allowed(host: str) -> None:
     environ = {"TRADEWIND_DATABASE_URL": DATABASE, "TRADEWIND_HOST": host}
 
-    assert refusal(environ) == (
+    assert load_error(environ) == (
         f"These settings are wrong: TRADEWIND_HOST is {host}, but a development server listens on "
         "loopback only (set TRADEWIND_ENV=production, or TRADEWIND_DEV_BIND_ANY=yes)."
     )
 
     environ["TRADEWIND_DEV_BIND_ANY"] = "yes"
-    assert refusal(environ) == (
+    assert load_error(environ) == (
         "These settings are wrong: TRADEWIND_DEV_BIND_ANY needs a TRADEWIND_SECRET_KEY of your own."
     )
     environ["TRADEWIND_SECRET_KEY"] = SECRET.hex()
@@ -244,11 +244,11 @@ def test_a_file_is_read_and_the_environment_wins_over_it(tmp_path: Path) -> None
     assert chosen.trusted_proxies == tuple(map(ip_network, ("10.0.0.0/8", "::1/128")))
 
 
-def test_an_unknown_key_in_the_file_is_refused_along_with_wrong_values(tmp_path: Path) -> None:
+def test_an_unknown_key_in_the_file_is_rejected_along_with_wrong_values(tmp_path: Path) -> None:
     file = tmp_path / "tradewind.toml"
     file.write_text('database_url = "postgresql:///t"\nprot = 1\nTRADEWIND_PORT = 2\nport = "x"\n')
 
-    assert refusal({"TRADEWIND_CONFIG": str(file)}) == (
+    assert load_error({"TRADEWIND_CONFIG": str(file)}) == (
         f"These settings are wrong: {file} sets TRADEWIND_PORT, which is not a setting; "
         f"{file} sets prot, which is not a setting; "
         "TRADEWIND_PORT must be a whole number from 0 to 65535."
@@ -261,7 +261,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
     if content is not None:
         file.write_bytes(content)
 
-    sentence = refusal({"TRADEWIND_DATABASE_URL": DATABASE, "TRADEWIND_CONFIG": str(file)})
+    sentence = load_error({"TRADEWIND_DATABASE_URL": DATABASE, "TRADEWIND_CONFIG": str(file)})
 
     assert sentence.startswith(
         f"These settings are wrong: TRADEWIND_CONFIG names {file}, which cannot be read ("
@@ -300,7 +300,7 @@ def test_marketplaces_are_set_by_variables_or_tables(tmp_path: Path) -> None:
     assert "app_secret" not in repr(found)
     environ["TRADEWIND_PLATFORM_TAOBAO_RATE"] = "fast"
     environ["TRADEWIND_PLATFORM_TAOBAO_COLOUR"] = "red"
-    assert refusal({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (
+    assert load_error({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (
         "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_RATE must be a whole number from 1 to "
         "6000000; TRADEWIND_PLATFORM_TAOBAO_COLOUR is not a setting of a marketplace."
     )
@@ -314,7 +314,7 @@ def test_production_sends_no_secret_of_a_marketplace_in_clear() -> None:
         "TRADEWIND_PLATFORM_TAOBAO_APP_KEY": "1",
     }
 
-    assert refusal(environ) == (
+    assert load_error(environ) == (
         "These settings are wrong: TRADEWIND_PLATFORM_TAOBAO_APP_KEY and …_APP_SECRET must be set "
         "together; "
         "TRADEWIND_PLATFORM_ALIBABA_URL is not https: its secrets would travel in clear."
@@ -327,6 +327,6 @@ def test_production_takes_no_published_demo_secret() -> None:
         prefix = f"TRADEWIND_PLATFORM_{platform.upper()}_APP_"
         demo = {prefix + "KEY": market.demo.app_key, prefix + "SECRET": market.demo.app_secret}
 
-        assert refusal({**PRODUCTION, **demo}) == (
+        assert load_error({**PRODUCTION, **demo}) == (
             f"These settings are wrong: {prefix}SECRET is a published demo secret."
         )

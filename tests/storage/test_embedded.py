@@ -60,7 +60,7 @@ def on_server(
     return asyncio.run(story())
 
 
-def refusal(data_dir: Path) -> str:
+def start_error(data_dir: Path) -> str:
     with pytest.raises(CannotStart) as caught:
         on_server(data_dir, "SELECT 1")
     return str(caught.value)
@@ -175,7 +175,7 @@ def test_psql_takes_the_same_address_whatever_the_environment_says(
     assert answers == ["kept\n"]
 
 
-def test_a_second_start_on_the_same_folder_is_refused(data_dir: Path) -> None:
+def test_a_second_start_on_the_same_folder_is_rejected(data_dir: Path) -> None:
     sentences: list[str] = []
 
     async def story() -> None:
@@ -269,7 +269,7 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_text("mine")
 
-    assert refusal(path) == (
+    assert start_error(path) == (
         f"The data directory {path} cannot be used, because {path} is not a directory;"
         " move it away, or set TRADEWIND_DATA_DIR to another directory."
     )
@@ -277,7 +277,7 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_nobody_may_write_is_named() -> None:
-    sentence = refusal(Path("/proc/tradewind"))
+    sentence = start_error(Path("/proc/tradewind"))
 
     assert sentence.startswith(
         "The data directory /proc/tradewind cannot be used (/proc/tradewind: "
@@ -292,7 +292,7 @@ def test_a_cluster_of_another_version_is_left_alone(data_dir: Path) -> None:
     cluster = data_dir / "postgres"
     (cluster / "PG_VERSION").write_text("16\n")
 
-    assert refusal(data_dir) == (
+    assert start_error(data_dir) == (
         f"{cluster} was made by PostgreSQL 16, and this Tradewind runs 18; move it away to start"
         " with an empty one, or set TRADEWIND_DATA_DIR to another directory."
     )
@@ -304,30 +304,30 @@ def test_a_cluster_that_is_not_whole_is_named(data_dir: Path, name: str) -> None
     cluster = data_dir / "postgres"
     (cluster / name).unlink()
 
-    assert refusal(data_dir) == (
+    assert start_error(data_dir) == (
         f"{cluster} is not a complete PostgreSQL cluster: {name} is missing; restore a copy of"
         " that directory, or move it away to start with an empty one."
     )
 
 
-def test_a_broken_cluster_is_refused_in_the_words_of_postgresql(data_dir: Path) -> None:
+def test_a_broken_cluster_is_rejected_in_the_words_of_postgresql(data_dir: Path) -> None:
     cluster = data_dir / "postgres"
     for segment in (cluster / "pg_wal").glob("0*"):
         segment.unlink()
 
-    sentence = refusal(data_dir)
+    sentence = start_error(data_dir)
 
     start = f"PostgreSQL could not start on {cluster}: could not locate a valid checkpoint record"
     assert sentence.startswith(start)
     assert sentence.endswith(f"; {data_dir / 'postgres.log'} says more.")
 
 
-def test_a_database_without_its_files_is_refused(data_dir: Path) -> None:
+def test_a_database_without_its_files_is_rejected(data_dir: Path) -> None:
     base = data_dir / "postgres" / "base"
     newest = max(base.iterdir(), key=lambda path: int(path.name))
     shutil.rmtree(newest)
 
-    sentence = refusal(data_dir)
+    sentence = start_error(data_dir)
 
     assert sentence.startswith(f"PostgreSQL cannot open its database in {data_dir / 'postgres'}: ")
 

@@ -92,7 +92,7 @@ async def test_who_comes_second_waits_its_turn_longer_than_any_statement_may_tak
     await second.close()
 
 
-async def test_a_migration_that_was_changed_after_its_release_is_refused(db: Database) -> None:
+async def test_a_migration_that_was_changed_after_its_release_is_rejected(db: Database) -> None:
     await db.execute("UPDATE schema_migration SET checksum = 'another' WHERE number = 1")
     before = await recorded(db)
 

@@ -167,7 +167,7 @@ async def test_a_key_is_needed_and_must_be_readable(
     assert counter.effects == 0
 
 
-async def test_a_key_used_for_another_body_or_path_is_refused(
+async def test_a_key_used_for_another_body_or_path_is_rejected(
     client: httpx.AsyncClient, counter: Counter
 ) -> None:
     await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
@@ -211,7 +211,7 @@ async def test_a_request_under_way_is_not_waited_for(
     assert counter.effects == 1
 
 
-async def test_what_was_refused_as_invalid_is_not_remembered(client: httpx.AsyncClient) -> None:
+async def test_what_was_rejected_as_invalid_is_not_remembered(client: httpx.AsyncClient) -> None:
     wrong = await client.post("/v1/things", json={"nmae": "a"}, headers=key("k"))
     right = await client.post("/v1/things", json={"name": "a"}, headers=key("k"))
 

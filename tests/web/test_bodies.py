@@ -127,7 +127,7 @@ def receiver() -> Iterator[Receiver]:
         yield made
 
 
-def test_an_endpoint_without_a_body_refuses_one_and_changes_nothing(
+def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
     store: Store, receiver: Receiver
 ) -> None:
     webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
@@ -150,7 +150,7 @@ def test_an_endpoint_without_a_body_refuses_one_and_changes_nothing(
     assert store.call("GET", "/healthz", content=b"anything").status_code == 200
 
 
-async def test_a_body_that_no_header_announces_is_refused_as_well(
+async def test_a_body_that_no_header_announces_is_rejected_as_well(
     store: Store, app: Application, receiver: Receiver
 ) -> None:
     webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})

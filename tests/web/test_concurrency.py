@@ -62,7 +62,7 @@ async def test_who_waits_in_vain_is_told_so_and_other_accounts_do_not_wait() -> 
     limit = ConcurrencyLimit(1, wait_seconds=0.05)
 
     async with limit.slot(ANNA):
-        with pytest.raises(TooManyConcurrentRequests) as refused:
+        with pytest.raises(TooManyConcurrentRequests) as rejected:
             async with limit.slot(ANNA):
                 pytest.fail("two at once")
         async with limit.slot(BERT):
@@ -70,8 +70,8 @@ async def test_who_waits_in_vain_is_told_so_and_other_accounts_do_not_wait() -> 
     async with limit.slot(ANNA):
         pass
 
-    assert refused.value.facts == {"retry_after": 1}
-    assert "plan" not in refused.value.detail
+    assert rejected.value.facts == {"retry_after": 1}
+    assert "plan" not in rejected.value.detail
 
 
 async def test_a_request_that_fails_or_goes_away_gives_its_slot_back() -> None:
@@ -203,19 +203,19 @@ async def test_admission_and_login_do_not_wait_for_a_pool_that_is_used_up(slow: 
         assert took < max(alone) + _VERY_SLOW_SECONDS / 3
 
 
-async def test_too_many_at_once_wait_for_a_while_and_are_then_refused(slow: Slow) -> None:
+async def test_too_many_at_once_wait_for_a_while_and_are_then_rejected(slow: Slow) -> None:
     server, operator, other = slow.server, slow.operators[0], slow.other
     limits = httpx.Limits(max_connections=200)
     async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
         asked = [client.get("/v1/admin/audit", headers=operator.headers) for _ in range(120)]
         answers = await asyncio.gather(*asked)
 
-    refused = [answer for answer in answers if answer.status_code == 429]
+    rejected = [answer for answer in answers if answer.status_code == 429]
     assert {answer.status_code for answer in answers} == {200, 429}
-    for answer in refused:
+    for answer in rejected:
         assert answer.json()["code"] == "too_many_concurrent_requests"
         assert answer.headers["retry-after"] == "1"
         assert "plan" not in answer.json()["detail"]
         assert "ratelimit" in answer.headers
-    assert len(answers) - len(refused) >= EXPENSIVE_AT_ONCE
+    assert len(answers) - len(rejected) >= EXPENSIVE_AT_ONCE
     assert (await asyncio.to_thread(server.call, "GET", "/v1/me", by=other)).status_code == 200

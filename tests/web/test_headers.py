@@ -15,7 +15,7 @@ def get_me(api: Server, *headers: tuple[str, str]) -> httpx.Response:
     return httpx.get(f"{api.url}/v1/me", headers=list(headers), timeout=10)
 
 
-def test_two_different_credentials_in_one_header_are_refused(api: Server) -> None:
+def test_two_different_credentials_in_one_header_are_rejected(api: Server) -> None:
     person, other = api.person(), api.person()
     tokens = [api.login(one)["access_token"] for one in (person, other)]
     pairs = {
@@ -32,7 +32,7 @@ def test_two_different_credentials_in_one_header_are_refused(api: Server) -> Non
         assert (same.status_code, same.json()["id"]) == (200, person.id)
 
 
-def test_two_different_idempotency_keys_are_refused_and_nothing_is_ordered(store: Store) -> None:
+def test_two_different_idempotency_keys_are_rejected_and_nothing_is_ordered(store: Store) -> None:
     key = "idempotency-key"
     body = store.wish()
     url = f"{store.api.url}/v1/orders"

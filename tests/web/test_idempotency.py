@@ -153,7 +153,7 @@ async def test_without_a_key_every_request_has_its_effect(effects: Database) -> 
     assert await stored(effects) == 0
 
 
-async def test_the_same_key_with_another_request_is_refused(effects: Database) -> None:
+async def test_the_same_key_with_another_request_is_rejected(effects: Database) -> None:
     first = await ask(effects, KEY)
     other = altered(KEY, fingerprint=fingerprint("/v1/orders", {"sku": "b"}))
 

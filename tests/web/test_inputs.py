@@ -75,8 +75,8 @@ async def _awaited(work: Any) -> Any:
     return await work
 
 
-def complaint(refusal: ApiError) -> dict[str, str]:
-    [error] = refusal.facts["errors"]
+def complaint(error: ApiError) -> dict[str, str]:
+    [error] = error.facts["errors"]
     found: dict[str, str] = error
     return found
 
@@ -272,7 +272,7 @@ def test_a_form_is_read_like_a_query_and_named_like_a_body() -> None:
         (b'{"name":"' + b"a" * BODY_LIMIT + b'"}', 413, "body_too_large"),
     ],
 )
-def test_a_body_that_is_refused_changes_nothing(
+def test_a_body_that_is_rejected_changes_nothing(
     api: Server, body: bytes, status: int, code: str
 ) -> None:
     person = api.person()

@@ -65,8 +65,8 @@ def test_who_waits_as_long_as_told_has_a_request_to_spend() -> None:
             assert Budget(rate, waited).remaining >= 1
 
 
-def test_a_refusal_says_what_to_do_and_how_long_to_wait() -> None:
-    refusal = RateLimited(Budget(plan_rate(1), 20 * 60 * SECOND))
+def test_a_rejection_says_what_to_do_and_how_long_to_wait() -> None:
+    error = RateLimited(Budget(plan_rate(1), 20 * 60 * SECOND))
 
-    assert refusal.detail == "Your plan allows 1 requests a minute: slow down, or upgrade it."
-    assert refusal.facts == {"retry_after": 60}
+    assert error.detail == "Your plan allows 1 requests a minute: slow down, or upgrade it."
+    assert error.facts == {"retry_after": 60}

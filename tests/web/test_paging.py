@@ -87,7 +87,7 @@ def test_a_limit_is_1_to_100(api: Server, limit: str) -> None:
     assert answer.json()["errors"][0]["pointer"] == "?limit"
 
 
-def test_a_cursor_of_another_list_is_refused(api: Server) -> None:
+def test_a_cursor_of_another_list_is_rejected(api: Server) -> None:
     operator = api.operator()
     make_keys(api, operator, 1)
     cursor = get_page(api, operator, limit=1)["next_cursor"]
@@ -130,21 +130,21 @@ def test_a_cursor_is_read_back_as_the_key_that_it_was_made_of() -> None:
         read_cursor("events", cursor, UUID)
 
 
-def test_a_cursor_with_a_key_of_another_type_is_refused() -> None:
+def test_a_cursor_with_a_key_of_another_type_is_rejected() -> None:
     with pytest.raises(MalformedCursor):
         read_cursor("orders", write_cursor("orders", 17), UUID)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
-def test_no_text_does_worse_than_to_be_refused(text: str) -> None:
+def test_no_text_does_worse_than_to_be_rejected(text: str) -> None:
     with pytest.raises(MalformedCursor):
         read_cursor("orders", text, UUID)
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=60))
-def test_no_bytes_do_worse_than_to_be_refused(raw: bytes) -> None:
+def test_no_bytes_do_worse_than_to_be_rejected(raw: bytes) -> None:
     with pytest.raises(MalformedCursor):
         read_cursor("orders", base64.urlsafe_b64encode(raw).decode(), UUID)
 

@@ -149,7 +149,7 @@ def test_outside_the_api_unknown_parameters_are_ignored(api: Server) -> None:
     pages.client.close()
 
 
-def test_a_cursor_made_by_hand_is_refused(api: Server) -> None:
+def test_a_cursor_made_by_hand_is_rejected(api: Server) -> None:
     for cursor in ("x", "AAAA", "ä", "%00"):
         answer = api.call("GET", f"/v1/api-keys?cursor={cursor}", by=api.person())
         assert answer.status_code in {400, 422}, cursor
