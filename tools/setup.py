@@ -1,7 +1,7 @@
 """Installs what the Makefile needs: the virtual environment, a browser, Node's tools, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
-# Python too old for us could not read: that one must get as far as the sentence that says so.
+# Python too old for us could not read: it has to reach the message that says so.
 from __future__ import annotations
 
 import fcntl
@@ -34,14 +34,14 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class SetupError(Exception):
-    """Setup cannot go on; the sentence says why."""
+    """Setup failed; the message says why."""
 
 
 def main(mode: str) -> int:
     if sys.version_info < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
         say(f"Tradewind needs Python {oldest} or newer, and {sys.executable} is {PYTHON};")
-        say("name a newer one to make, for example: make run PYTHON=python3.12")
+        say("set PYTHON to a newer one, for example: make run PYTHON=python3.12")
         return 1
     try:
         return ensure(mode)
@@ -49,7 +49,7 @@ def main(mode: str) -> int:
         say(str(error))
         return 1
     except OSError as error:
-        say(f"Setup cannot go on: {error.filename}: {error.strerror}.")
+        say(f"Setup failed: {error.filename}: {error.strerror}.")
         return 1
     except KeyboardInterrupt:
         return 130
@@ -76,34 +76,34 @@ def say(sentence: str) -> None:
 
 def ensure_environment(mode: str) -> int:
     if not is_ready(mode):
-        with taking_turns():
-            if not is_ready(mode):  # whoever had the turn before us may have made it
+        with exclusive_lock():
+            if not is_ready(mode):  # the setup that we waited for may have built it
                 ensure_venv_module()
                 build(mode)
     return 0
 
 
 def is_ready(mode: str) -> bool:
-    """Whether what stands in .venv was made from the files as they are now.
+    """Whether .venv was built from the current files.
 
     Everything for `run` is in `dev` too, so a fresh environment for `dev` serves both.
     """
     try:
-        found = json.loads((VENV / STAMP).read_text(encoding="utf-8"))
+        built = json.loads((VENV / STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    made_for = found.get("mode")
+    made_for = built.get("mode")
     needed = {mode, made_for} if made_for == "dev" else {mode}
     now = stamp(made_for)
     return (
         made_for in (mode, "dev")
-        and all(found.get(name) == now[name] for name in {*now} - {*LOCKS} | needed)
+        and all(built.get(name) == now[name] for name in {*now} - {*LOCKS} | needed)
         and os.access(VENV / "bin" / "python", os.X_OK)
     )
 
 
 def stamp(mode: str) -> dict[str, str]:
-    """What an environment was made from; the tools' own settings in pyproject.toml do not count."""
+    """What an environment is built from, without the tools' settings in pyproject.toml."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("\n[tool.")[0]
     simulator = (ROOT / "simulator" / "pyproject.toml").read_bytes()
     locks = {name: path.read_bytes() for name, path in LOCKS.items()}
@@ -113,31 +113,31 @@ def stamp(mode: str) -> dict[str, str]:
 
 
 @contextmanager
-def taking_turns() -> Iterator[None]:
-    """One setup at a time; the lock is on this very file, so none is left lying about."""
+def exclusive_lock() -> Iterator[None]:
+    """Run one setup at a time. The lock is on this file, so no lock file remains."""
     with Path(__file__).open("rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("Another setup is under way; waiting for it.")
+            say("Another setup is running; waiting for it.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def build(mode: str) -> None:
-    """Build beside .venv and rename at the end, so that half a setup never looks finished."""
+    """Build beside .venv and rename at the end: an incomplete setup never looks complete."""
     lock = LOCKS[mode]
-    made_from = stamp(mode)  # a lock that changes meanwhile makes it stale, not wrongly fresh
+    built_from = stamp(mode)  # a lock that changes from here on makes .venv stale
     remove(NEW)
     remove(OLD)
-    say(f"Making .venv with Python {PYTHON}.")
+    say(f"Creating .venv with Python {PYTHON}.")
     run(sys.executable, "-I", "-m", "venv", "--prompt", "tradewind", str(NEW))
     say(f"Installing the packages of {lock.name}.")
     pip_install("--require-hashes", "-r", str(lock))
     say("Installing Tradewind itself.")
     pip_install("--no-deps", "--no-build-isolation", "-e", ".", "-e", "./simulator")
     rename_inside()
-    (NEW / STAMP).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+    (NEW / STAMP).write_text(json.dumps(built_from, indent=2) + "\n", encoding="utf-8")
     if VENV.exists() or VENV.is_symlink():
         VENV.rename(OLD)
     NEW.rename(VENV)
@@ -154,11 +154,11 @@ def run(*command: str) -> None:
         command, check=False, cwd=ROOT, env={**os.environ, **quiet}, stdout=subprocess.DEVNULL
     )
     if done.returncode != 0:
-        raise SetupError(f"Setup cannot go on, because this failed: {' '.join(command)}")
+        raise SetupError(f"Setup failed. This command returned an error: {' '.join(command)}")
 
 
 def rename_inside() -> None:
-    """Let the scripts know where they will live: venv and pip wrote absolute paths into them."""
+    """Replace the absolute paths that venv and pip wrote into the scripts."""
     before, after = (os.fsencode(f"/{path.name}") for path in (NEW, VENV))
     for path in (NEW / "pyvenv.cfg", *(NEW / "bin").iterdir()):
         if path.is_symlink() or not path.is_file():
@@ -176,7 +176,7 @@ def remove(path: Path) -> None:
 
 
 def ensure_venv_module() -> None:
-    """Debian keeps a part of Python's own library in a package of its own."""
+    """Install the part of Python's standard library that Debian packages separately."""
 
     def missing() -> list[str]:
         importlib.invalidate_caches()
@@ -186,14 +186,14 @@ def ensure_venv_module() -> None:
         return ["python3-venv" if usual else f"python3.{sys.version_info.minor}-venv"]
 
     if packages := installed_or_missing(missing):
-        raise SetupError(f"Python's venv module is missing; run: {by_hand(packages)}")
+        raise SetupError(f"Python's venv module is missing; run: {apt_command(packages)}")
 
 
 # Debian's packages
 
 
 def ensure_browser() -> int:
-    """For the browser tests. Without it they are skipped, so only CI insists."""
+    """Install what the browser tests need. Without it they are skipped; in CI it is an error."""
 
     def missing() -> list[str]:
         return [
@@ -204,16 +204,16 @@ def ensure_browser() -> int:
     packages = installed_or_missing(missing)
     if not packages:
         return 0
-    say(f"The browser tests need {' and '.join(packages)}; run: {by_hand(packages)}")
+    say(f"The browser tests need {' and '.join(packages)}; run: {apt_command(packages)}")
     return 1 if os.environ.get("CI") == "true" else 0
 
 
 def ensure_node_tools() -> int:
-    """For the tests of the OpenAPI document. Without it they are skipped, so only CI insists."""
+    """Install what the OpenAPI tests need. Without it they are skipped; in CI it is an error."""
     manifest, lock = (NODE_TOOLS / name for name in ("package.json", "package-lock.json"))
-    wanted = hashlib.sha256(manifest.read_bytes() + lock.read_bytes()).hexdigest()
+    expected = hashlib.sha256(manifest.read_bytes() + lock.read_bytes()).hexdigest()
     installed = NODE_TOOLS / "node_modules" / STAMP
-    if installed.exists() and installed.read_text(encoding="utf-8") == wanted:
+    if installed.exists() and installed.read_text(encoding="utf-8") == expected:
         return 0
     oldest = json.loads(manifest.read_text(encoding="utf-8"))["engines"]["node"]
 
@@ -222,7 +222,7 @@ def ensure_node_tools() -> int:
         return [package for tool, package in tools.items() if not shutil.which(tool)]
 
     if packages := installed_or_missing(missing):
-        problem = f"they are missing; run: {by_hand(packages)}"
+        problem = f"they are missing; run: {apt_command(packages)}"
     elif version(output("node", "--version")) < version(oldest):
         problem = f"node is {output('node', '--version')}"
     else:
@@ -230,7 +230,7 @@ def ensure_node_tools() -> int:
         npm = [shutil.which("npm") or "npm", "ci", "--silent"]
         done = subprocess.run(npm, check=False, cwd=NODE_TOOLS, stdout=subprocess.DEVNULL)
         if done.returncode == 0:
-            installed.write_text(wanted, encoding="utf-8")
+            installed.write_text(expected, encoding="utf-8")
             return 0
         problem = "`npm ci` failed in tests/openapi"
     say(f"Some tests of the OpenAPI document need Node.js {oldest} and npm, and {problem}.")
@@ -251,12 +251,12 @@ def has_cjk_font() -> bool:
 def ensure_wrk() -> int:
     packages = installed_or_missing(lambda: [] if shutil.which("wrk") else ["wrk"])
     if packages:
-        raise SetupError(f"The benchmarks need the load tool wrk; run: {by_hand(packages)}")
+        raise SetupError(f"The benchmarks need the load tool wrk; run: {apt_command(packages)}")
     return 0
 
 
 def installed_or_missing(missing: Callable[[], list[str]]) -> list[str]:
-    """The packages still missing after we installed what was, if we may."""
+    """Install the missing packages if we may; return those that are still missing."""
     packages = missing()
     if not packages or not (apt := apt_get()):
         return packages
@@ -269,7 +269,7 @@ def installed_or_missing(missing: Callable[[], list[str]]) -> list[str]:
 
 
 def apt_get() -> Sequence[str]:
-    """How we may call apt-get: as root, by a sudo that asks nothing, or (empty) not at all."""
+    """The command for apt-get, as root or with a sudo that needs no password; empty: neither."""
     apt, sudo = shutil.which("apt-get"), shutil.which("sudo")
     if not apt:
         return ()
@@ -278,16 +278,16 @@ def apt_get() -> Sequence[str]:
         return quiet
     if not sudo:
         return ()
-    asking = subprocess.run([sudo, "-n", "true"], check=False, capture_output=True)
-    return () if asking.returncode else (sudo, "-n", *quiet)
+    probe = subprocess.run([sudo, "-n", "true"], check=False, capture_output=True)
+    return () if probe.returncode else (sudo, "-n", *quiet)
 
 
-def by_hand(packages: Sequence[str]) -> str:
+def apt_command(packages: Sequence[str]) -> str:
     return f"sudo apt-get install -y {' '.join(packages)}"
 
 
 def output(program: str, *arguments: str) -> str:
-    """What it prints; nothing when it fails or is not there."""
+    """The program's output; empty when it fails or is missing."""
     path = shutil.which(program)
     if not path:
         return ""
