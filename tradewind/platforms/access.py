@@ -2,6 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+from tradewind.platforms.failures import TokenRejected
+
+T = TypeVar("T")
 
 _UNKNOWN_LIFETIME = 10 * 3600
 
@@ -18,6 +23,19 @@ class PlatformAccess:
 # Returns a valid token. Called with the token that the marketplace just rejected, it refreshes the
 # token first, unless another process has done so meanwhile.
 GetAccess = Callable[[str | None], Awaitable[PlatformAccess]]
+
+
+async def with_access(get_access: GetAccess, send: Callable[[PlatformAccess], Awaitable[T]]) -> T:
+    """Send a call with a valid token, and once more with a fresh one if the token is rejected.
+
+    A marketplace rejects a token before it calls the operation, so even a call that is not safe
+    may be sent again.
+    """
+    access = await get_access(None)
+    try:
+        return await send(access)
+    except TokenRejected:
+        return await send(await get_access(access.access_token))
 
 
 @dataclass(frozen=True, slots=True)

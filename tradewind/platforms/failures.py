@@ -1,5 +1,6 @@
 """How a call to a marketplace can fail: unavailable, rejected, or with an unknown outcome."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tradewind.errors import TradewindError
@@ -59,6 +60,10 @@ class NotAuthorised(Unavailable):
     """Our authorisation at the marketplace is missing, expired or revoked: an operator must act."""
 
 
+class TokenRejected(NotAuthorised):
+    """The access token is no longer valid; a refresh may help."""
+
+
 class Rejected(PlatformFailure):
     """The marketplace rejected the call for good: repeating it cannot succeed."""
 
@@ -76,6 +81,20 @@ class Rejected(PlatformFailure):
 
 class OutcomeUnknown(PlatformFailure):
     """The call may have been carried out. Look it up by our reference before repeating it."""
+
+
+def unclassified(platform: str, code: str, message: str, *, safe: bool) -> PlatformFailure:
+    """Return the failure of a call whose response says nothing about the outcome."""
+    return (Unavailable if safe else OutcomeUnknown)(platform, code, message)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """An error as a marketplace reports it. `kind` says whose fault it is, if it is named."""
+
+    code: str
+    message: str
+    kind: str | None = None
 
 
 class UnreadableResponse(ValueError):

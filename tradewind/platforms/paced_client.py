@@ -3,19 +3,42 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeVar
 
 from tradewind.egress.client import CallFailed, Client, Reply
 from tradewind.observability.logs import log
 from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
-from tradewind.platforms.failures import BudgetUsedUp, OutcomeUnknown, Unavailable
+from tradewind.platforms.failures import (
+    BudgetUsedUp,
+    PlatformFailure,
+    Unavailable,
+    UnreadableResponse,
+    unclassified,
+)
+
+T = TypeVar("T")
 
 # A safe call is tried this often, with a pause that doubles.
 _SAFE_ATTEMPTS = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
 
+FORM = ("Content-Type: application/x-www-form-urlencoded; charset=UTF-8",)
+
 Pace = Callable[[float], Awaitable[None]]
+# Writes the body and headers of a request, anew for each attempt: signatures hold the time.
+Prepare = Callable[[], tuple[bytes, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """An operation. `safe`: it changes nothing, or nothing more when it is repeated."""
+
+    operation: str
+    path: str
+    safe: bool = True
 
 
 class PacedClient:
@@ -31,16 +54,19 @@ class PacedClient:
         self._client = client
         self._pace = pace
 
+    async def call(self, api: Api, prepare: Prepare, read: Callable[[bytes], T]) -> T:
+        """Call an operation and read its response; an unreadable one is a failure of the call."""
+        reply = await self.post(api.operation, api.path, prepare, safe=api.safe)
+        try:
+            return read(reply.body)
+        except UnreadableResponse as error:
+            message = f"The response cannot be read: {error}"
+            raise unclassified(self.platform, "unreadable", message, safe=api.safe) from None
+
     async def post(
-        self,
-        operation: str,
-        path: str,
-        prepare: Callable[[], tuple[bytes, Sequence[str]]],
-        *,
-        safe: bool,
-        seconds: float = 10.0,
+        self, operation: str, path: str, prepare: Prepare, *, safe: bool, seconds: float = 10.0
     ) -> Reply:
-        """Send the request that `prepare` returns, anew for each attempt: signatures hold the time.
+        """Send a request.
 
         `safe` means that the operation may be repeated. If not, a request that may have arrived
         but was not answered becomes OutcomeUnknown; every other failure becomes Unavailable.
@@ -65,18 +91,12 @@ class PacedClient:
         raise AssertionError("the last attempt returns or raises")
 
     async def _attempt(
-        self,
-        operation: str,
-        path: str,
-        prepare: Callable[[], tuple[bytes, Sequence[str]]],
-        *,
-        safe: bool,
-        deadline: float,
+        self, operation: str, path: str, prepare: Prepare, *, safe: bool, deadline: float
     ) -> Reply:
         await self._pace(deadline - perf_counter())
         started = perf_counter()
         if started >= deadline:  # a process that was suspended sends nothing after its deadline
-            raise self._failure("no_time", "The deadline passed before the call.", unknown=False)
+            raise self._failure("no_time", "The deadline passed before the call.")
         body, headers = prepare()
         result = "failed"
         reason = None
@@ -91,8 +111,8 @@ class PacedClient:
             result = str(reply.status)
         except CallFailed as failure:
             reason = str(failure)  # libcurl's message names addresses: it is for the log only
-            unknown = failure.sent and not safe
-            raise self._failure("no_answer", "No response came.", unknown=unknown) from None
+            repeatable = safe or not failure.sent
+            raise self._failure("no_answer", "No response came.", safe=repeatable) from None
         finally:
             took = perf_counter() - started
             PLATFORM_CALLS.labels(self.platform, operation, result).inc()
@@ -106,10 +126,10 @@ class PacedClient:
                 took_ms=round(took * 1000, 1),
             )
         if reply.status >= _SERVER_ERROR:
-            raise self._failure(f"http_{reply.status}", "The server failed.", unknown=not safe)
+            raise self._failure(f"http_{reply.status}", "The server failed.", safe=safe)
         return reply
 
-    def _failure(self, code: str, message: str, *, unknown: bool) -> Unavailable | OutcomeUnknown:
-        if unknown:
-            return OutcomeUnknown(self.platform, code, message)
-        return Unavailable(self.platform, code, message, retry_after=_FIRST_PAUSE)
+    def _failure(self, code: str, message: str, *, safe: bool = True) -> PlatformFailure:
+        if safe:
+            return Unavailable(self.platform, code, message, retry_after=_FIRST_PAUSE)
+        return unclassified(self.platform, code, message, safe=False)

@@ -16,8 +16,7 @@ from platforms.alibaba.payloads import (
 )
 
 from tradewind.platforms.alibaba import baskets
-from tradewind.platforms.alibaba.errors import AlibabaError
-from tradewind.platforms.failures import Reason, UnreadableResponse
+from tradewind.platforms.failures import ErrorResponse, Reason, UnreadableResponse
 from tradewind.platforms.model import Line, OrderRequest, Placed, SellerPreview, UnavailableLine
 
 NO_STOCK = f"商品[610947572361_{BLUE}]库存不足"
@@ -70,16 +69,16 @@ def test_what_can_be_no_offer(wrong: str) -> None:
 
 
 def test_a_preview_adds_up() -> None:
-    costs = baskets.costs(payload("preview_one"), [SHIRT, SOCKS])
+    preview = baskets.preview(payload("preview_one"), [SHIRT, SOCKS])
 
-    assert costs.unavailable == []
-    assert costs.parts == [SellerPreview("", [SHIRT, SOCKS], 3750, 800, 226, 4324)]
+    assert preview.unavailable == []
+    assert preview.sellers == [SellerPreview("", [SHIRT, SOCKS], 3750, 800, 226, 4324)]
 
 
 def test_a_preview_of_several_parts_says_which_lines_are_in_which() -> None:
-    costs = baskets.costs(payload("preview_split"), [SHIRT, SOCKS])
+    preview = baskets.preview(payload("preview_split"), [SHIRT, SOCKS])
 
-    assert costs.parts == [
+    assert preview.sellers == [
         SellerPreview("", [SHIRT], 2000, 800, 0, 2800),
         SellerPreview("", [SOCKS], 1750, 500, 0, 2250),
     ]
@@ -92,19 +91,19 @@ def test_one_line_may_be_split_in_two() -> None:
             "offerId": 610947572360, "specId": RED, "amount": amount, "finalUnitPrice": 10,
         }  # fmt: skip
 
-    costs = baskets.costs(answer, [replace(SHIRT, quantity=3)])
+    preview = baskets.preview(answer, [replace(SHIRT, quantity=3)])
 
-    assert [part.lines for part in costs.parts] == [
+    assert [part.lines for part in preview.sellers] == [
         [replace(SHIRT, quantity=2)],
         [replace(SHIRT, quantity=1)],
     ]
 
 
 def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
-    costs = baskets.costs(payload("preview_part_refused"), [SHIRT, SOCKS])
+    preview = baskets.preview(payload("preview_part_refused"), [SHIRT, SOCKS])
 
-    assert [part.lines for part in costs.parts] == [[SHIRT]]
-    assert costs.unavailable == [UnavailableLine(SOCKS.product_id, BLUE, Reason.OUT_OF_STOCK)]
+    assert [part.lines for part in preview.sellers] == [[SHIRT]]
+    assert preview.unavailable == [UnavailableLine(SOCKS.product_id, BLUE, Reason.OUT_OF_STOCK)]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_a_part_that_is_refused_makes_its_lines_unavailable() -> None:
 )
 def test_a_preview_without_a_sum_is_unreadable(answer: dict[str, object]) -> None:
     with pytest.raises(UnreadableResponse):
-        baskets.costs(answer, [SHIRT])
+        baskets.preview(answer, [SHIRT])
 
 
 @pytest.mark.parametrize(
@@ -161,4 +160,4 @@ def test_offers_that_failed_made_no_order() -> None:
 
     assert baskets.placed(answer) is None
     message = f"商品[610947572360_{RED}]库存不足，请核对库存后下单"  # noqa: RUF001 - Chinese
-    assert baskets.failed_offers(answer) == {"610947572360": AlibabaError("500_004", message)}
+    assert baskets.failed_offers(answer) == {"610947572360": ErrorResponse("500_004", message)}

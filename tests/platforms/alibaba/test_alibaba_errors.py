@@ -3,13 +3,14 @@
 import pytest
 
 from tradewind.platforms.alibaba import errors
-from tradewind.platforms.alibaba.errors import AlibabaError
 from tradewind.platforms.failures import (
+    ErrorResponse,
     NotAuthorised,
     OutcomeUnknown,
     Reason,
     Rejected,
     Throttled,
+    TokenRejected,
     Unavailable,
 )
 
@@ -41,7 +42,7 @@ def test_the_table_below_covers_every_code_that_we_know() -> None:
 def test_a_refusal_for_good_keeps_the_platforms_words(
     code: str, reason: Reason, safe: bool
 ) -> None:
-    failure = errors.operation_failure("alibaba", AlibabaError(code, "其话"), safe=safe)
+    failure = errors.operation_failure("alibaba", ErrorResponse(code, "其话"), safe=safe)
 
     assert isinstance(failure, Rejected)
     assert (failure.reason, failure.platform, failure.code, failure.message) == (
@@ -55,20 +56,22 @@ def test_a_refusal_for_good_keeps_the_platforms_words(
      ("quantity invalid", Reason.OTHER)],
 )  # fmt: skip
 def test_a_wrong_parameter_may_be_the_address(message: str, expected: Reason) -> None:
-    failure = errors.operation_failure("alibaba", AlibabaError("400", message), safe=False)
+    failure = errors.operation_failure("alibaba", ErrorResponse("400", message), safe=False)
 
     assert isinstance(failure, Rejected)
     assert failure.reason is expected
 
 
 def test_a_fault_of_its_own_is_no_bad_address() -> None:
-    refusal = AlibabaError("4001", "address service failed")
+    refusal = ErrorResponse("4001", "address service failed")
 
     assert type(errors.operation_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
 
 
 def test_a_code_may_hide_in_the_message() -> None:
-    failure = errors.operation_failure("alibaba", AlibabaError("500", "ORDER_NOT_EXIST"), safe=True)
+    failure = errors.operation_failure(
+        "alibaba", ErrorResponse("500", "ORDER_NOT_EXIST"), safe=True
+    )
 
     assert isinstance(failure, Rejected)
     assert failure.reason is Reason.NOT_FOUND
@@ -80,7 +83,7 @@ def test_a_code_may_hide_in_the_message() -> None:
 )
 @pytest.mark.parametrize("safe", [True, False])
 def test_some_errors_pass_after_ten_seconds(code: str, kind: type[Unavailable], safe: bool) -> None:
-    failure = errors.gateway_failure("alibaba", AlibabaError(code, "m"), safe=safe)
+    failure = errors.gateway_failure("alibaba", ErrorResponse(code, "m"), safe=safe)
 
     assert type(failure) is kind
     assert failure.retry_after == 10
@@ -89,10 +92,10 @@ def test_some_errors_pass_after_ten_seconds(code: str, kind: type[Unavailable], 
 @pytest.mark.parametrize("safe", [True, False])
 @pytest.mark.parametrize("code", ["gw.SignatureInvalid", "gw.APIACLDecline", "401"])
 def test_an_operator_must_act(code: str, safe: bool) -> None:
-    failure = errors.gateway_failure("alibaba", AlibabaError(code, "m"), safe=safe)
+    failure = errors.gateway_failure("alibaba", ErrorResponse(code, "m"), safe=safe)
 
     assert isinstance(failure, NotAuthorised)
-    assert isinstance(failure, errors.TokenRejected) == (code == "401")
+    assert isinstance(failure, TokenRejected) == (code == "401")
 
 
 @pytest.mark.parametrize(
@@ -102,14 +105,14 @@ def test_an_operator_must_act(code: str, safe: bool) -> None:
      "REPEAT_SUBMIT", "DUPLICATE_ORDER", "FAIL_BIZ_ORDER_HAS_EXIST"],
 )  # fmt: skip
 def test_what_we_do_not_know_is_safe_to_repeat_or_to_be_found_out(code: str) -> None:
-    refusal = AlibabaError(code, "m")
+    refusal = ErrorResponse(code, "m")
 
     assert type(errors.operation_failure("alibaba", refusal, safe=True)) is Unavailable
     assert type(errors.operation_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
 
 
 def test_a_gateway_code_that_we_do_not_know_may_have_been_executed() -> None:
-    refusal = AlibabaError("gw.SomethingNew", "m")
+    refusal = ErrorResponse("gw.SomethingNew", "m")
 
     assert type(errors.gateway_failure("alibaba", refusal, safe=True)) is Unavailable
     assert type(errors.gateway_failure("alibaba", refusal, safe=False)) is OutcomeUnknown
@@ -123,18 +126,18 @@ def test_a_gateway_code_that_we_do_not_know_may_have_been_executed() -> None:
         ({"result": {"success": True, "code": "200", "message": "操作成功"}}, None),
         ({"result": [], "totalRecord": 0}, None),
         ({"result": [], "errorCode": None}, None),
-        ({"success": "false", "errorCode": "A", "errorMessage": "B"}, AlibabaError("A", "B")),
-        ({"success": False, "errorCode": "A", "errorMsg": "B"}, AlibabaError("A", "B")),
-        ({"success": False, "errorCode": "A", "erroMsg": "B"}, AlibabaError("A", "B")),
-        ({"success": False, "errorCode": 500, "erroMsg": ""}, AlibabaError("500", "500")),
-        ({"result": {"success": False, "code": "A", "message": "B"}}, AlibabaError("A", "B")),
-        ({"errorCode": "A", "errorMessage": "B"}, AlibabaError("A", "B")),
-        ({"result": [], "errorCode": "A"}, AlibabaError("A", "A")),
-        ({"success": False}, AlibabaError("", "No reason was given.")),
+        ({"success": "false", "errorCode": "A", "errorMessage": "B"}, ErrorResponse("A", "B")),
+        ({"success": False, "errorCode": "A", "errorMsg": "B"}, ErrorResponse("A", "B")),
+        ({"success": False, "errorCode": "A", "erroMsg": "B"}, ErrorResponse("A", "B")),
+        ({"success": False, "errorCode": 500, "erroMsg": ""}, ErrorResponse("500", "500")),
+        ({"result": {"success": False, "code": "A", "message": "B"}}, ErrorResponse("A", "B")),
+        ({"errorCode": "A", "errorMessage": "B"}, ErrorResponse("A", "B")),
+        ({"result": [], "errorCode": "A"}, ErrorResponse("A", "A")),
+        ({"success": False}, ErrorResponse("", "No reason was given.")),
     ],
 )
 def test_a_refusal_is_found_wherever_it_stands(
-    answer: dict[str, object], expected: AlibabaError | None
+    answer: dict[str, object], expected: ErrorResponse | None
 ) -> None:
     assert errors.operation_error(answer) == expected
 
@@ -142,13 +145,13 @@ def test_a_refusal_is_found_wherever_it_stands(
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ({"error_code": "401", "error_message": "m"}, AlibabaError("401", "m")),
-        ({"error_code": 401}, AlibabaError("401", "401")),
+        ({"error_code": "401", "error_message": "m"}, ErrorResponse("401", "m")),
+        ({"error_code": 401}, ErrorResponse("401", "401")),
         ({"errorCode": "401"}, None),
         ({}, None),
     ],
 )
 def test_the_gateways_refusal_is_told_by_its_spelling(
-    answer: dict[str, object], expected: AlibabaError | None
+    answer: dict[str, object], expected: ErrorResponse | None
 ) -> None:
     assert errors.gateway_error(answer) == expected

@@ -186,7 +186,7 @@ async def test_a_token_that_is_refused_again_needs_an_operator(stand: Stand, nam
 
     failure = await fails(stand, operation)
 
-    assert type(failure) is NotAuthorised
+    assert isinstance(failure, NotAuthorised)
     assert failure.code == "IllegalAccessToken"
     assert stand.refused == ["token-0"]
     assert len(stand.market.asked(operation.path)) == 2

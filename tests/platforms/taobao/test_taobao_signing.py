@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl
 
 from platforms.taobao.scripted import NOW
 
+from tradewind.platforms.access import PlatformAccess
 from tradewind.platforms.taobao.gateway import form, sign_notice, sign_request
 
 PARAMS = {
@@ -46,7 +47,9 @@ def test_a_push_is_signed_in_lower_case_over_key_and_bytes() -> None:
 
 
 def test_a_form_carries_everything_signed_and_nothing_empty() -> None:
-    body = form("/order/get", {"order_id": "1234", "note": "", "name": "帆布"}, "k", "s", "t", NOW)
+    params = {"order_id": "1234", "note": "", "name": "帆布"}
+
+    body = form("/order/get", params, PlatformAccess("k", "s", "t"), NOW)
 
     sent = dict(parse_qsl(body.decode(), strict_parsing=True))
     sign = sent.pop("sign")

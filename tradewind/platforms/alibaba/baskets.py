@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from tradewind.platforms.alibaba import errors, gateway, products
-from tradewind.platforms.alibaba.errors import AlibabaError
 from tradewind.platforms.alibaba.gateway import AlibabaGateway
 from tradewind.platforms.alibaba.values import (
     Json,
@@ -18,7 +16,7 @@ from tradewind.platforms.alibaba.values import (
     text,
     yuan_or_none,
 )
-from tradewind.platforms.failures import Reason, Rejected, UnreadableResponse
+from tradewind.platforms.failures import ErrorResponse, Reason, Rejected, UnreadableResponse
 from tradewind.platforms.fan_out import fan_out
 from tradewind.platforms.model import (
     Address,
@@ -100,15 +98,7 @@ def _address(address: Address) -> dict[str, str]:
     return written
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The parts of a basket with their costs, and the lines that 1688 cannot deliver."""
-
-    parts: Sequence[SellerPreview]
-    unavailable: Sequence[UnavailableLine]
-
-
-def costs(response: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
+def preview(response: Json, lines: Sequence[Line], seller_id: str = "") -> Preview:
     """Read a preview. 1688 does not name the seller, so `seller_id` is the caller's knowledge."""
     listed = entries(response.get("orderPreviewResuslt"))
     if not listed:
@@ -122,7 +112,7 @@ def costs(response: Json, lines: Sequence[Line], seller_id: str = "") -> Costs:
             unavailable += [_unavailable(line, reason) for line in part_lines]
         else:
             parts.append(_part(part, part_lines, seller_id))
-    return Costs(parts, unavailable)
+    return Preview(parts, sum(part.total_fen for part in parts), unavailable)
 
 
 def _part(part: Json, lines: Sequence[Line], seller_id: str) -> SellerPreview:
@@ -207,7 +197,7 @@ def _fen_or_none(value: object) -> int | None:
         return None
 
 
-def failed_offers(response: Json) -> Mapping[str, AlibabaError]:
+def failed_offers(response: Json) -> Mapping[str, ErrorResponse]:
     """Return the offers that were left out of the order, with their errors."""
     failed = entries(entry(response.get("result")).get("failedOfferList"))
     return {text(offer.get("offerId")) or "": errors.read_error(offer) for offer in failed}
@@ -233,25 +223,22 @@ class BasketPreview:
             if not rest:
                 return Preview((), 0, unavailable)
             try:
-                return _preview([await self._costs(rest)], unavailable)
+                return _merged([await self._costs(rest)], unavailable)
             except Rejected as error:
                 if error.reason not in _LINE_REASONS or not left:
                     raise
                 culprits = await self._culprits(error, rest)
                 if not culprits:
-                    return _preview(await self._by_seller(error, rest), unavailable)
+                    return _merged(await self._by_seller(error, rest), unavailable)
             unavailable += culprits
             dropped = {(line.product_id, line.sku_id) for line in culprits}
             rest = [line for line in rest if (line.product_id, line.sku_id) not in dropped]
         raise AssertionError("the last round returns or raises")
 
-    async def _costs(self, lines: Group, seller_id: str = "") -> Costs:
+    async def _costs(self, lines: Group, seller_id: str = "") -> Preview:
         params = basket_params(lines, self._address, self._flow)
-        response = await self._gateway.call(gateway.PREVIEW, params)
-        try:
-            return costs(response, lines, seller_id)
-        except UnreadableResponse as error:
-            raise self._gateway.unreadable(gateway.PREVIEW, error) from None
+        read = partial(preview, lines=lines, seller_id=seller_id)
+        return await self._gateway.call(gateway.PREVIEW, params, read)
 
     async def _culprits(self, error: Rejected, lines: Group) -> list[UnavailableLine]:
         """Return the lines that cause an error; none if the lines are of several sellers.
@@ -306,7 +293,7 @@ class BasketPreview:
 
         return await fan_out(partial(alone, group) for group in groups)
 
-    async def _by_seller(self, error: Rejected, lines: Group) -> list[Costs]:
+    async def _by_seller(self, error: Rejected, lines: Group) -> list[Preview]:
         """Preview each seller's lines separately; only a product's detail names its seller."""
         offers = _by_offer(lines)
         sellers = await fan_out(partial(self._seller, group[0].product_id) for group in offers)
@@ -317,29 +304,23 @@ class BasketPreview:
             parts.setdefault(seller, []).extend(group)
         if len(parts) == 1:
             raise error
-
-        async def cost(seller: str) -> Costs:
-            return await self._costs(parts[seller], seller)
-
-        return await fan_out(partial(cost, seller) for seller in parts)
+        return await fan_out(partial(self._costs, parts[seller], seller) for seller in parts)
 
     async def _seller(self, product_id: str) -> str | None:
         number = offer_id(product_id)
         if number is None:
             return None
         params = products.detail_params(number, _LANG)
-        response = await self._gateway.call(gateway.DETAIL, params)
-        try:
-            product = products.product(response)
-        except UnreadableResponse as error:
-            raise self._gateway.unreadable(gateway.DETAIL, error) from None
+        product = await self._gateway.call(gateway.DETAIL, params, products.product)
         return product.offer.seller_id if product else None
 
 
-def _preview(costs: Sequence[Costs], unavailable: Sequence[UnavailableLine]) -> Preview:
-    sellers = [part for cost in costs for part in cost.parts]
-    missing = [line for cost in costs for line in cost.unavailable]
-    return Preview(sellers, sum(part.total_fen for part in sellers), [*unavailable, *missing])
+def _merged(previews: Sequence[Preview], unavailable: Sequence[UnavailableLine]) -> Preview:
+    """Merge the previews of several sellers with the lines that were set aside before."""
+    sellers = [seller for preview in previews for seller in preview.sellers]
+    missing = [line for preview in previews for line in preview.unavailable]
+    total = sum(preview.total_fen for preview in previews)
+    return Preview(sellers, total, [*unavailable, *missing])
 
 
 def _unavailable(line: Line, reason: Reason) -> UnavailableLine:

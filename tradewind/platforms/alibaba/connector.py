@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from time import time
-from typing import Any, ParamSpec, TypeVar
+from typing import TypeVar
 
 from tradewind.observability.logs import log
 from tradewind.platforms.access import GetAccess
@@ -17,7 +18,7 @@ from tradewind.platforms.alibaba import (
     products,
 )
 from tradewind.platforms.alibaba.baskets import BasketPreview
-from tradewind.platforms.alibaba.gateway import AlibabaGateway, Api
+from tradewind.platforms.alibaba.gateway import AlibabaGateway
 from tradewind.platforms.alibaba.values import (
     Json,
     as_number,
@@ -30,10 +31,12 @@ from tradewind.platforms.alibaba.values import (
 )
 from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import (
+    ErrorResponse,
     OutcomeUnknown,
     PlatformFailure,
     Reason,
     Rejected,
+    Unavailable,
     UnreadableResponse,
 )
 from tradewind.platforms.model import (
@@ -56,7 +59,6 @@ from tradewind.platforms.model import (
 from tradewind.platforms.paced_client import PacedClient
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 _WEBSITE, _FLOW, _PAY_CHANNEL = "1688", "general", "alipay"
 _PAGE_SIZE = 20
@@ -87,15 +89,15 @@ class AlibabaConnector:
         self._gateway = AlibabaGateway(client, get_access, now)
 
     async def search(self, query: Query) -> SearchPage:
-        response = await self._gateway.call(gateway.SEARCH, products.search_params(query))
-        return self._read(gateway.SEARCH, products.search_page, response, query)
+        read = partial(products.search_page, query=query)
+        return await self._gateway.call(gateway.SEARCH, products.search_params(query), read)
 
     async def detail(self, product_id: str, lang: str) -> Product:
         number = baskets.offer_id(product_id)
         if number is None:
             raise self._no_product(product_id)
-        response = await self._gateway.call(gateway.DETAIL, products.detail_params(number, lang))
-        product = self._read(gateway.DETAIL, products.product, response)
+        params = products.detail_params(number, lang)
+        product = await self._gateway.call(gateway.DETAIL, params, products.product)
         if product is None:
             raise self._no_product(product_id)
         return product
@@ -109,7 +111,10 @@ class AlibabaConnector:
             if baskets.offer_id(line.product_id) is None:
                 raise self._no_product(line.product_id)
         params = baskets.create_params(request, _FLOW)
-        response = await self._gateway.call_raw(gateway.CREATE, params)
+        read = partial(self._placed, request)
+        return await self._gateway.call_raw(gateway.CREATE, params, read)
+
+    def _placed(self, request: OrderRequest, response: Json) -> Placed:
         placed = baskets.placed(response)
         failed = baskets.failed_offers(response)
         if placed is None:
@@ -125,18 +130,16 @@ class AlibabaConnector:
         return placed
 
     def _not_placed(
-        self, request: OrderRequest, response: Json, failed: Mapping[str, errors.AlibabaError]
+        self, request: OrderRequest, response: Json, failed: Mapping[str, ErrorResponse]
     ) -> PlatformFailure:
         product_ids = {line.product_id for line in request.lines}
         error = errors.operation_error(response)
         if error is None and not product_ids <= failed.keys():
-            return self._gateway.unreadable(
-                gateway.CREATE, UnreadableResponse("The response names no order.")
-            )
+            raise UnreadableResponse("The response names no order.")
         reported = [each for each in (*failed.values(), error) if each is not None and each.code]
         failures = [
             errors.operation_failure(self._gateway.platform, each, safe=False)
-            for each in reported or [errors.AlibabaError("", "No reason was given.")]
+            for each in reported or [ErrorResponse("", "No reason was given.")]
         ]
         # A single failure with an unknown outcome makes the outcome of the whole unknown.
         unknown = (each for each in failures if isinstance(each, OutcomeUnknown))
@@ -150,8 +153,11 @@ class AlibabaConnector:
 
     async def read_one(self, order_id: str) -> PlatformOrder:
         params = {"webSite": _WEBSITE, "orderId": order_id}
-        response = await self._gateway.call(gateway.READ, params)
-        return self._read(gateway.READ, orders.order, entry(response.get("result")))
+
+        def read(response: Json) -> PlatformOrder:
+            return orders.order(entry(response.get("result")))
+
+        return await self._gateway.call(gateway.READ, params, read)
 
     async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
         if not order_ids:
@@ -173,17 +179,14 @@ class AlibabaConnector:
         """
         by_id: dict[str, PlatformOrder] = {}
         for page in range(1, _MOST_PAGES + 1):
-            response = await self._list({"outOrderId": reference}, page)
-            entries_of_page, more = self._read(gateway.LIST, _complete_page, response, page)
-            listed = [self._read(gateway.LIST, orders.order, raw) for raw in entries_of_page]
-            if any(order.reference not in (reference, None) for order in listed):
-                raise self._incomplete("The list has orders of other references.")
+            read = partial(_orders_of_reference, reference=reference, page=page)
+            listed, more, total = await self._list({"outOrderId": reference}, page, read)
             by_id.update((order.id, order) for order in listed)
             if not more:
                 break
         else:
             raise self._incomplete("There are more orders than a reference can have.")
-        if len(by_id) < (whole(response.get("totalRecord"), "totalRecord") or 0):
+        if len(by_id) < total:
             raise self._incomplete("The list is shorter than its total.")
         orders_with_reference = [await self._with_reference(order) for order in by_id.values()]
         return [order for order in orders_with_reference if order.reference == reference]
@@ -198,14 +201,13 @@ class AlibabaConnector:
             raise self._incomplete(message) from None
 
     def _incomplete(self, message: str) -> PlatformFailure:
-        return self._gateway.unreadable(gateway.LIST, UnreadableResponse(message))
+        return Unavailable(self._gateway.platform, "incomplete", message)
 
     async def _listed(
         self, params: Mapping[str, str], page: int
     ) -> tuple[list[PlatformOrder], bool]:
         """Read a page of orders; an unreadable order is logged and left out."""
-        response = await self._list(params, page)
-        page_entries, more = self._read(gateway.LIST, _page, response, page)
+        page_entries, more = await self._list(params, page, partial(_page, page=page))
         listed = []
         for raw in page_entries:
             try:
@@ -219,9 +221,9 @@ class AlibabaConnector:
                 )
         return listed, more
 
-    async def _list(self, params: Mapping[str, str], page: int) -> Json:
+    async def _list(self, params: Mapping[str, str], page: int, read: Callable[[Json], T]) -> T:
         paged = {**params, "page": str(page), "pageSize": str(_PAGE_SIZE)}
-        return await self._gateway.call(gateway.LIST, paged)
+        return await self._gateway.call(gateway.LIST, paged, read)
 
     async def _with_parcels(self, order: PlatformOrder) -> PlatformOrder:
         """Read a shipped order again: lists hold no parcels, the buyer's view does."""
@@ -238,29 +240,33 @@ class AlibabaConnector:
             "tradeID": order_id,
             "cancelReason": _CANCEL_REASON,
         }
-        response = await self._gateway.call(gateway.CANCEL, params)
-        self._must_succeed(gateway.CANCEL, response)
-        return CancelState.DONE
+        return await self._gateway.call(gateway.CANCEL, params, _cancelled)
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
         """Debit at once. Only a known error code is a failure; any other may have paid."""
         params = payments.pay_params(order_id, amount_fen, operation_id, _PAY_CHANNEL)
-        response = await self._gateway.call_raw(gateway.PAY, params)
-        error = errors.operation_error(response)
-        if error is not None and errors.reason_of(error) is not None:
-            raise errors.operation_failure(self._gateway.platform, error, safe=False)
-        return payments.payment(response)
+
+        def read(response: Json) -> Payment:
+            error = errors.operation_error(response)
+            if error is not None and errors.reason_of(error) is not None:
+                raise errors.operation_failure(self._gateway.platform, error, safe=False)
+            return payments.payment(response)
+
+        return await self._gateway.call_raw(gateway.PAY, params, read)
 
     async def pay_link(self, order_ids: Sequence[str]) -> str:
         """Return a page for all orders, or Rejected: a page for some would look complete."""
         params = {"orderIdList": encode([as_number(order_id) for order_id in order_ids])}
-        response = await self._gateway.call(gateway.PAY_LINK, params)
-        unpayable = payments.unpayable(response)
-        if unpayable:
-            message = f"These orders cannot be paid: {', '.join(unpayable)}"
-            code = errors.read_error(response).code or "pay_failure_orders"
-            raise self._rejected(code, message, Reason.WRONG_STATE)
-        return self._read(gateway.PAY_LINK, payments.pay_url, response)
+
+        def read(response: Json) -> str:
+            unpayable = payments.unpayable(response)
+            if unpayable:
+                message = f"These orders cannot be paid: {', '.join(unpayable)}"
+                code = errors.read_error(response).code or "pay_failure_orders"
+                raise self._rejected(code, message, Reason.WRONG_STATE)
+            return payments.pay_url(response)
+
+        return await self._gateway.call(gateway.PAY_LINK, params, read)
 
     async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
         """Look at the order: 1688 has no query for an operation, but an order is paid once."""
@@ -274,29 +280,23 @@ class AlibabaConnector:
         goods = payments.goods_status(order, items, request.kind)
         if goods is None or not items or (item_ids and len(items) != len(item_ids)):
             message = f"Order {order.id} is {order.raw_status}: these lines cannot be refunded."
-            raise Rejected(
-                self._gateway.platform, "not_refundable", message, reason=Reason.WRONG_STATE
-            )
+            raise self._rejected("not_refundable", message, Reason.WRONG_STATE)
         params = payments.reasons_params(order.id, items, goods)
-        response = await self._gateway.call(gateway.REFUND_REASONS, params)
-        reasons = self._read(gateway.REFUND_REASONS, payments.refund_reasons, response)
+        reasons = await self._gateway.call(gateway.REFUND_REASONS, params, payments.refund_reasons)
         reason = payments.choose_reason(request.reason, reasons)
         if reason is None:
             message = "Every reason that the marketplace offers requires pictures."
-            raise Rejected(
-                self._gateway.platform, "no_reason", message, reason=Reason.NOT_SUPPORTED
-            )
+            raise self._rejected("no_reason", message, Reason.NOT_SUPPORTED)
         params = payments.refund_params(request, items, goods, reason)
-        response = await self._gateway.call(gateway.REFUND, params)
-        return self._read(gateway.REFUND, payments.refund_id, response)
+        return await self._gateway.call(gateway.REFUND, params, payments.refund_id)
 
     async def refunds(self, order_id: str) -> Sequence[Refund]:
         """Read the refunds in progress and those paid; 1688 does not list closed ones."""
         by_id: dict[str, Refund] = {}
         for query in (payments.IN_PROGRESS, payments.PAID):
             params = {"orderId": order_id, "queryType": query}
-            response = await self._gateway.call(gateway.REFUNDS, params)
-            refunds = self._read(gateway.REFUNDS, payments.refunds, response, order_id, query)
+            read = partial(payments.refunds, order_id=order_id, query=query)
+            refunds = await self._gateway.call(gateway.REFUNDS, params, read)
             by_id.update({refund.id: refund for refund in refunds})
         return list(by_id.values())
 
@@ -308,19 +308,6 @@ class AlibabaConnector:
         app_secret: str,
     ) -> Notice:
         return notices.read(app_secret, body)
-
-    def _read(self, api: Api, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read a response; an unreadable one becomes a failure of the call."""
-        try:
-            return read(*args, **kwargs)
-        except UnreadableResponse as error:
-            raise self._gateway.unreadable(api, error) from None
-
-    def _must_succeed(self, api: Api, response: dict[str, Any]) -> None:
-        if not errors.succeeded(response):
-            raise self._gateway.unreadable(
-                api, UnreadableResponse("The response does not report success.")
-            )
 
     def _no_product(self, product_id: str) -> Rejected:
         message = f"There is no product {product_id}."
@@ -339,9 +326,23 @@ def _page(response: Json, page: int) -> tuple[Sequence[Json], bool]:
     return listed, len(listed) == _PAGE_SIZE if total is None else page * _PAGE_SIZE < total
 
 
-def _complete_page(response: Json, page: int) -> tuple[Sequence[Json], bool]:
-    """As `_page`; an entry that is not an object is unreadable, instead of left out."""
-    listed, more = _page(response, page)
-    if len(listed) != len(response["result"]):
+def _orders_of_reference(
+    response: Json, reference: str, page: int
+) -> tuple[Sequence[PlatformOrder], bool, int]:
+    """Read a page of a reference's orders, whether more follow, and their total.
+
+    Unlike elsewhere, an entry that is not an order is unreadable, instead of left out.
+    """
+    page_entries, more = _page(response, page)
+    if len(page_entries) != len(response["result"]):
         raise UnreadableResponse("An entry of the list is not an order.")
-    return listed, more
+    listed = [orders.order(raw) for raw in page_entries]
+    if any(order.reference not in (reference, None) for order in listed):
+        raise UnreadableResponse("The list has orders of other references.")
+    return listed, more, whole(response.get("totalRecord"), "totalRecord") or 0
+
+
+def _cancelled(response: Json) -> CancelState:
+    if not errors.succeeded(response):
+        raise UnreadableResponse("The response does not report success.")
+    return CancelState.DONE

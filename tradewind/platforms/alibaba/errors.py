@@ -1,17 +1,18 @@
 """The error codes of 1688, and the failures that they stand for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tradewind.platforms.alibaba.values import Json, entry, flag, text, text_or
 from tradewind.platforms.failures import (
+    ErrorResponse,
     NotAuthorised,
-    OutcomeUnknown,
     PlatformFailure,
     Reason,
     Rejected,
     Throttled,
+    TokenRejected,
     Unavailable,
+    unclassified,
 )
 
 # The same call may succeed after this many seconds.
@@ -22,7 +23,6 @@ TOO_EARLY: Mapping[str, float] = {"CLOSE_ORDER_TOO_FAST": 10.0}
 UNAUTHORISED = frozenset({"gw.SignatureInvalid", "gw.APIACLDecline"})
 TOKEN = "401"  # noqa: S105 - the code for a token that is missing, expired or revoked
 _OPERATOR_SECONDS = 60.0
-_WAIT_SECONDS = 5.0
 
 SEVERAL_SELLERS_OR_NO_SPEC = frozenset({"500_002", "500_003"})
 
@@ -73,27 +73,15 @@ _CODES = ("errorCode", "error_code", "code", "resultCode")
 _MESSAGES = ("errorMsg", "errorMessage", "erroMsg", "error_message", "message")
 
 
-class TokenRejected(NotAuthorised):
-    """The access token is no longer valid; a refresh may help."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlibabaError:
-    """An error's code and message, as 1688 gives them."""
-
-    code: str
-    message: str
-
-
-def gateway_error(response: Json) -> AlibabaError | None:
+def gateway_error(response: Json) -> ErrorResponse | None:
     """Read an error that the gateway returned before it called the operation."""
     code = text(response.get("error_code"))
     if code is None:
         return None
-    return AlibabaError(code, text_or(response.get("error_message"), code))
+    return ErrorResponse(code, text_or(response.get("error_message"), code))
 
 
-def operation_error(response: Json) -> AlibabaError | None:
+def operation_error(response: Json) -> ErrorResponse | None:
     """Read an error of the operation: at the top or under `result`, in any of its spellings."""
     for layer in (response, entry(response.get("result"))):
         success = flag(layer.get("success"))
@@ -111,15 +99,15 @@ def succeeded(response: Json) -> bool:
     return any(flag(layer.get("success")) is True for layer in layers)
 
 
-def read_error(layer: Json) -> AlibabaError:
+def read_error(layer: Json) -> ErrorResponse:
     """Read the code and message of an object, under any of their names."""
     codes = [text_or(layer.get(name), "") for name in _CODES]
     messages = [text_or(layer.get(name), "") for name in _MESSAGES]
     code = next(filter(None, codes), "")
-    return AlibabaError(code, next(filter(None, messages), code or "No reason was given."))
+    return ErrorResponse(code, next(filter(None, messages), code or "No reason was given."))
 
 
-def gateway_failure(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
+def gateway_failure(platform: str, error: ErrorResponse, *, safe: bool) -> PlatformFailure:
     """Classify an error of the gateway."""
     code, message = error.code, error.message
     if code == TOKEN:
@@ -128,10 +116,10 @@ def gateway_failure(platform: str, error: AlibabaError, *, safe: bool) -> Platfo
         return NotAuthorised(platform, code, message, retry_after=_OPERATOR_SECONDS)
     if code in TOO_MANY_CALLS or code in TOO_EARLY or code in REASONS:
         return operation_failure(platform, error, safe=safe)
-    return _unclassified(platform, error, safe=safe)
+    return unclassified(platform, code, message, safe=safe)
 
 
-def operation_failure(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
+def operation_failure(platform: str, error: ErrorResponse, *, safe: bool) -> PlatformFailure:
     """Classify an error of an operation.
 
     Only a known code is final: an order exists in spite of `DUPLICATE_ORDER`.
@@ -146,10 +134,10 @@ def operation_failure(platform: str, error: AlibabaError, *, safe: bool) -> Plat
         reason = Reason.OTHER
     if reason is not None:
         return Rejected(platform, code, message, reason=reason)
-    return _unclassified(platform, error, safe=safe)
+    return unclassified(platform, code, message, safe=safe)
 
 
-def reason_of(error: AlibabaError) -> Reason | None:
+def reason_of(error: ErrorResponse) -> Reason | None:
     """Return our reason; None for an unknown code. Some errors hold the code in the message."""
     reason = REASONS.get(error.code) or REASONS.get(error.message)
     bad_parameter = error.code.partition("_")[0] == _BAD_PARAMETER
@@ -158,16 +146,5 @@ def reason_of(error: AlibabaError) -> Reason | None:
     return reason
 
 
-def unreadable(platform: str, message: str, *, safe: bool) -> PlatformFailure:
-    """Return the failure for a response that cannot be read."""
-    return _unclassified(platform, AlibabaError("unreadable_answer", message), safe=safe)
-
-
 def _is_about_address(message: str) -> bool:
     return "address" in message.lower() or "地址" in message
-
-
-def _unclassified(platform: str, error: AlibabaError, *, safe: bool) -> PlatformFailure:
-    if safe:
-        return Unavailable(platform, error.code, error.message, retry_after=_WAIT_SECONDS)
-    return OutcomeUnknown(platform, error.code, error.message)

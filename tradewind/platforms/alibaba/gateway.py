@@ -3,15 +3,17 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 from urllib.parse import urlencode
 
-from tradewind.platforms.access import GetAccess, PlatformAccess
-from tradewind.platforms.alibaba import errors, values
-from tradewind.platforms.alibaba.errors import TokenRejected
-from tradewind.platforms.failures import PlatformFailure, UnreadableResponse
-from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.access import GetAccess, PlatformAccess, with_access
+from tradewind.platforms.alibaba import errors
+from tradewind.platforms.alibaba.values import Json, decode
+from tradewind.platforms.paced_client import FORM, Api, PacedClient, Prepare
+
+T = TypeVar("T")
 
 SIGNATURE = "_aop_signature"
 
@@ -41,33 +43,19 @@ def _sign(secret: str, text: str) -> str:
 
 _PRODUCTS = "com.alibaba.fenxiao.crossborder"
 _TRADE = "com.alibaba.trade"
-FORM = ("Content-Type: application/x-www-form-urlencoded; charset=UTF-8",)
 
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """An operation. `safe`: it changes nothing, or nothing more when it is repeated."""
-
-    operation: str
-    namespace: str
-    name: str
-    safe: bool
-
-
-SEARCH = Api("search", _PRODUCTS, "product.search.keywordQuery", safe=True)
-DETAIL = Api("detail", _PRODUCTS, "product.search.queryProductDetail", safe=True)
-PREVIEW = Api("preview", _TRADE, "alibaba.createOrder.preview", safe=True)
-CREATE = Api("create", _TRADE, "alibaba.trade.createCrossOrder", safe=False)
-READ = Api("read", _TRADE, "alibaba.trade.get.buyerView", safe=True)
-LIST = Api("list", _TRADE, "alibaba.trade.getBuyerOrderList", safe=True)
-CANCEL = Api("cancel", _TRADE, "alibaba.trade.cancel", safe=False)
-PAY = Api("pay", _TRADE, "alibaba.trade.pay.protocolPay.preparePay", safe=False)
-PAY_LINK = Api("pay_link", _TRADE, "alibaba.alipay.url.get", safe=True)
-REFUND_REASONS = Api("refund_reasons", _TRADE, "alibaba.trade.getRefundReasonList", safe=True)
-REFUND = Api("refund", _TRADE, "alibaba.trade.createRefund", safe=False)
-REFUNDS = Api(
-    "refunds", _TRADE, "alibaba.trade.refund.OpQueryBatchRefundByOrderIdAndStatus", safe=True
-)
+SEARCH = Api("search", f"{_PRODUCTS}/product.search.keywordQuery")
+DETAIL = Api("detail", f"{_PRODUCTS}/product.search.queryProductDetail")
+PREVIEW = Api("preview", f"{_TRADE}/alibaba.createOrder.preview")
+CREATE = Api("create", f"{_TRADE}/alibaba.trade.createCrossOrder", safe=False)
+READ = Api("read", f"{_TRADE}/alibaba.trade.get.buyerView")
+LIST = Api("list", f"{_TRADE}/alibaba.trade.getBuyerOrderList")
+CANCEL = Api("cancel", f"{_TRADE}/alibaba.trade.cancel", safe=False)
+PAY = Api("pay", f"{_TRADE}/alibaba.trade.pay.protocolPay.preparePay", safe=False)
+PAY_LINK = Api("pay_link", f"{_TRADE}/alibaba.alipay.url.get")
+REFUND_REASONS = Api("refund_reasons", f"{_TRADE}/alibaba.trade.getRefundReasonList")
+REFUND = Api("refund", f"{_TRADE}/alibaba.trade.createRefund", safe=False)
+REFUNDS = Api("refunds", f"{_TRADE}/alibaba.trade.refund.OpQueryBatchRefundByOrderIdAndStatus")
 
 
 class AlibabaGateway:
@@ -81,34 +69,30 @@ class AlibabaGateway:
         self._get_access = get_access
         self._now = now
 
-    async def call(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
-        """Call an operation; raise the failure for an error of the gateway or the operation."""
-        response = await self.call_raw(api, params)
-        error = errors.operation_error(response)
-        if error is not None:
-            raise errors.operation_failure(self.platform, error, safe=api.safe)
-        return response
+    async def call(self, api: Api, params: Mapping[str, str], read: Callable[[Json], T]) -> T:
+        """Call an operation and read its response; an error of the operation is a failure."""
 
-    async def call_raw(self, api: Api, params: Mapping[str, str]) -> dict[str, Any]:
-        """Call an operation and return its response, also one that reports an error.
+        def read_success(response: Json) -> T:
+            error = errors.operation_error(response)
+            if error is not None:
+                raise errors.operation_failure(self.platform, error, safe=api.safe)
+            return read(response)
 
-        The gateway rejects a token before it calls the operation, so the call is sent again, once,
-        with a fresh token, even if it is not safe.
-        """
-        access = await self._get_access(None)
-        try:
-            return await self._send(api, params, access)
-        except TokenRejected:
-            access = await self._get_access(access.access_token)
-            return await self._send(api, params, access)
+        return await self.call_raw(api, params, read_success)
 
-    def unreadable(self, api: Api, error: Exception) -> PlatformFailure:
-        return errors.unreadable(self.platform, str(error), safe=api.safe)
+    async def call_raw(self, api: Api, params: Mapping[str, str], read: Callable[[Json], T]) -> T:
+        """Call an operation and read its response, also one that reports an error."""
+        send = partial(self._send, api, params, read)
+        return await with_access(self._get_access, send)
 
     async def _send(
-        self, api: Api, params: Mapping[str, str], access: PlatformAccess
-    ) -> dict[str, Any]:
-        path = f"param2/1/{api.namespace}/{api.name}/{access.app_key}"
+        self,
+        api: Api,
+        params: Mapping[str, str],
+        read: Callable[[Json], T],
+        access: PlatformAccess,
+    ) -> T:
+        path = f"param2/1/{api.path}/{access.app_key}"
 
         def prepare() -> tuple[bytes, Sequence[str]]:
             form = {
@@ -119,12 +103,17 @@ class AlibabaGateway:
             form[SIGNATURE] = sign_request(access.app_secret, path, form)
             return urlencode(form).encode(), FORM
 
-        reply = await self._client.post(api.operation, f"/openapi/{path}", prepare, safe=api.safe)
-        try:
-            response = values.decode(reply.body)
-        except UnreadableResponse as unreadable:
-            raise self.unreadable(api, unreadable) from None
+        return await send(self._client, replace(api, path=path), prepare, read)
+
+
+async def send(client: PacedClient, api: Api, prepare: Prepare, read: Callable[[Json], T]) -> T:
+    """Send a request and read its response; an error of the gateway is a failure."""
+
+    def read_body(body: bytes) -> T:
+        response = decode(body)
         error = errors.gateway_error(response)
         if error is not None:
-            raise errors.gateway_failure(self.platform, error, safe=api.safe)
-        return response
+            raise errors.gateway_failure(client.platform, error, safe=api.safe)
+        return read(response)
+
+    return await client.call(replace(api, path=f"/openapi/{api.path}"), prepare, read_body)

@@ -1,25 +1,22 @@
 """OAuth at 1688: the authorisation page, and tokens for a code or a refresh token."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import time
-from typing import Any
 from urllib.parse import urlencode
 
 from tradewind.platforms.access import OAuthTokens
-from tradewind.platforms.alibaba import errors, values
-from tradewind.platforms.alibaba.gateway import FORM
+from tradewind.platforms.alibaba import values
+from tradewind.platforms.alibaba.gateway import send
 from tradewind.platforms.failures import NotAuthorised, Rejected, UnreadableResponse
-from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.paced_client import FORM, Api, PacedClient
 
-AUTHORIZE = "https://auth.1688.com/oauth/authorize"
 _SHORTEST = 1
 
 
 class AlibabaOAuth:
     """Requests tokens from the gateway; these requests are not signed."""
 
-    def __init__(self, authorize: str = AUTHORIZE, now: Callable[[], float] = time) -> None:
-        self._authorize = authorize
+    def __init__(self, now: Callable[[], float] = time) -> None:
         self._now = now
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
@@ -30,23 +27,21 @@ class AlibabaOAuth:
             "redirect_uri": redirect_uri,
             "state": state,
         }
-        return f"{self._authorize}?{urlencode(params)}"
+        return f"https://auth.1688.com/oauth/authorize?{urlencode(params)}"
 
     async def exchange(
         self, client: PacedClient, app_key: str, app_secret: str, code: str, redirect_uri: str
     ) -> OAuthTokens:
         """Exchange a code, which works once, for tokens. A wrong code raises Rejected."""
-        params = {
+        form = {
             "grant_type": "authorization_code",
             "need_refresh_token": "true",
             "redirect_uri": redirect_uri,
             "code": code,
+            "client_id": app_key,
+            "client_secret": app_secret,
         }
-        response = await self._call(client, app_key, app_secret, params, safe=False)
-        error = _oauth_error(response)
-        if error is not None:
-            raise Rejected(client.platform, error.code, error.message)
-        return self._tokens(client, response, current=None, safe=False)
+        return await self._tokens(client, form, Rejected, safe=False)
 
     async def refresh(
         self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
@@ -56,45 +51,33 @@ class AlibabaOAuth:
         The call is repeated after a lost response, since there is no alternative. If the response
         has no refresh token, the current one stays in use.
         """
-        params = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-        response = await self._call(client, app_key, app_secret, params, safe=True)
-        error = _oauth_error(response)
-        if error is not None:
-            raise NotAuthorised(client.platform, error.code, error.message)
-        return self._tokens(client, response, current=refresh_token, safe=True)
+        form = {
+            "grant_type": "refresh_token",
+            "refresh_token": refresh_token,
+            "client_id": app_key,
+            "client_secret": app_secret,
+        }
+        return await self._tokens(client, form, NotAuthorised, safe=True)
 
-    async def _call(
+    async def _tokens(
         self,
         client: PacedClient,
-        app_key: str,
-        app_secret: str,
-        params: Mapping[str, str],
+        form: Mapping[str, str],
+        failure: type[Rejected | NotAuthorised],
         *,
         safe: bool,
-    ) -> dict[str, Any]:
-        form = {**params, "client_id": app_key, "client_secret": app_secret}
-
-        def prepare() -> tuple[bytes, Sequence[str]]:
-            return urlencode(form).encode(), FORM
-
-        path = f"/openapi/http/1/system.oauth2/getToken/{app_key}"
-        reply = await client.post("token", path, prepare, safe=safe)
-        try:
-            response = values.decode(reply.body)
-        except UnreadableResponse as unreadable:
-            raise errors.unreadable(client.platform, str(unreadable), safe=safe) from None
-        error = errors.gateway_error(response)
-        if error is not None:
-            raise errors.gateway_failure(client.platform, error, safe=safe)
-        return response
-
-    def _tokens(
-        self, client: PacedClient, response: values.Json, *, current: str | None, safe: bool
     ) -> OAuthTokens:
-        try:
-            return tokens(response, current=current, now=self._now())
-        except UnreadableResponse as unreadable:
-            raise errors.unreadable(client.platform, str(unreadable), safe=safe) from None
+        """Request tokens; `{error, error_description}` is raised as `failure`."""
+
+        def read(response: values.Json) -> OAuthTokens:
+            code = values.text(response.get("error"))
+            if code is not None:
+                message = values.text_or(response.get("error_description"), code)
+                raise failure(client.platform, code, message)
+            return tokens(response, current=form.get("refresh_token"), now=self._now())
+
+        api = Api("token", f"http/1/system.oauth2/getToken/{form['client_id']}", safe=safe)
+        return await send(client, api, lambda: (urlencode(form).encode(), FORM), read)
 
 
 def tokens(response: values.Json, *, current: str | None, now: float) -> OAuthTokens:
@@ -112,11 +95,3 @@ def tokens(response: values.Json, *, current: str | None, now: float) -> OAuthTo
         refresh_expires_in=None if lifetime is None else max(lifetime, _SHORTEST),
         owner=values.text(owner),
     )
-
-
-def _oauth_error(response: values.Json) -> errors.AlibabaError | None:
-    """Read `{error, error_description}`: the code, token or application is not valid."""
-    code = values.text(response.get("error"))
-    if code is None:
-        return None
-    return errors.AlibabaError(code, values.text_or(response.get("error_description"), code))

@@ -34,7 +34,7 @@ from tradewind.platforms.model import (
     UnavailableLine,
 )
 from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao import baskets, notices, payments, products
+from tradewind.platforms.taobao import baskets, gateway, notices, payments, products
 from tradewind.platforms.taobao.errors import PLATFORM, reason_of
 from tradewind.platforms.taobao.gateway import Now, TaobaoGateway
 from tradewind.platforms.taobao.orders import OrderReader
@@ -104,25 +104,17 @@ class TaobaoConnector:
         return full * page_size
 
     async def _hits(self, query: Query, page_no: int, page_size: int) -> Hits:
-        return await self._gateway.call(
-            "search",
-            "/traffic/item/search",
-            products.search_params(query, page_no, page_size),
-            partial(products.hits, item_page=self._item_page),
-            safe=True,
-        )
+        params = products.search_params(query, page_no, page_size)
+        read = partial(products.hits, item_page=self._item_page)
+        return await self._gateway.call(gateway.SEARCH, params, read)
 
     async def detail(self, product_id: str, lang: str) -> Product:
         """Read the translated product; another operation has its minimum quantity."""
         if not _is_id(product_id):
             raise _no_product(product_id)
-        detail = self._gateway.call(
-            "detail",
-            "/traffic/item/get",
-            {"item_resource": "taobao", "item_id": product_id, **products.language(lang)},
-            _existing(partial(products.product, product_id=product_id, item_page=self._item_page)),
-            safe=True,
-        )
+        params = {"item_resource": "taobao", "item_id": product_id, **products.language(lang)}
+        read = partial(products.product, product_id=product_id, item_page=self._item_page)
+        detail = self._gateway.call(gateway.DETAIL, params, _existing(read))
         product, minimum = await asyncio.gather(detail, self._min_order_quantity(product_id))
         if minimum is None:
             return product
@@ -141,13 +133,8 @@ class TaobaoConnector:
         if not _is_id(product_id):
             return _no_product(product_id)
         try:
-            return await self._gateway.call(
-                "listing",
-                "/product/get",
-                {"item_id": product_id},
-                _existing(partial(products.listing, product_id=product_id)),
-                safe=True,
-            )
+            read = _existing(partial(products.listing, product_id=product_id))
+            return await self._gateway.call(gateway.LISTING, {"item_id": product_id}, read)
         except Rejected as error:
             return error
 
@@ -186,13 +173,9 @@ class TaobaoConnector:
         ]
         if not orderable:
             return Preview((), 0, tuple(missing))
-        return await self._gateway.call(
-            "preview",
-            "/purchase/order/render",
-            baskets.render_params(orderable, address, listings),
-            partial(baskets.preview, lines=orderable, listings=listings, missing=missing),
-            safe=True,
-        )
+        params = baskets.render_params(orderable, address, listings)
+        read = partial(baskets.preview, lines=orderable, listings=listings, missing=missing)
+        return await self._gateway.call(gateway.PREVIEW, params, read)
 
     async def create(self, request: OrderRequest) -> Placed:
         """Place the order for at most its expected total, or for at most what it costs now.
@@ -213,14 +196,9 @@ class TaobaoConnector:
         limit = request.expected_total_fen
         if limit is None:
             limit = await self._cost(request, listings)
+        params = baskets.create_params(request, listings, limit)
         try:
-            return await self._gateway.call(
-                "create",
-                "/purchase/order/create",
-                baskets.create_params(request, listings, limit),
-                baskets.placed,
-                safe=False,
-            )
+            return await self._gateway.call(gateway.CREATE, params, baskets.placed)
         except Rejected as rejection:
             if rejection.reason is Reason.PRICE_CHANGED:  # the marketplace's message is in fen
                 message = f"The order costs more than {money.text(limit)} now."
@@ -262,9 +240,7 @@ class TaobaoConnector:
     async def cancel(self, order_id: str) -> CancelState:
         """Request the cancellation; only the order shows whether it was carried out."""
         params = {"purchase_id": order_id, "cancel_reason": _CANCEL_REASON}
-        path = "/purchase/order/asyn/cancel"
-        await self._gateway.call("cancel", path, params, lambda _: None, safe=False)
-        return CancelState.REQUESTED
+        return await self._gateway.call(gateway.CANCEL, params, lambda _: CancelState.REQUESTED)
 
     async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
         """Pay the order from the buyer's balance.
@@ -287,13 +263,9 @@ class TaobaoConnector:
             total = money.text(current.order.total_fen)
             message = f"The order costs {total}, not {money.text(amount_fen)}."
             raise Rejected(PLATFORM, "amount_changed", message, reason=Reason.PRICE_CHANGED)
-        paid = await self._gateway.call(
-            "pay",
-            "/purchase/order/batch/pay",
-            {"purchaseOrderIdList": f"[{order_id}]"},
-            partial(payments.payment, order_id=order_id),
-            safe=False,
-        )
+        params = {"purchaseOrderIdList": f"[{order_id}]"}
+        read = partial(payments.payment, order_id=order_id)
+        paid = await self._gateway.call(gateway.PAY, params, read)
         if paid.code == "ORDER_ALREADY_PAID":
             return await self.find_payment(order_id, operation_id)
         if paid.state is PaymentState.FAILED:

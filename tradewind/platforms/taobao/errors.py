@@ -1,33 +1,35 @@
 """The error codes of Taobao Global, and the failures that they stand for."""
 
-from dataclasses import dataclass
-
 from tradewind.platforms.failures import (
+    ErrorResponse,
     NotAuthorised,
-    OutcomeUnknown,
     PlatformFailure,
     Reason,
     Rejected,
     Throttled,
+    TokenRejected,
     Unavailable,
+    unclassified,
 )
 from tradewind.platforms.taobao.values import Json, record, text, truth
 
 PLATFORM = "taobao"
 
-# The gateway rejected the token before it called the operation; a fresh token may help.
-TOKEN_REJECTED = frozenset({"IllegalAccessToken"})
+_TOKEN = "IllegalAccessToken"  # noqa: S105 - the code for a token that is no longer valid
 
 # The gateway rejected the call, and only an operator can change that.
-_OPERATOR = TOKEN_REJECTED | {
-    "AppWhiteIpLimit",
-    "IllegalAppKey",
-    "IllegalRefreshToken",
-    "IncompleteSignature",
-    "InsufficientPermission",
-    "InvalidAppKey",
-    "InvalidSignature",
-}
+_OPERATOR = frozenset(
+    {
+        _TOKEN,
+        "AppWhiteIpLimit",
+        "IllegalAppKey",
+        "IllegalRefreshToken",
+        "IncompleteSignature",
+        "InsufficientPermission",
+        "InvalidAppKey",
+        "InvalidSignature",
+    }
+)
 
 # Nothing was done, and the same call may succeed after this many seconds.
 _TOO_MANY_CALLS = {"ApiCallLimit": 5.0, "AppCallLimit": 5.0, "SellerCallLimit": 5.0}
@@ -79,28 +81,18 @@ _INTERNAL_GATEWAY_CODES = frozenset(
     {"-1", "429", "500", "502", "503", "504", "ServiceTimeout", "ServiceUnavailable"}
 )
 _INTERNAL_KINDS = frozenset({"ISP", "SYSTEM"})
-
-
 _SUCCESS_CODES = frozenset({None, "0", "200", "SUCCESS", "success"})
 
 
-@dataclass(frozen=True, slots=True)
-class TaobaoError:
-    """An error of the marketplace. `kind` says whose fault it is, if the gateway names it."""
-
-    code: str
-    message: str
-    kind: str | None = None
-
-
-def failure(error: TaobaoError, *, safe: bool) -> PlatformFailure:
+def failure(error: ErrorResponse, *, safe: bool) -> PlatformFailure:
     """Classify an error. `safe`: the call changes nothing, so that its outcome does not matter.
 
     Only an error that is known by its code or words is final; any other may hide a success.
     """
     code, message = error.code, error.message
     if code in _OPERATOR:
-        return NotAuthorised(PLATFORM, code, message, retry_after=60)
+        kind = TokenRejected if code == _TOKEN else NotAuthorised
+        return kind(PLATFORM, code, message, retry_after=60)
     if code in _TOO_MANY_CALLS:
         return Throttled(PLATFORM, code, message, retry_after=_TOO_MANY_CALLS[code])
     if code in _WRONG_TIME:
@@ -109,13 +101,8 @@ def failure(error: TaobaoError, *, safe: bool) -> PlatformFailure:
         return Rejected(PLATFORM, code, message, reason=_REASONS[code])
     reason = None if _is_internal(error) else _reason_by_words(code, message)
     if reason is None:
-        return unknown(code, message, safe=safe)
+        return unclassified(PLATFORM, code, message, safe=safe)
     return Rejected(PLATFORM, code, message, reason=reason)
-
-
-def unknown(code: str, message: str, *, safe: bool) -> PlatformFailure:
-    """Return the failure for an error that says nothing about the outcome."""
-    return Unavailable(PLATFORM, code, message) if safe else OutcomeUnknown(PLATFORM, code, message)
 
 
 def is_known(code: str) -> bool:
@@ -135,7 +122,7 @@ def _reason_by_words(code: str, message: str) -> Reason | None:
     return None
 
 
-def _is_internal(error: TaobaoError) -> bool:
+def _is_internal(error: ErrorResponse) -> bool:
     if error.kind in _INTERNAL_KINDS or error.code in _INTERNAL_GATEWAY_CODES:
         return True
     if any(word in error.message for word in _INTERNAL_MESSAGES):
@@ -143,12 +130,12 @@ def _is_internal(error: TaobaoError) -> bool:
     return any(word in error.code.upper() for word in _INTERNAL_CODES)
 
 
-def error_in(response: Json) -> TaobaoError | None:
+def error_in(response: Json) -> ErrorResponse | None:
     """Read the error of the gateway or of the operation; None for a success."""
     code = text(response.get("code"))
     if code not in _SUCCESS_CODES:
         kind = text(response.get("type"))
-        return TaobaoError(code or "", text(response.get("message")) or "No message.", kind)
+        return ErrorResponse(code or "", text(response.get("message")) or "No message.", kind)
     return _operation_error(inner(response)) or _operation_error(
         record(inner(response).get("data"))
     )
@@ -159,7 +146,7 @@ def inner(response: Json) -> Json:
     return record(response.get("result")) or response
 
 
-def _operation_error(layer: Json) -> TaobaoError | None:
+def _operation_error(layer: Json) -> ErrorResponse | None:
     code = text(layer.get("error_code")) or text(layer.get("biz_error_code"))
     success = truth(layer.get("success"))
     if success is True or (success is None and code in _SUCCESS_CODES):
@@ -167,4 +154,4 @@ def _operation_error(layer: Json) -> TaobaoError | None:
     names = ("error_msg", "error_message", "biz_error_msg", "inner_error_msg")
     messages = (text(layer.get(name)) for name in names)
     message = next(filter(None, messages), "No message.")
-    return TaobaoError(code or "no_code", message)
+    return ErrorResponse(code or "no_code", message)

@@ -1,27 +1,26 @@
 """OAuth at Taobao Global: the authorisation page, and tokens for a code or a refresh token."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from time import time
 from urllib.parse import urlencode
 
-from tradewind.platforms.access import OAuthTokens
+from tradewind.platforms.access import OAuthTokens, PlatformAccess
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.paced_client import PacedClient
-from tradewind.platforms.taobao.gateway import HEADERS, Now, form, read_reply
+from tradewind.platforms.paced_client import FORM, Api, PacedClient
+from tradewind.platforms.taobao.gateway import Now, form, read_response
 from tradewind.platforms.taobao.values import Json, text, whole
 
-AUTHORIZE = "https://api.taobao.global/oauth/authorize"
-_CREATE = "/auth/token/create"
-_REFRESH = "/auth/token/refresh"
+_CREATE = Api("token_create", "/auth/token/create", safe=False)
+_REFRESH = Api("token_refresh", "/auth/token/refresh")
 _OWNERS = ("account", "short_code", "user_id", "seller_id", "account_id")
 
 
 class TaobaoOAuth:
     """Requests tokens with signed calls."""
 
-    def __init__(self, now: Now = time, *, authorize: str = AUTHORIZE) -> None:
+    def __init__(self, now: Now = time) -> None:
         self._now = now
-        self._authorize = authorize
 
     def authorize_url(self, app_key: str, redirect_uri: str, state: str) -> str:
         """Return the URL of the authorisation page, which redirects with a code and `state`."""
@@ -32,7 +31,7 @@ class TaobaoOAuth:
             "redirect_uri": redirect_uri,
             "state": state,
         }
-        return f"{self._authorize}?{urlencode(params)}"
+        return f"https://api.taobao.global/oauth/authorize?{urlencode(params)}"
 
     async def exchange(
         self,
@@ -43,8 +42,8 @@ class TaobaoOAuth:
         redirect_uri: str,  # noqa: ARG002 - only the page asks for it here
     ) -> OAuthTokens:
         """Exchange a code, which works once: after OutcomeUnknown, authorise again."""
-        params = {"code": code}
-        return await self._tokens(client, _CREATE, (app_key, app_secret), params, safe=False)
+        access = PlatformAccess(app_key, app_secret, "")
+        return await self._tokens(client, _CREATE, access, {"code": code})
 
     async def refresh(
         self, client: PacedClient, app_key: str, app_secret: str, refresh_token: str
@@ -53,24 +52,17 @@ class TaobaoOAuth:
 
         The call is repeated after a lost response, since there is no alternative.
         """
-        params = {"refresh_token": refresh_token}
-        return await self._tokens(client, _REFRESH, (app_key, app_secret), params, safe=True)
+        access = PlatformAccess(app_key, app_secret, "")
+        return await self._tokens(client, _REFRESH, access, {"refresh_token": refresh_token})
 
     async def _tokens(
-        self,
-        client: PacedClient,
-        path: str,
-        app: tuple[str, str],
-        params: Mapping[str, str],
-        *,
-        safe: bool,
+        self, client: PacedClient, api: Api, access: PlatformAccess, params: Mapping[str, str]
     ) -> OAuthTokens:
-        def prepare() -> tuple[bytes, Sequence[str]]:
-            return form(path, params, *app, "", self._now()), HEADERS
-
-        operation = path.removeprefix("/auth/").replace("/", "_")
-        reply = await client.post(operation, path, prepare, safe=safe)
-        return read_reply(reply, _read, safe=safe)
+        return await client.call(
+            api,
+            lambda: (form(api.path, params, access, self._now()), FORM),
+            partial(read_response, read=_read, safe=api.safe),
+        )
 
 
 def _read(response: Json) -> OAuthTokens:

@@ -18,7 +18,7 @@ from tradewind.platforms.model import (
     Refund,
     Shipment,
 )
-from tradewind.platforms.taobao import payments
+from tradewind.platforms.taobao import gateway, payments
 from tradewind.platforms.taobao.errors import PLATFORM
 from tradewind.platforms.taobao.gateway import TaobaoGateway
 from tradewind.platforms.taobao.values import (
@@ -266,8 +266,8 @@ def _close_reason(subs: Sequence[Json]) -> CloseReason:
 class OrderReader:
     """Reads the orders of our buyer."""
 
-    def __init__(self, gateway: TaobaoGateway) -> None:
-        self._gateway = gateway
+    def __init__(self, taobao_gateway: TaobaoGateway) -> None:
+        self._gateway = taobao_gateway
 
     async def by_id(self, order_id: str) -> ListedOrder:
         for listed in await self.by_ids([order_id]):
@@ -324,13 +324,8 @@ class OrderReader:
     async def _refund(self, order_id: str, refund_id: str) -> Refund | None:
         """Read a refund; None if it does not exist: its order is readable without it."""
         try:
-            return await self._gateway.call(
-                "refunds",
-                "/order/refund/query",
-                {"refundId": refund_id},
-                partial(payments.refund, refund_id=refund_id, order_id=order_id),
-                safe=True,
-            )
+            read = partial(payments.refund, refund_id=refund_id, order_id=order_id)
+            return await self._gateway.call(gateway.REFUNDS, {"refundId": refund_id}, read)
         except Rejected:
             return None
 
@@ -349,8 +344,7 @@ class OrderReader:
 
     async def _page(self, params: Mapping[str, str], page_no: int) -> OrderPage:
         paged = {**params, "page_no": str(page_no), "page_size": str(ORDERS_A_PAGE)}
-        path = "/purchase/orders/query"
-        return await self._gateway.call("read", path, paged, read_page, safe=True)
+        return await self._gateway.call(gateway.READ, paged, read_page)
 
 
 def _has_next(page: OrderPage, page_no: int) -> bool:
