@@ -6,22 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from tradewind.platforms.model import (
-    Address,
-    CancelState,
-    Line,
-    Notice,
-    OrderRequest,
-    Payment,
-    Placed,
-    PlatformOrder,
-    Preview,
-    Product,
-    Query,
-    Refund,
-    RefundRequest,
-    SearchPage,
-)
+from tradewind.platforms import model
 
 
 class Capability(StrEnum):
@@ -58,42 +43,44 @@ class Connector(Protocol):
 
     traits: Traits
 
-    async def search(self, query: Query) -> SearchPage: ...
+    async def search(self, query: model.Query) -> model.SearchPage: ...
 
-    async def detail(self, product_id: str, lang: str) -> Product:
+    async def detail(self, product_id: str, lang: str) -> model.Product:
         """Read a product; Rejected with NOT_FOUND when there is none."""
         ...
 
-    async def preview(self, lines: Sequence[Line], address: Address) -> Preview: ...
+    async def preview(
+        self, lines: Sequence[model.Line], address: model.Address
+    ) -> model.Preview: ...
 
-    async def create(self, draft: OrderRequest) -> Placed:
+    async def create(self, draft: model.OrderRequest) -> model.Placed:
         """Place an order, once. After OutcomeUnknown, look it up before placing it again."""
         ...
 
-    async def read_one(self, order_id: str) -> PlatformOrder: ...
+    async def read_one(self, order_id: str) -> model.PlatformOrder: ...
 
-    async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
+    async def read_many(self, order_ids: Sequence[str]) -> Sequence[model.PlatformOrder]:
         """Read at most `most_orders_a_read` orders, in any order; unknown ids are left out."""
         ...
 
     async def modified_between(
         self, since: datetime, until: datetime, page: int
-    ) -> tuple[Sequence[PlatformOrder], bool]:
+    ) -> tuple[Sequence[model.PlatformOrder], bool]:
         """Read a page of the orders that changed in a window, and whether more pages follow."""
         ...
 
-    async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
+    async def find_by_reference(self, reference: str) -> Sequence[model.PlatformOrder]:
         """Find every order that was placed under our reference; none if it was never placed.
 
         A create that is still in progress may show only later: look again before you repeat it.
         """
         ...
 
-    async def cancel(self, order_id: str) -> CancelState:
+    async def cancel(self, order_id: str) -> model.CancelState:
         """Cancel an unpaid order in the buyer's name."""
         ...
 
-    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
+    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> model.Payment:
         """Debit at once. The same `operation_id` never debits twice."""
         ...
 
@@ -101,19 +88,19 @@ class Connector(Protocol):
         """Return the URL of a page where a person pays these orders."""
         ...
 
-    async def find_payment(self, order_id: str, operation_id: str) -> Payment:
+    async def find_payment(self, order_id: str, operation_id: str) -> model.Payment:
         """Look up a payment whose outcome was unknown."""
         ...
 
-    async def refund(self, request: RefundRequest) -> str:
+    async def refund(self, request: model.RefundRequest) -> str:
         """Request a refund; return its id."""
         ...
 
-    async def refunds(self, order_id: str) -> Sequence[Refund]: ...
+    async def refunds(self, order_id: str) -> Sequence[model.Refund]: ...
 
     def read_notice(
         self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
-    ) -> Notice:
+    ) -> model.Notice:
         """Verify and read a notice; NoticeRejected when its signature is wrong."""
         ...
 

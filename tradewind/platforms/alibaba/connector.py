@@ -7,6 +7,7 @@ from time import time
 from typing import TypeVar
 
 from tradewind.observability.logs import log
+from tradewind.platforms import model
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.alibaba import (
     baskets,
@@ -39,23 +40,6 @@ from tradewind.platforms.failures import (
     Unavailable,
     UnreadableResponse,
 )
-from tradewind.platforms.model import (
-    Address,
-    CancelState,
-    Line,
-    Notice,
-    OrderRequest,
-    Payment,
-    Placed,
-    PlatformOrder,
-    PlatformOrderStatus,
-    Preview,
-    Product,
-    Query,
-    Refund,
-    RefundRequest,
-    SearchPage,
-)
 from tradewind.platforms.paced_client import PacedClient
 
 T = TypeVar("T")
@@ -66,10 +50,10 @@ _MOST_PAGES = 5
 _CANCEL_REASON = "buyerCancel"
 _HAS_PARCELS = frozenset(
     {
-        PlatformOrderStatus.PARTIALLY_SHIPPED,
-        PlatformOrderStatus.SHIPPED,
-        PlatformOrderStatus.RECEIVED,
-        PlatformOrderStatus.COMPLETED,
+        model.PlatformOrderStatus.PARTIALLY_SHIPPED,
+        model.PlatformOrderStatus.SHIPPED,
+        model.PlatformOrderStatus.RECEIVED,
+        model.PlatformOrderStatus.COMPLETED,
     }
 )
 
@@ -88,11 +72,11 @@ class AlibabaConnector:
         self.traits = traits
         self._gateway = AlibabaGateway(client, get_access, now)
 
-    async def search(self, query: Query) -> SearchPage:
+    async def search(self, query: model.Query) -> model.SearchPage:
         read = partial(products.search_page, query=query)
         return await self._gateway.call(gateway.SEARCH, products.search_params(query), read)
 
-    async def detail(self, product_id: str, lang: str) -> Product:
+    async def detail(self, product_id: str, lang: str) -> model.Product:
         number = baskets.offer_id(product_id)
         if number is None:
             raise self._no_product(product_id)
@@ -102,10 +86,10 @@ class AlibabaConnector:
             raise self._no_product(product_id)
         return product
 
-    async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
+    async def preview(self, lines: Sequence[model.Line], address: model.Address) -> model.Preview:
         return await BasketPreview(self._gateway, _FLOW, address).preview(lines)
 
-    async def create(self, request: OrderRequest) -> Placed:
+    async def create(self, request: model.OrderRequest) -> model.Placed:
         """Place the order. A response without an order raises OutcomeUnknown."""
         for line in request.lines:
             if baskets.offer_id(line.product_id) is None:
@@ -114,7 +98,7 @@ class AlibabaConnector:
         read = partial(self._placed, request)
         return await self._gateway.call_raw(gateway.CREATE, params, read)
 
-    def _placed(self, request: OrderRequest, response: Json) -> Placed:
+    def _placed(self, request: model.OrderRequest, response: Json) -> model.Placed:
         placed = baskets.placed(response)
         failed = baskets.failed_offers(response)
         if placed is None:
@@ -130,7 +114,7 @@ class AlibabaConnector:
         return placed
 
     def _not_placed(
-        self, request: OrderRequest, response: Json, failed: Mapping[str, ErrorResponse]
+        self, request: model.OrderRequest, response: Json, failed: Mapping[str, ErrorResponse]
     ) -> PlatformFailure:
         product_ids = {line.product_id for line in request.lines}
         error = errors.operation_error(response)
@@ -151,15 +135,15 @@ class AlibabaConnector:
             )
         return failure
 
-    async def read_one(self, order_id: str) -> PlatformOrder:
+    async def read_one(self, order_id: str) -> model.PlatformOrder:
         params = {"webSite": _WEBSITE, "orderId": order_id}
 
-        def read(response: Json) -> PlatformOrder:
+        def read(response: Json) -> model.PlatformOrder:
             return orders.order(entry(response.get("result")))
 
         return await self._gateway.call(gateway.READ, params, read)
 
-    async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
+    async def read_many(self, order_ids: Sequence[str]) -> Sequence[model.PlatformOrder]:
         if not order_ids:
             return []
         params = {"orderIds": encode([as_number(order_id) for order_id in order_ids])}
@@ -168,16 +152,16 @@ class AlibabaConnector:
 
     async def modified_between(
         self, since: datetime, until: datetime, page: int
-    ) -> tuple[Sequence[PlatformOrder], bool]:
+    ) -> tuple[Sequence[model.PlatformOrder], bool]:
         params = {"modifyStartTime": show_moment(since), "modifyEndTime": show_moment(until)}
         return await self._listed(params, page=page)
 
-    async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
+    async def find_by_reference(self, reference: str) -> Sequence[model.PlatformOrder]:
         """Find every order of our reference; Unavailable unless the result is complete.
 
         An order that is listed without a reference is read again to compare its reference.
         """
-        by_id: dict[str, PlatformOrder] = {}
+        by_id: dict[str, model.PlatformOrder] = {}
         for page in range(1, _MOST_PAGES + 1):
             read = partial(_orders_of_reference, reference=reference, page=page)
             listed, more, total = await self._list({"outOrderId": reference}, page, read)
@@ -191,7 +175,7 @@ class AlibabaConnector:
         orders_with_reference = [await self._with_reference(order) for order in by_id.values()]
         return [order for order in orders_with_reference if order.reference == reference]
 
-    async def _with_reference(self, order: PlatformOrder) -> PlatformOrder:
+    async def _with_reference(self, order: model.PlatformOrder) -> model.PlatformOrder:
         if order.reference is not None:
             return order
         try:
@@ -205,7 +189,7 @@ class AlibabaConnector:
 
     async def _listed(
         self, params: Mapping[str, str], page: int
-    ) -> tuple[list[PlatformOrder], bool]:
+    ) -> tuple[list[model.PlatformOrder], bool]:
         """Read a page of orders; an unreadable order is logged and left out."""
         page_entries, more = await self._list(params, page, partial(_page, page=page))
         listed = []
@@ -225,7 +209,7 @@ class AlibabaConnector:
         paged = {**params, "page": str(page), "pageSize": str(_PAGE_SIZE)}
         return await self._gateway.call(gateway.LIST, paged, read)
 
-    async def _with_parcels(self, order: PlatformOrder) -> PlatformOrder:
+    async def _with_parcels(self, order: model.PlatformOrder) -> model.PlatformOrder:
         """Read a shipped order again: lists hold no parcels, the buyer's view does."""
         if order.shipments or order.status not in _HAS_PARCELS:
             return order
@@ -234,7 +218,7 @@ class AlibabaConnector:
         except Rejected:
             return order
 
-    async def cancel(self, order_id: str) -> CancelState:
+    async def cancel(self, order_id: str) -> model.CancelState:
         params = {
             "webSite": _WEBSITE,
             "tradeID": order_id,
@@ -242,11 +226,11 @@ class AlibabaConnector:
         }
         return await self._gateway.call(gateway.CANCEL, params, _cancelled)
 
-    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
+    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> model.Payment:
         """Debit at once. Only a known error code is a failure; any other may have paid."""
         params = payments.pay_params(order_id, amount_fen, operation_id, _PAY_CHANNEL)
 
-        def read(response: Json) -> Payment:
+        def read(response: Json) -> model.Payment:
             error = errors.operation_error(response)
             if error is not None and errors.reason_of(error) is not None:
                 raise errors.operation_failure(self._gateway.platform, error, safe=False)
@@ -268,11 +252,11 @@ class AlibabaConnector:
 
         return await self._gateway.call(gateway.PAY_LINK, params, read)
 
-    async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
+    async def find_payment(self, order_id: str, operation_id: str) -> model.Payment:  # noqa: ARG002
         """Look at the order: 1688 has no query for an operation, but an order is paid once."""
         return payments.payment_of_order(await self.read_one(order_id))
 
-    async def refund(self, request: RefundRequest) -> str:
+    async def refund(self, request: model.RefundRequest) -> str:
         """Request a refund for the given lines, or for all of them."""
         order = await self.read_one(request.order_id)
         item_ids = set(request.item_ids)
@@ -290,9 +274,9 @@ class AlibabaConnector:
         params = payments.refund_params(request, items, goods, reason)
         return await self._gateway.call(gateway.REFUND, params, payments.refund_id)
 
-    async def refunds(self, order_id: str) -> Sequence[Refund]:
+    async def refunds(self, order_id: str) -> Sequence[model.Refund]:
         """Read the refunds in progress and those paid; 1688 does not list closed ones."""
-        by_id: dict[str, Refund] = {}
+        by_id: dict[str, model.Refund] = {}
         for query in (payments.IN_PROGRESS, payments.PAID):
             params = {"orderId": order_id, "queryType": query}
             read = partial(payments.refunds, order_id=order_id, query=query)
@@ -306,7 +290,7 @@ class AlibabaConnector:
         body: bytes,
         app_key: str,  # noqa: ARG002 - and made with the secret alone
         app_secret: str,
-    ) -> Notice:
+    ) -> model.Notice:
         return notices.read(app_secret, body)
 
     def _no_product(self, product_id: str) -> Rejected:
@@ -328,7 +312,7 @@ def _page(response: Json, page: int) -> tuple[Sequence[Json], bool]:
 
 def _orders_of_reference(
     response: Json, reference: str, page: int
-) -> tuple[Sequence[PlatformOrder], bool, int]:
+) -> tuple[Sequence[model.PlatformOrder], bool, int]:
     """Read a page of a reference's orders, whether more follow, and their total.
 
     Unlike elsewhere, an entry that is not an order is unreadable, instead of left out.
@@ -342,7 +326,7 @@ def _orders_of_reference(
     return listed, more, whole(response.get("totalRecord"), "totalRecord") or 0
 
 
-def _cancelled(response: Json) -> CancelState:
+def _cancelled(response: Json) -> model.CancelState:
     if not errors.succeeded(response):
         raise UnreadableResponse("The response does not report success.")
-    return CancelState.DONE
+    return model.CancelState.DONE

@@ -10,29 +10,11 @@ from time import time
 from typing import Any, NoReturn, TypeVar
 
 from tradewind import money
+from tradewind.platforms import model
 from tradewind.platforms.access import GetAccess
 from tradewind.platforms.contract import Traits
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.fan_out import fan_out
-from tradewind.platforms.model import (
-    Address,
-    CancelState,
-    Line,
-    Notice,
-    OrderRequest,
-    Payment,
-    PaymentState,
-    Placed,
-    PlatformOrder,
-    PlatformOrderStatus,
-    Preview,
-    Product,
-    Query,
-    Refund,
-    RefundRequest,
-    SearchPage,
-    UnavailableLine,
-)
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao import baskets, gateway, notices, payments, products
 from tradewind.platforms.taobao.errors import PLATFORM, reason_of
@@ -64,7 +46,7 @@ class TaobaoConnector:
         self._orders = OrderReader(self._gateway)
         self._item_page = item_page
 
-    async def search(self, query: Query) -> SearchPage:
+    async def search(self, query: model.Query) -> model.SearchPage:
         """Read a page of any size.
 
         The marketplace states no total. On a page with products, `total` is a lower bound. On an
@@ -82,10 +64,10 @@ class TaobaoConnector:
         elif total is None:
             total = await self._count_before(query, span.first, span.page_size, len(parts[0]))
         offers = tuple(offer for offer in hits if offer is not None)
-        return SearchPage(offers, total, query.page, query.size)
+        return model.SearchPage(offers, total, query.page, query.size)
 
     async def _count_before(
-        self, query: Query, page_no: int, page_size: int, on_this_page: int
+        self, query: model.Query, page_no: int, page_size: int, on_this_page: int
     ) -> int:
         """Count all results of a search that ends at this page or before it.
 
@@ -103,12 +85,12 @@ class TaobaoConnector:
             probe = (full + empty) // 2
         return full * page_size
 
-    async def _hits(self, query: Query, page_no: int, page_size: int) -> Hits:
+    async def _hits(self, query: model.Query, page_no: int, page_size: int) -> Hits:
         params = products.search_params(query, page_no, page_size)
         read = partial(products.hits, item_page=self._item_page)
         return await self._gateway.call(gateway.SEARCH, params, read)
 
-    async def detail(self, product_id: str, lang: str) -> Product:
+    async def detail(self, product_id: str, lang: str) -> model.Product:
         """Read the translated product; another operation has its minimum quantity."""
         if not _is_id(product_id):
             raise _no_product(product_id)
@@ -139,7 +121,7 @@ class TaobaoConnector:
             return error
 
     async def _listings(
-        self, lines: Sequence[Line]
+        self, lines: Sequence[model.Line]
     ) -> tuple[Mapping[str, ItemListing], Mapping[str, Rejected]]:
         ids = list(dict.fromkeys(line.product_id for line in lines))
         results = await fan_out(partial(self._listing, product_id) for product_id in ids)
@@ -147,37 +129,37 @@ class TaobaoConnector:
         listings = {id_: result for id_, result in pairs if isinstance(result, ItemListing)}
         return listings, {id_: result for id_, result in pairs if isinstance(result, Rejected)}
 
-    async def preview(self, lines: Sequence[Line], address: Address) -> Preview:
+    async def preview(self, lines: Sequence[model.Line], address: model.Address) -> model.Preview:
         """Price the lines that can be bought, and list the others with their reasons."""
         listings, rejected = await self._listings(lines)
         return await self._render(lines, address, listings, rejected)
 
     async def _render(
         self,
-        lines: Sequence[Line],
-        address: Address,
+        lines: Sequence[model.Line],
+        address: model.Address,
         listings: Mapping[str, ItemListing],
         rejected: Mapping[str, Rejected],
-    ) -> Preview:
+    ) -> model.Preview:
         missing = [
-            UnavailableLine(line.product_id, line.sku_id, _reason(rejected[line.product_id]))
+            model.UnavailableLine(line.product_id, line.sku_id, _reason(rejected[line.product_id]))
             for line in lines
             if line.product_id in rejected
         ]
         listed = [line for line in lines if line.product_id in listings]
         orderable = [line for line in listed if baskets.has_sku(line, listings[line.product_id])]
         missing += [
-            UnavailableLine(line.product_id, line.sku_id, Reason.NOT_FOUND)
+            model.UnavailableLine(line.product_id, line.sku_id, Reason.NOT_FOUND)
             for line in listed
             if line not in orderable
         ]
         if not orderable:
-            return Preview((), 0, tuple(missing))
+            return model.Preview((), 0, tuple(missing))
         params = baskets.render_params(orderable, address, listings)
         read = partial(baskets.preview, lines=orderable, listings=listings, missing=missing)
         return await self._gateway.call(gateway.PREVIEW, params, read)
 
-    async def create(self, request: OrderRequest) -> Placed:
+    async def create(self, request: model.OrderRequest) -> model.Placed:
         """Place the order for at most its expected total, or for at most what it costs now.
 
         The marketplace creates a reference's orders once, however often the call is made. We do
@@ -205,23 +187,23 @@ class TaobaoConnector:
                 raise Rejected(PLATFORM, rejection.code, message, reason=rejection.reason) from None
             raise
 
-    async def _cost(self, request: OrderRequest, listings: Mapping[str, ItemListing]) -> int:
+    async def _cost(self, request: model.OrderRequest, listings: Mapping[str, ItemListing]) -> int:
         preview = await self._render(request.lines, request.address, listings, {})
         for line in preview.unavailable:
             message = f"Product {line.product_id} cannot be bought."
             raise Rejected(PLATFORM, "unavailable", message, reason=line.reason)
         return preview.total_fen
 
-    async def read_one(self, order_id: str) -> PlatformOrder:
+    async def read_one(self, order_id: str) -> model.PlatformOrder:
         (order,) = await self._orders.with_refunds([await self._orders.by_id(order_id)])
         return order
 
-    async def read_many(self, order_ids: Sequence[str]) -> Sequence[PlatformOrder]:
+    async def read_many(self, order_ids: Sequence[str]) -> Sequence[model.PlatformOrder]:
         return await self._orders.with_refunds(await self._orders.by_ids(order_ids))
 
     async def modified_between(
         self, since: datetime, until: datetime, page: int
-    ) -> tuple[Sequence[PlatformOrder], bool]:
+    ) -> tuple[Sequence[model.PlatformOrder], bool]:
         """Read the orders, the oldest change first.
 
         An order that changes between two reads moves to the end, and the next order moves to the
@@ -230,33 +212,35 @@ class TaobaoConnector:
         listed, more = await self._orders.changed(since, until, page)
         return await self._orders.with_refunds(listed), more
 
-    async def find_by_reference(self, reference: str) -> Sequence[PlatformOrder]:
+    async def find_by_reference(self, reference: str) -> Sequence[model.PlatformOrder]:
         return await self._orders.with_refunds(await self._orders.by_reference(reference))
 
-    async def refunds(self, order_id: str) -> Sequence[Refund]:
+    async def refunds(self, order_id: str) -> Sequence[model.Refund]:
         """Read the refunds that the order names: the latest of each of its lines."""
         return await self._orders.refunds(await self._orders.by_id(order_id))
 
-    async def cancel(self, order_id: str) -> CancelState:
+    async def cancel(self, order_id: str) -> model.CancelState:
         """Request the cancellation; only the order shows whether it was carried out."""
         params = {"purchase_id": order_id, "cancel_reason": _CANCEL_REASON}
-        return await self._gateway.call(gateway.CANCEL, params, lambda _: CancelState.REQUESTED)
+        return await self._gateway.call(
+            gateway.CANCEL, params, lambda _: model.CancelState.REQUESTED
+        )
 
-    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> Payment:
+    async def pay(self, order_id: str, amount_fen: int, operation_id: str) -> model.Payment:
         """Pay the order from the buyer's balance.
 
         The marketplace takes neither an amount nor an operation id. So the order is read first,
         and paid only if it costs `amount_fen`; the marketplace debits an order once.
         """
         current = await self._orders.by_id(order_id)
-        if current.payment.state is PaymentState.PAID:
+        if current.payment.state is model.PaymentState.PAID:
             return current.payment
-        if current.order.status is PlatformOrderStatus.CREATING:
+        if current.order.status is model.PlatformOrderStatus.CREATING:
             message = "The order is still being created."
             raise Unavailable(
                 PLATFORM, current.order.raw_status, message, retry_after=_BUILDING_SECONDS
             )
-        if current.order.payment is PaymentState.CLOSED:
+        if current.order.payment is model.PaymentState.CLOSED:
             message = "The order was closed unpaid."
             raise Rejected(PLATFORM, current.order.raw_status, message, reason=Reason.WRONG_STATE)
         if current.order.total_fen != amount_fen:
@@ -268,7 +252,7 @@ class TaobaoConnector:
         paid = await self._gateway.call(gateway.PAY, params, read)
         if paid.code == "ORDER_ALREADY_PAID":
             return await self.find_payment(order_id, operation_id)
-        if paid.state is PaymentState.FAILED:
+        if paid.state is model.PaymentState.FAILED:
             code = paid.code or "no_code"
             message = paid.message or "The marketplace rejected the payment and gave no reason."
             raise Rejected(PLATFORM, code, message, reason=reason_of(code, message))
@@ -277,16 +261,16 @@ class TaobaoConnector:
     async def pay_link(self, order_ids: Sequence[str]) -> str:  # noqa: ARG002
         _not_offered("A payment page is only shown when an order is created.")
 
-    async def find_payment(self, order_id: str, operation_id: str) -> Payment:  # noqa: ARG002
+    async def find_payment(self, order_id: str, operation_id: str) -> model.Payment:  # noqa: ARG002
         """Look at the order: it has at most one payment."""
         return (await self._orders.by_id(order_id)).payment
 
-    async def refund(self, request: RefundRequest) -> str:  # noqa: ARG002
+    async def refund(self, request: model.RefundRequest) -> str:  # noqa: ARG002
         _not_offered("Refunds are requested on the marketplace's own pages.")
 
     def read_notice(
         self, headers: Mapping[str, str], body: bytes, app_key: str, app_secret: str
-    ) -> Notice:
+    ) -> model.Notice:
         return notices.read(app_key, app_secret, headers, body)
 
 
