@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
+from msgspec import structs
 
 from tradewind import ids
 from tradewind.accounts import change, change_password, sql
@@ -17,13 +18,12 @@ from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MINIMUM
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import write_json, write_record, write_table
+from tradewind.cli.output import Json, write
 from tradewind.errors import ResourceNotFound, TradewindError
 
 app = typer.Typer(help="Accounts.", no_args_is_help=True)
 
 AccountArgument = Annotated[str, typer.Argument(help="The account's e-mail or id.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 class PasswordTooShort(TradewindError):
@@ -72,18 +72,14 @@ def create(
             context.db,
             context.passwords,
             COMMAND_LINE,
-            email=new.email,
-            name=new.name,
-            roles=new.roles,
-            plan=new.plan,
-            password=new.password,
+            **structs.asdict(new),
         )
-        shown = _shown(account)
+        shown: dict[str, Any] = msgspec.to_builtins(AdminAccountOut.of_account(account))
         if password is None:
             shown |= msgspec.to_builtins(await _link(context, account))
         return shown
 
-    _write(run(work), as_json=as_json)
+    write(run(work), as_json=as_json)
 
 
 @app.command("list")
@@ -97,7 +93,7 @@ def list_accounts(
 ) -> None:
     """List accounts, newest first."""
 
-    async def work(context: Context) -> list[dict[str, Any]]:
+    async def work(context: Context) -> list[AdminAccountOut]:
         accounts = await sql.list_accounts(
             context.db,
             email=None,
@@ -107,16 +103,13 @@ def list_accounts(
             below=None,
             limit=limit,
         )
-        return [_shown(account) for account in accounts]
+        return [AdminAccountOut.of_account(account) for account in accounts]
 
-    rows = run(work)
-    if as_json:
-        write_json(rows)
-        return
-    columns = ("id", "email", "name", "roles", "plan", "locked_at", "created_at")
-    write_table(
-        [{column: row[column] for column in columns} for row in rows],
-        "There are no accounts; create one with `tradewind account create`.",
+    write(
+        run(work),
+        as_json=as_json,
+        columns=("id", "email", "name", "roles", "plan", "locked_at", "created_at"),
+        empty="There are no accounts; create one with `tradewind account create`.",
     )
 
 
@@ -162,12 +155,10 @@ def change_roles(account: AccountArgument, roles: list[Role], *, as_json: Json =
 def make_link(account: AccountArgument, *, as_json: Json = False) -> None:
     """Create a one-time link with which the owner chooses a password."""
 
-    async def work(context: Context) -> dict[str, Any]:
-        link = await _link(context, await find(context, account))
-        shown: dict[str, Any] = msgspec.to_builtins(link)
-        return shown
+    async def work(context: Context) -> PasswordLinkOut:
+        return await _link(context, await find(context, account))
 
-    _write(run(work), as_json=as_json)
+    write(run(work), as_json=as_json)
 
 
 async def _link(context: Context, account: Account) -> PasswordLinkOut:
@@ -180,19 +171,7 @@ async def _link(context: Context, account: Account) -> PasswordLinkOut:
 def _change(
     account: str, act: Callable[[Context, Account], Awaitable[Account]], *, as_json: bool
 ) -> None:
-    async def work(context: Context) -> Account:
-        return await act(context, await find(context, account))
+    async def work(context: Context) -> AdminAccountOut:
+        return AdminAccountOut.of_account(await act(context, await find(context, account)))
 
-    _write(_shown(run(work)), as_json=as_json)
-
-
-def _shown(account: Account) -> dict[str, Any]:
-    shown: dict[str, Any] = msgspec.to_builtins(AdminAccountOut.of_account(account))
-    return shown
-
-
-def _write(row: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        write_json(row)
-    else:
-        write_record(row)
+    write(run(work), as_json=as_json)

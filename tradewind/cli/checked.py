@@ -18,11 +18,8 @@ def checked(kind: type[T], **values: Any) -> T:
         return read_values(kind, **values)
     except ValidationFailed as failed:
         sentences = [
-            f"The {error.pointer.strip('/').replace('_', ' ')} is wrong: {_lower(error.message)}"
+            f"The {error.pointer.strip('/').replace('_', ' ')} is wrong: "
+            f"it {error.message[0].lower()}{error.message[1:]}"
             for error in failed.errors
         ]
         raise WrongArgument(" ".join(sentences)) from None
-
-
-def _lower(sentence: str) -> str:
-    return "it " + sentence[0].lower() + sentence[1:]

@@ -7,13 +7,13 @@ import socket
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from tradewind.cli.context import load_settings
-from tradewind.cli.output import write_json, write_table
+from tradewind.cli.output import write
 from tradewind.errors import TradewindError
 from tradewind.platforms.registry import DEMO_SECRETS
 from tradewind.runtime.wiring import api_connections, configured_credentials, worker_connections
@@ -25,6 +25,7 @@ from tradewind.storage.pool import Database, DatabaseAway
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
 _REACH_SECONDS = 3
+_FREE_BYTES = 100 * 1024 * 1024
 # A larger network of trusted proxies contains more than proxies.
 _PROXIES = 256
 
@@ -37,6 +38,20 @@ class Finding:
     result: Literal["ok", "warning", "failed"]
     detail: str
 
+    @classmethod
+    def when(
+        cls,
+        fine: bool,
+        check: str,
+        detail: str,
+        advice: str,
+        otherwise: Literal["warning", "failed"] = "failed",
+    ) -> "Finding":
+        """Return `ok` with the detail, or `otherwise` with the detail and what to do."""
+        if fine:
+            return cls(check, "ok", f"{detail}.")
+        return cls(check, otherwise, f"{detail}; {advice}")
+
 
 def check(*, reach: Sequence[str], as_json: bool) -> int:
     """Run every check; the exit status is 1 when one of them failed.
@@ -44,10 +59,7 @@ def check(*, reach: Sequence[str], as_json: bool) -> int:
     `reach` are addresses outside, as host:port, to which connections must go out.
     """
     findings = asyncio.run(_all(reach))
-    if as_json:
-        write_json([asdict(finding) for finding in findings])
-    else:
-        write_table([asdict(finding) for finding in findings], "")
+    write(findings, as_json=as_json)
     return int(any(finding.result == "failed" for finding in findings))
 
 
@@ -67,42 +79,33 @@ async def _all(reach: Sequence[str]) -> list[Finding]:
 
 
 def _settings(chosen: Settings) -> list[Finding]:
-    findings = [Finding("settings", "ok", f"{chosen.env}, public URL {chosen.public_url}")]
+    warnings = []
     unknown = settings.unknown_variables(os.environ)
     if unknown:
-        findings.append(Finding("settings", "warning", f"Unknown settings: {', '.join(unknown)}."))
+        warnings.append(f"Unknown settings: {', '.join(unknown)}.")
     wide = [str(network) for network in chosen.trusted_proxies if network.num_addresses > _PROXIES]
     if wide:
-        findings.append(
-            Finding(
-                "settings",
-                "warning",
-                f"TRADEWIND_TRUSTED_PROXIES trusts all of {', '.join(wide)}: any machine there can "
-                "claim to be any client. List the addresses of your proxies.",
-            )
+        warnings.append(
+            f"TRADEWIND_TRUSTED_PROXIES trusts all of {', '.join(wide)}: any machine there can "
+            "claim to be any client. List the addresses of your proxies."
         )
     if chosen.production and chosen.metrics_listen is None:
-        findings.append(
-            Finding(
-                "settings",
-                "warning",
-                "TRADEWIND_METRICS_LISTEN is not set, so there are no metrics.",
-            )
-        )
-    return [*findings, *_demo_secrets(chosen)]
-
-
-def _demo_secrets(chosen: Settings) -> list[Finding]:
-    """Marketplaces that production would use with a published secret."""
-    if not chosen.production:
-        return []
+        warnings.append("TRADEWIND_METRICS_LISTEN is not set, so there are no metrics.")
+    if chosen.production:
+        warnings += _demo_secrets(chosen)
     return [
-        Finding(
-            "settings",
-            "warning",
+        Finding("settings", "ok", f"{chosen.env}, public URL {chosen.public_url}"),
+        *(Finding("settings", "warning", warning) for warning in warnings),
+    ]
+
+
+def _demo_secrets(chosen: Settings) -> list[str]:
+    """Warn of marketplaces that production would use with a published secret."""
+    return [
+        (
             f"{platform} is simulated with the published demo secret, so its notices are rejected; "
             f"set TRADEWIND_PLATFORM_{platform.upper()}_APP_KEY and …_APP_SECRET, and "
-            "TRADEWIND_SANDBOX_APPS of the simulator.",
+            "TRADEWIND_SANDBOX_APPS of the simulator."
         )
         for platform, credentials in configured_credentials(chosen).items()
         if credentials.app_secret in DEMO_SECRETS
@@ -114,18 +117,18 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
     await db.open()
     try:
         facts = await sql.server_facts(db)
-        modern = facts.version_number >= _OLDEST_POSTGRES
-        yield Finding(
+        yield Finding.when(
+            facts.version_number >= _OLDEST_POSTGRES,
             "database",
-            "ok" if modern else "failed",
-            f"PostgreSQL {facts.version}" + ("" if modern else "; use 15 or newer."),
+            f"PostgreSQL {facts.version}",
+            "use 15 or newer.",
         )
         drift = abs((facts.clock - datetime.now(UTC)).total_seconds())
-        yield Finding(
+        yield Finding.when(
+            drift < _CLOCK_SECONDS,
             "clock",
-            "ok" if drift < _CLOCK_SECONDS else "failed",
-            f"{drift * 1000:.0f} ms from the database's"
-            + ("." if drift < _CLOCK_SECONDS else "; synchronise both with NTP."),
+            f"{drift * 1000:.0f} ms from the database's",
+            "synchronise both with NTP.",
         )
         yield _connections(chosen, facts.connections)
         yield await _migrations(db)
@@ -142,13 +145,13 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
 def _connections(chosen: Settings, allowed: int) -> Finding:
     """Whether the server has room for at least one API process and one worker."""
     api, worker = api_connections(chosen), worker_connections(chosen)
-    enough = api + worker <= allowed
-    return Finding(
+    return Finding.when(
+        api + worker <= allowed,
         "connections",
-        "ok" if enough else "warning",
         f"An API process opens up to {api}, a worker up to {worker}; the server allows {allowed} "
-        "for all of them"
-        + ("." if enough else "; raise max_connections, or lower TRADEWIND_DATABASE_POOL."),
+        "for all of them",
+        "raise max_connections, or lower TRADEWIND_DATABASE_POOL.",
+        "warning",
     )
 
 
@@ -166,12 +169,8 @@ async def _migrations(db: Database) -> Finding:
 def _folder() -> Finding:
     folder = Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free
-    enough = free > 100 * 1024 * 1024
-    return Finding(
-        "disk",
-        "ok" if enough else "warning",
-        f"{free // 1024 // 1024} MiB free in {folder}" + ("." if enough else "; free some space."),
-    )
+    detail = f"{free // 1024 // 1024} MiB free in {folder}"
+    return Finding.when(free > _FREE_BYTES, "disk", detail, "free some space.", "warning")
 
 
 def _certificates() -> Finding:

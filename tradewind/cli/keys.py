@@ -1,8 +1,7 @@
 """`tradewind keys`: creates, lists and revokes API keys."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 import typer
 
 from tradewind import ids
@@ -12,12 +11,10 @@ from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
 from tradewind.cli.account import AccountArgument, find
 from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_json, write_record, write_table
+from tradewind.cli.output import Json, say, write, write_json
 from tradewind.errors import ResourceNotFound
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
-
-Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 @app.command()
@@ -25,35 +22,27 @@ def create(account: AccountArgument, name: str, *, as_json: Json = False) -> Non
     """Create an API key; it is shown only once."""
     new = checked(NewKeyIn, name=name)
 
-    async def work(context: Context) -> dict[str, Any]:
+    async def work(context: Context) -> NewKeyOut:
         owner = await find(context, account)
         api_key, key = await issue.issue(
             context.db, context.keyring, COMMAND_LINE, owner.id, new.name
         )
-        shown: dict[str, Any] = msgspec.to_builtins(NewKeyOut.of_new(api_key, key))
-        return shown
+        return NewKeyOut.of_new(api_key, key)
 
-    row = run(work)
-    if as_json:
-        write_json(row)
-    else:
-        write_record(row)
+    write(run(work), as_json=as_json)
 
 
 @app.command("list")
 def list_keys(account: AccountArgument, *, as_json: Json = False) -> None:
     """List an account's API keys, newest first."""
 
-    async def work(context: Context) -> list[dict[str, Any]]:
+    async def work(context: Context) -> list[KeyOut]:
         owner = await find(context, account)
         keys = await sql.list_keys(context.db, owner.id, below=None, limit=1000)
-        return [msgspec.to_builtins(KeyOut.of(key)) for key in keys]
+        return [KeyOut.of(key) for key in keys]
 
-    rows = run(work)
-    if as_json:
-        write_json(rows)
-    else:
-        write_table(rows, "This account has no API keys; create one with `tradewind keys create`.")
+    empty = "This account has no API keys; create one with `tradewind keys create`."
+    write(run(work), as_json=as_json, empty=empty)
 
 
 @app.command("revoke")

@@ -11,11 +11,12 @@ import uvloop
 from tradewind.cli import account, doctor, keys, platforms, secrets
 from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_error, write_json
+from tradewind.cli.output import Json, say, write_error, write_json
 from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
 from tradewind.runtime import child_processes
 from tradewind.settings import settings
+from tradewind.settings.settings import Settings
 from tradewind.storage import migrate as migrations
 from tradewind.storage.pool import DatabaseAway
 
@@ -32,7 +33,6 @@ app.add_typer(platforms.app, name="platforms")
 app.add_typer(secrets.app, name="secrets")
 
 Port = Annotated[int | None, typer.Option(help="The API's port; default TRADEWIND_PORT.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
 @app.command()
@@ -50,10 +50,8 @@ def dev(
     from tradewind.dev import run as everything  # noqa: PLC0415 - only this command needs it
 
     _override("PORT", port)
-    chosen = settings.load(database=False)
-    logs.configure(chosen.log_style, chosen.log_level)
     introduce = dev_output.introduce_as_json if as_json else dev_output.introduce
-    asyncio.run(everything.run(chosen, introduce, show=demo))
+    asyncio.run(everything.run(_configured(database=False), introduce, show=demo))
 
 
 @app.command()
@@ -69,9 +67,7 @@ def serve(
 
     _override("HOST", host)
     _override("PORT", port)
-    chosen = settings.load()
-    logs.configure(chosen.log_style, chosen.log_level)
-    api.run(chosen, workers=workers)
+    api.run(_configured(), workers=workers)
 
 
 @app.command()
@@ -79,9 +75,7 @@ def worker() -> None:
     """Run the background worker."""
     from tradewind.runtime import worker as background  # noqa: PLC0415 - only this command needs it
 
-    chosen = settings.load()
-    logs.configure(chosen.log_style, chosen.log_level)
-    uvloop.run(background.run(chosen))
+    uvloop.run(background.run(_configured()))
 
 
 @app.command(
@@ -129,6 +123,13 @@ def check(
 ) -> None:
     """Check settings, database, migrations, clock and egress, and say how to fix problems."""
     raise typer.Exit(doctor.check(reach=reach or [], as_json=as_json))
+
+
+def _configured(*, database: bool = True) -> Settings:
+    """Return the settings, and log as they say."""
+    chosen = settings.load(database=database)
+    logs.configure(chosen.log_style, chosen.log_level)
+    return chosen
 
 
 def _override(name: str, value: object | None) -> None:

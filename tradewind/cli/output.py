@@ -2,14 +2,32 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 _WIDE = 1000
+
+Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+def write(value: object, *, as_json: bool, columns: Sequence[str] = (), empty: str = "") -> None:
+    """Write JSON for programs, and for people a record's fields or a table of the columns.
+
+    Without columns, a table has all of them; `empty` is written instead of a table without rows.
+    """
+    plain = msgspec.to_builtins(value, enc_hook=str)
+    if as_json:
+        write_json(plain)
+    elif isinstance(plain, list):
+        rows = [{name: row[name] for name in columns or row} for row in plain]
+        write_table(rows, empty)
+    else:
+        write_record(plain)
 
 
 def write_json(value: Any) -> None:

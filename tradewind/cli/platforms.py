@@ -1,14 +1,15 @@
 """`tradewind platforms`: lists marketplaces, and connects this installation to one."""
 
 import sys
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
 
-import msgspec
 import typer
 
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_json, write_record, write_table
+from tradewind.cli.output import Json, say, write
 from tradewind.egress.client import Client
 from tradewind.platforms import connect as connecting
 from tradewind.platforms.connect import Credentials
@@ -18,23 +19,17 @@ from tradewind.runtime.wiring import platforms_of
 
 app = typer.Typer(help="Marketplaces.", no_args_is_help=True)
 
-Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-
 
 @app.command("list")
 def list_platforms(*, as_json: Json = False) -> None:
     """List the marketplaces, and whether each is connected."""
 
-    async def work(context: Context) -> list[dict[str, Any]]:
-        listed = await _platforms(context, Client()).listed()
-        return [msgspec.to_builtins(PlatformOut.of(platform)) for platform in listed]
+    async def work(context: Context) -> list[PlatformOut]:
+        async with _platforms(context) as platforms:
+            return [PlatformOut.of(listing) for listing in await platforms.listed()]
 
-    rows = run(work)
-    if as_json:
-        write_json(rows)
-        return
     columns = ("platform", "name", "configured", "connection", "simulated", "capabilities")
-    write_table([{column: row[column] for column in columns} for row in rows], "None.")
+    write(run(work), as_json=as_json, columns=columns)
 
 
 @app.command()
@@ -62,19 +57,11 @@ def connect(
 
     first = Credentials(app_key, secret, *_read_returned(returned))
     shown = run(lambda c: _connect(c, platform, first))
-    if (
-        returned is None
-        and shown["connection"] != "connected"
-        and sys.stdin.isatty()
-        and not as_json
-    ):
-        say(f"Open this URL, and authorise the application:\n\n  {shown['authorize_url']}\n")
+    if returned is None and shown.connection != "connected" and sys.stdin.isatty() and not as_json:
+        say(f"Open this URL, and authorise the application:\n\n  {shown.authorize_url}\n")
         code, state = _read_returned(typer.prompt("The URL that it redirected to"))
         shown = run(lambda c: _connect(c, platform, Credentials(code=code, state=state)))
-    if as_json:
-        write_json(shown)
-    else:
-        write_record(shown)
+    write(shown, as_json=as_json)
 
 
 @app.command()
@@ -82,12 +69,8 @@ def disconnect(platform: str) -> None:
     """Delete a marketplace's credentials."""
 
     async def work(context: Context) -> None:
-        client = Client()
-        try:
-            platforms = _platforms(context, client)
+        async with _platforms(context) as platforms:
             await connecting.disconnect(context.db, platforms, COMMAND_LINE, platform)
-        finally:
-            await client.close()
 
     run(work)
     say(f"{platform} is disconnected.")
@@ -97,21 +80,21 @@ def _read_returned(address: str | None) -> tuple[str | None, str | None]:
     return (None, None) if address is None else connecting.read_return_address(address)
 
 
-async def _connect(context: Context, platform: str, credentials: Credentials) -> dict[str, Any]:
-    client = Client()
-    try:
-        platforms = _platforms(context, client)
+async def _connect(context: Context, platform: str, credentials: Credentials) -> ConnectionOut:
+    async with _platforms(context) as platforms:
         public_url = context.settings.public_url
         connection = await connecting.connect(
             context.db, platforms, COMMAND_LINE, platform, credentials, public_url
         )
         name = platforms.named(platform)
         url = await connecting.authorize_url(platforms, COMMAND_LINE, name, connection, public_url)
-        shown: dict[str, Any] = msgspec.to_builtins(ConnectionOut.of(name, connection, url))
-        return shown
+        return ConnectionOut.of(name, connection, url)
+
+
+@asynccontextmanager
+async def _platforms(context: Context) -> AsyncIterator[Platforms]:
+    client = Client()
+    try:
+        yield platforms_of(context.settings, context.db, context.keyring, client)
     finally:
         await client.close()
-
-
-def _platforms(context: Context, client: Client) -> Platforms:
-    return platforms_of(context.settings, context.db, context.keyring, client)

@@ -1,6 +1,6 @@
 """`tradewind secrets`: re-encrypts secrets with the first master secret, and lists the rest."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -8,7 +8,7 @@ from tradewind.accounts import sql as accounts
 from tradewind.auth import sql_sessions
 from tradewind.auth.api_keys import sql as keys
 from tradewind.cli.context import Context, run
-from tradewind.cli.output import say, write_json, write_table
+from tradewind.cli.output import Json, say, write_json, write_table
 from tradewind.platforms.reencrypt import reencrypt
 from tradewind.webhooks.reencrypt import reencrypt as reencrypt_webhooks
 
@@ -28,9 +28,7 @@ def group() -> None:
 
 
 @app.command()
-def rotate(
-    *, as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False
-) -> None:
+def rotate(*, as_json: Json = False) -> None:
     """Re-encrypt everything with the first master secret, and report what still uses another.
 
     Put the new secret first in TRADEWIND_SECRET_KEY, restart every process, run this, and remove

@@ -1,9 +1,6 @@
 """Demo data for `tradewind dev`: a buyer and an operator, with an API key each."""
 
-from collections.abc import Sequence
-
 from tradewind.accounts import sql
-from tradewind.accounts.model import Account
 from tradewind.accounts.register import register
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql as keys
@@ -11,7 +8,7 @@ from tradewind.auth.api_keys.issue import issue
 from tradewind.auth.api_keys.key_format import hashes
 from tradewind.auth.model import Role
 from tradewind.auth.passwords import Passwords
-from tradewind.dev.data_dir import DemoCredentials, Secrets
+from tradewind.dev.data_dir import Secrets
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
@@ -28,27 +25,17 @@ async def prepare(db: Database, keyring: Keyring, secrets: Secrets) -> None:
         ):
             account = await sql.find_account(db, email=person.email)
             if account is None:
-                account = await _register(db, passwords, person, name, roles)
+                account = await register(
+                    db,
+                    passwords,
+                    _DEMO,
+                    email=person.email,
+                    name=name,
+                    roles=roles,
+                    password=person.password,
+                )
             # With another master secret the stored hash does not match: issue the key again.
             if not await keys.is_live_key(db, hashes(keyring, person.api_key)):
                 await issue(db, keyring, _DEMO, account.id, "demo", key=person.api_key)
     finally:
         passwords.close()
-
-
-async def _register(
-    db: Database,
-    passwords: Passwords,
-    person: DemoCredentials,
-    name: str,
-    roles: Sequence[Role],
-) -> Account:
-    return await register(
-        db,
-        passwords,
-        _DEMO,
-        email=person.email,
-        name=name,
-        roles=roles,
-        password=person.password,
-    )

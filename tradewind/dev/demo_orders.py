@@ -28,6 +28,7 @@ from tradewind.orders.sql_lists import Filters
 from tradewind.platforms.model import Address, Line, RefundKind
 from tradewind.runtime import wiring
 from tradewind.settings import settings
+from tradewind.settings.settings import Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.idempotency import StoredResponse
@@ -37,6 +38,11 @@ _DEMO = Actor("tradewind dev")
 _UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 _FIRST_TICK_SECONDS, _TICK_SECONDS = 0.5, 4.0
 _MOST_ORDERS = 60
+_SELLER_MOVES = {
+    OrderStatus.PAID: "ship",
+    OrderStatus.SHIPPED: "receive",
+    OrderStatus.RECEIVED: "complete",
+}
 _ADDRESS = Address("王芳", "13800138000", "浙江省", "义乌市", "福田街道", "稠州北路888号", "322000")
 
 
@@ -72,12 +78,7 @@ def next_move(order: Order, until: str) -> str | None:
         return _next_about_money(order, until)
     if until == "partially_refunded" and order.status is OrderStatus.RECEIVED:
         return "refund_agree" if order.refunds else "refund"
-    ahead = {
-        OrderStatus.PAID: "ship",
-        OrderStatus.SHIPPED: "receive",
-        OrderStatus.RECEIVED: "complete",
-    }
-    return ahead.get(order.status)
+    return _SELLER_MOVES.get(order.status)
 
 
 def _next_about_money(order: Order, until: str) -> str | None:
@@ -94,12 +95,7 @@ class Demo:
     """A buyer, an approver and sellers who move demo orders along."""
 
     def __init__(
-        self,
-        db: Database,
-        client: Client,
-        chosen: settings.Settings,
-        buyer: Person,
-        approver: Person,
+        self, db: Database, client: Client, chosen: Settings, buyer: Person, approver: Person
     ) -> None:
         self._db = db
         self._client = client

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from http.client import HTTPConnection, HTTPException
+from time import monotonic
 
 from tradewind.dev import data_dir, demo_accounts, demo_orders
 from tradewind.dev.data_dir import Running, Secrets
@@ -66,13 +67,15 @@ async def run(
             await _start(stack, "API", environ, ["serve"]),
             await _start(stack, "worker", apart, ["worker"]),
         ]
-        watch = [asyncio.create_task(_death(name, child)) for name, child in children]
-        watch.append(asyncio.create_task(_database_death(server.pid)))
-        watch.append(asyncio.create_task(_asked_to(stop)))
-        stack.callback(_cancel_all, watch)
         ready_checks = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
+        watch: list[asyncio.Task[object]] = [
+            *(asyncio.create_task(_death(name, child)) for name, child in children),
+            asyncio.create_task(_database_death(server.pid)),
+            asyncio.create_task(stop.wait()),
+        ]
         all_ready = asyncio.create_task(_wait_until_ready(ready_checks))
-        stack.callback(all_ready.cancel)
+        for task in (all_ready, *watch):
+            stack.callback(task.cancel)
         await _first([all_ready, *watch])
         if not stop.is_set():
             secret_key = environ["TRADEWIND_SECRET_KEY"]
@@ -189,31 +192,20 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-async def _asked_to(stop: asyncio.Event) -> None:
-    await stop.wait()
-
-
 async def _stopped(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait({task})
 
 
-def _cancel_all(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-
-
 async def _wait_until_ready(checks: Sequence[tuple[str, int, str]]) -> None:
     """Wait until each of these host, port and path responds with 200."""
-    waiting = list(checks)
-    for _ in range(int(_READY_SECONDS / _POLL_SECONDS)):
-        if await asyncio.to_thread(_ready, *waiting[0]):
-            waiting.pop(0)
-            if not waiting:
-                return
-            continue
-        await asyncio.sleep(_POLL_SECONDS)
-    raise CannotStart(f"Nothing responded on port {waiting[0][1]} within {_READY_SECONDS} seconds.")
+    deadline = monotonic() + _READY_SECONDS
+    for host, port, path in checks:
+        while not await asyncio.to_thread(_ready, host, port, path):
+            if monotonic() > deadline:
+                message = f"Nothing responded on port {port} within {_READY_SECONDS} seconds."
+                raise CannotStart(message)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 def _ready(host: str, port: int, path: str) -> bool:
@@ -227,7 +219,7 @@ def _ready(host: str, port: int, path: str) -> bool:
         connection.close()
 
 
-async def _first(tasks: Sequence[asyncio.Task[None]]) -> None:
+async def _first(tasks: Sequence[asyncio.Task[object]]) -> None:
     """Wait for the first task to end; raise its error if it failed."""
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
