@@ -255,7 +255,7 @@ class Order(Struct, frozen=True, tag="order"):
     closed_by: str = ""
     price_changed: bool = False
     paying: bool = False
-    pay_refusal: str = ""
+    pay_error: str = ""
     cancelling: bool = False
     parcels: tuple[Parcel, ...] = ()
     refunds: tuple[Refund, ...] = ()

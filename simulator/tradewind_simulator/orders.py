@@ -91,7 +91,7 @@ def pay(order: Order, at: float, magic_words: Sequence[str] = ()) -> Change:
         paid_fen=order.total_fen,
         paying=False,
         cancelling=False,
-        pay_refusal="",
+        pay_error="",
         due=tuple(due),
     )
     return Change(touched(order, at), Event.PAID)

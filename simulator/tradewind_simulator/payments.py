@@ -27,7 +27,7 @@ def debit(
     """Pay an order from the buyer's account.
 
     The same operation id again takes nothing and succeeds again; another one on a paid order
-    is refused.
+    is rejected.
     """
     earlier = world.operation(order.app, operation) if operation else None
     if earlier is not None:

@@ -54,7 +54,7 @@ async def perform(
         case Mode.HTTP500 | Mode.ERROR | Mode.WRONG_SIGNATURE:
             if fault.after:
                 do(sandbox, dialect_format, operation, call)
-            return _refusal(dialect_format, operation, fault)
+            return _fault_response(dialect_format, operation, fault)
         case Mode.TWICE:
             do(sandbox, dialect_format, operation, call)
         case _:
@@ -65,7 +65,7 @@ async def perform(
     return _spoilt(response, fault)
 
 
-def _refusal(dialect_format: DialectFormat, operation: Operation, fault: Fault) -> Response:
+def _fault_response(dialect_format: DialectFormat, operation: Operation, fault: Fault) -> Response:
     if fault.mode is Mode.HTTP500:
         return responses.html(_PAGE_500, fault.status or 500)
     if fault.mode is Mode.WRONG_SIGNATURE:

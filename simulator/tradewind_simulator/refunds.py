@@ -71,7 +71,7 @@ def ask(order: Order, at: float, refund: Refund, *, agreed_after: float = _DAY) 
     return Change(touched(order, at), _event(refund))
 
 
-def error_body(order: Order, at: float, refund: Refund) -> Change:
+def reject(order: Order, at: float, refund: Refund) -> Change:
     """Reject a refund; the buyer has three days to change it."""
     _need(order, refund, "refund_refuse", RefundStatus.ASKED)
     due = Due(at + 3 * _DAY, "refund_close", refund.id)

@@ -229,7 +229,7 @@ STEPS: dict[str, Step] = {
     "raise_price": _raise_price,
     "refund_request": _refund_request,
     "refund_agree": _with_refund(_refund_agree),
-    "refund_refuse": _with_refund(refunds.error_body),
+    "refund_refuse": _with_refund(refunds.reject),
     "refund_return": _with_refund(refunds.send_back),
     "refund_complete": _with_refund(refunds.pay_back),
     "refund_close": _with_refund(refunds.close),

@@ -77,14 +77,14 @@ def _parts(call: Call, address: Address, *, creating: bool) -> list[Part]:
     shop = call.world.shop()
     wanted = _wanted(call)
     if flow == "saleproxy":
-        raise _refusal([Problem(wanted[0], basket.NO_CONSIGN_RELATION)])
+        raise _basket_error([Problem(wanted[0], basket.NO_CONSIGN_RELATION)])
     picked, problems = basket.pick(shop, wanted, creating=creating)
     if len(basket.sellers_of(picked)) > 1:
         first = picked[0].product.seller
         other = next(item for item in picked if item.product.seller != first)
         problems.insert(0, Problem(_as_wanted(other), basket.SEVERAL_SELLERS))
     if problems:
-        raise _refusal(problems)
+        raise _basket_error(problems)
     return basket.parts(shop, picked, address.province)
 
 
@@ -92,7 +92,7 @@ def _as_wanted(picked: Picked) -> Wanted:
     return Wanted(picked.product.id, picked.quantity, picked.sku.spec)
 
 
-def _refusal(problems: Sequence[Problem]) -> BusinessError:
+def _basket_error(problems: Sequence[Problem]) -> BusinessError:
     first = problems[0]
     failed = [
         {

@@ -190,12 +190,12 @@ def ask(call: Call) -> dict[str, Any]:
     except StepNotPossible:
         raise BusinessError(BAD_STATUS, "退货状态错误") from None
     if magic.REFUND_REFUSED in call.world.magic_words(order):
-        change = _refused_soon(change, refund, call.at)
+        change = _rejected_soon(change, refund, call.at)
     call.world.put(change)
     return _good({"refundId": f"TQ{refund.id}", "innerReasonId": reason.id})
 
 
-def _refused_soon(change: Change, refund: Refund, at: float) -> Change:
+def _rejected_soon(change: Change, refund: Refund, at: float) -> Change:
     """Let the magic seller reject the refund at once instead of approving it."""
     due = tuple(
         Due(at + magic.SOON_SECONDS, "refund_refuse", refund.id)

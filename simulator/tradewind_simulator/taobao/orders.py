@@ -123,7 +123,7 @@ def _sub_order(world: World, order: Order, line: Line, fee: int, base: str) -> d
         "close_time_without_payment": _close_time(order),
         "purchase_order_outer_id": str(order.id),
         "purchase_order_line_outer_id": str(line.id),
-        "error_code": order.pay_refusal or None,
+        "error_code": order.pay_error or None,
         "error_message": None,
         "refund_id": refund.id if refund else None,
         "refund_status": REFUND_CODES[refund.status] if refund else 0,
