@@ -48,7 +48,7 @@ class Connection:
     refresh_expires_at: datetime | None
     owner: str | None
     failure: str | None
-    refused_at: datetime | None
+    rejected_at: datetime | None
     version: int
     now: datetime
 
@@ -56,7 +56,7 @@ class Connection:
     def state(self) -> ConnectionState:
         if self.access is None or self.access_expires_at is None:
             return "none"
-        if self.refused_at is not None:
+        if self.rejected_at is not None:
             return "expired"
         ends = self.refresh_expires_at if self.refresh_token else self.access_expires_at
         if ends is not None and ends <= self.now:
@@ -170,7 +170,7 @@ class Connections:
         while True:
             if current.refresh_token is None:
                 raise NotAuthorised(platform, "token_expired", "The token expired; connect again.")
-            if current.refused_at is not None and current.refused_at > current.now - _REJECTED:
+            if current.rejected_at is not None and current.rejected_at > current.now - _REJECTED:
                 message = "The refresh token was rejected; connect again."
                 raise NotAuthorised(platform, "refused", message)
             if await sql.lease_refresh(self._db, platform, version=current.version, lease=_LEASE):
@@ -243,7 +243,7 @@ class Connections:
             refresh_expires_at=row.refresh_expires_at,
             owner=row.owner,
             failure=row.failure,
-            refused_at=row.refused_at,
+            rejected_at=row.rejected_at,
             version=row.version,
             now=row.now,
         )

@@ -19,7 +19,7 @@ class ConnectionRow(NamedTuple):
     refresh_expires_at: datetime | None
     owner: str | None
     failure: str | None
-    refused_at: datetime | None
+    rejected_at: datetime | None
     version: int
     now: datetime
 
@@ -52,7 +52,7 @@ async def find_connection(db: Database | Tx, platform: str) -> ConnectionRow | N
     row = await db.fetchrow(
         """
         SELECT app_key, app_secret, access_token, refresh_token, access_expires_at,
-               refresh_expires_at, owner, failure, refused_at, version, tradewind_now() AS now
+               refresh_expires_at, owner, failure, rejected_at, version, tradewind_now() AS now
           FROM platform_connection
          WHERE platform = $1 AND NOT disconnected
         """,
@@ -78,7 +78,7 @@ async def list_expiring(db: Database, *, within: timedelta) -> Sequence[str]:
           FROM platform_connection
          WHERE access_expires_at < tradewind_now() + $1::interval
            AND NOT disconnected
-           AND refused_at IS NULL
+           AND rejected_at IS NULL
            AND refresh_token IS NOT NULL
            AND coalesce(refresh_expires_at > tradewind_now(), true)
         """,
@@ -118,7 +118,7 @@ async def save_app(
                version = c.version + 1,
                refreshing_until = NULL,
                failure = NULL,
-               refused_at = NULL,
+               rejected_at = NULL,
                updated_at = tradewind_now()
         """,
         platform,
@@ -144,7 +144,7 @@ async def replace_tokens(
                version = version + 1,
                refreshing_until = NULL,
                failure = NULL,
-               refused_at = NULL,
+               rejected_at = NULL,
                updated_at = tradewind_now()
          WHERE platform = $1
         """,
@@ -168,7 +168,7 @@ async def save_refreshed(
                version = version + 1,
                refreshing_until = NULL,
                failure = NULL,
-               refused_at = NULL,
+               rejected_at = NULL,
                updated_at = tradewind_now()
          WHERE platform = $1 AND version = $2
         """,
@@ -205,7 +205,7 @@ async def record_failed_refresh(
         UPDATE platform_connection
            SET failure = $3,
                refreshing_until = NULL,
-               refused_at = CASE WHEN $4 THEN tradewind_now() END
+               rejected_at = CASE WHEN $4 THEN tradewind_now() END
          WHERE platform = $1 AND version = $2
         """,
         platform,

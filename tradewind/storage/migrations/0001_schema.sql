@@ -255,7 +255,7 @@ CREATE TABLE platform_connection (
     refreshing_until   timestamptz,
     -- The error of the last refresh, and when the marketplace rejected it for good.
     failure            text,
-    refused_at         timestamptz,
+    rejected_at        timestamptz,
     updated_at         timestamptz NOT NULL,
     CHECK ((access_token IS NULL) = (access_expires_at IS NULL))
 );
