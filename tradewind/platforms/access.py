@@ -59,6 +59,12 @@ class AppCredentials:
     refresh_token: str | None = field(default=None, repr=False)
 
 
+def demo_credentials(platform: str, app_key: str) -> AppCredentials:
+    """Return the simulator's credentials for a marketplace. They are public: nothing is real."""
+    secrets = (f"{platform}-demo-{name}" for name in ("secret", "access-token", "refresh-token"))
+    return AppCredentials(app_key, *secrets)
+
+
 def tokens_of_unknown_lifetime(access_token: str | None, refresh_token: str | None) -> OAuthTokens:
     """Return tokens that were typed in: nobody knows when they expire.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Literal
@@ -40,10 +40,10 @@ _LONGEST_LIFETIME = 10 * 365 * 24 * 3600
 class Connection:
     """A connection with its secrets decrypted."""
 
-    access: PlatformAccess | None
     app_key: str
-    app_secret: str
-    refresh_token: str | None
+    app_secret: str = field(repr=False)
+    access_token: str | None = field(repr=False)
+    refresh_token: str | None = field(repr=False)
     access_expires_at: datetime | None
     refresh_expires_at: datetime | None
     owner: str | None
@@ -54,7 +54,7 @@ class Connection:
 
     @property
     def state(self) -> ConnectionState:
-        if self.access is None or self.access_expires_at is None:
+        if self.access_token is None or self.access_expires_at is None:
             return "none"
         if self.rejected_at is not None:
             return "expired"
@@ -68,8 +68,10 @@ class Connection:
     @property
     def usable(self) -> PlatformAccess | None:
         """The access to sign with, if its token lasts long enough for a call."""
-        fresh = self.access_expires_at is not None and self.access_expires_at > self.now + _MARGIN
-        return self.access if fresh else None
+        if self.access_token is None or self.access_expires_at is None:
+            return None
+        fresh = self.access_expires_at > self.now + _MARGIN
+        return PlatformAccess(self.app_key, self.app_secret, self.access_token) if fresh else None
 
 
 class Connections:
@@ -95,7 +97,7 @@ class Connections:
         if access and monotonic() - at < CACHE_SECONDS and access.access_token != rejected:
             return access
         connection = await self.find(platform)
-        if connection is None or connection.access is None:
+        if connection is None or connection.access_token is None:
             raise NotAuthorised(platform, "not_connected", "No account is connected.")
         access = connection.usable
         if access is None or access.access_token == rejected:
@@ -228,25 +230,13 @@ class Connections:
         )
 
     def _decrypt(self, platform: str, row: sql.ConnectionRow) -> Connection:
-        def decrypted(column: str, value: bytes | None) -> str | None:
+        def decrypted(column: str) -> str | None:
+            value: bytes | None = getattr(row, column)
             name = column_name(platform, column)
             return None if value is None else unseal(self._keyring, value, name).decode()
 
-        secret = decrypted("app_secret", row.app_secret) or ""
-        token = decrypted("access_token", row.access_token)
-        return Connection(
-            access=PlatformAccess(row.app_key, secret, token) if token else None,
-            app_key=row.app_key,
-            app_secret=secret,
-            refresh_token=decrypted("refresh_token", row.refresh_token),
-            access_expires_at=row.access_expires_at,
-            refresh_expires_at=row.refresh_expires_at,
-            owner=row.owner,
-            failure=row.failure,
-            rejected_at=row.rejected_at,
-            version=row.version,
-            now=row.now,
-        )
+        secrets = {column: decrypted(column) for column in sql.EncryptedSecrets._fields}
+        return Connection(**(row._asdict() | secrets))
 
     def _encrypt(self, value: str, platform: str, column: str) -> bytes:
         return seal(self._keyring, value.encode(), column_name(platform, column))

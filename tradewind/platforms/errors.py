@@ -46,26 +46,12 @@ class PlatformFailed(UpstreamFailed):
     code = "platform_failed"
     title = "The marketplace failed"
 
-    def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
-        super().__init__(
-            f"{failure.platform} did not give a usable response; try again.",
-            upstream=_upstream(failure),
-            retry_after=retry_after,
-        )
-
 
 class PlatformBusy(ServiceUnavailable):
     """The marketplace's rate limit, or our own budget for calling it, is used up for now."""
 
     code = "platform_busy"
     title = "The marketplace accepts no more calls for now"
-
-    def __init__(self, failure: PlatformFailure, retry_after: int) -> None:
-        super().__init__(
-            f"{failure.platform} accepts no more calls for the moment; try again.",
-            upstream=_upstream(failure),
-            retry_after=retry_after,
-        )
 
 
 class PlatformAuthExpired(ServiceUnavailable):
@@ -77,23 +63,17 @@ class PlatformAuthExpired(ServiceUnavailable):
     code = "platform_auth_expired"
     title = "The marketplace must be connected again"
 
-    def __init__(self, failure: PlatformFailure) -> None:
-        super().__init__(
-            f"Our authorisation at {failure.platform} has expired; an operator must renew it.",
-            upstream=_upstream(failure),
-            retry_after=60,
-        )
-
 
 def api_error(failure: PlatformFailure) -> PlatformFailed | PlatformBusy | PlatformAuthExpired:
     """Translate a marketplace's failure into the error that the API answers with."""
+    platform = failure.platform
+    upstream = {"platform": platform, "code": failure.code, "message": failure.message}
     if isinstance(failure, NotAuthorised):
-        return PlatformAuthExpired(failure)
+        message = f"Our authorisation at {platform} has expired; an operator must renew it."
+        return PlatformAuthExpired(message, upstream=upstream, retry_after=60)
     retry_after = max(1, round(failure.retry_after)) if isinstance(failure, Unavailable) else 5
     if isinstance(failure, Throttled):
-        return PlatformBusy(failure, retry_after)
-    return PlatformFailed(failure, retry_after)
-
-
-def _upstream(failure: PlatformFailure) -> dict[str, str]:
-    return {"platform": failure.platform, "code": failure.code, "message": failure.message}
+        message = f"{platform} accepts no more calls for the moment; try again."
+        return PlatformBusy(message, upstream=upstream, retry_after=retry_after)
+    message = f"{platform} did not give a usable response; try again."
+    return PlatformFailed(message, upstream=upstream, retry_after=retry_after)

@@ -38,7 +38,7 @@ class Marketplace:
     default_url: str | None
     connect: Callable[[PacedClient, GetAccess], Connector]
     oauth: OAuthClient
-    # The simulator's credentials for this marketplace. They are public: nothing there is real.
+    # The simulator's credentials for this marketplace: see `demo_credentials`.
     demo: AppCredentials | None = None
     # The path at which the simulator speaks its dialect; None: the simulator does not.
     simulator_path: str | None = None

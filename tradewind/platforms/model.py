@@ -75,16 +75,16 @@ class Offer:
 
     id: str
     title: str
-    title_translated: str | None
-    url: str | None
-    image_url: str | None
-    price_fen: int | None
-    price_max_fen: int | None
-    min_order_quantity: int | None
-    sold: int | None
-    repurchase_rate: float | None
-    seller_id: str | None
-    seller_name: str | None
+    title_translated: str | None = None
+    url: str | None = None
+    image_url: str | None = None
+    price_fen: int | None = None
+    price_max_fen: int | None = None
+    min_order_quantity: int | None = None
+    sold: int | None = None
+    repurchase_rate: float | None = None
+    seller_id: str | None = None
+    seller_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +243,11 @@ class PlatformOrder:
     refunded_fen: int
     items: Sequence[Item]
     shipments: Sequence[Shipment]
-    close_reason: CloseReason | None
-    pay_before: datetime | None
-    created_at: datetime | None
-    paid_at: datetime | None
-    modified_at: datetime | None
+    close_reason: CloseReason | None = None
+    pay_before: datetime | None = None
+    created_at: datetime | None = None
+    paid_at: datetime | None = None
+    modified_at: datetime | None = None
     dispute: bool = False
     cancel_requested: bool = False
 

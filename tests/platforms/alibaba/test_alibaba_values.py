@@ -53,7 +53,7 @@ def test_ids_are_never_rounded(number: int) -> None:
 def test_an_amount_finer_than_a_fen_is_not_rounded_but_refused(finer: Any) -> None:
     with pytest.raises(UnreadableResponse):
         values.yuan(finer, "x")
-    assert values.yuan_or_none(finer) is None
+    assert values.or_none(values.yuan, finer) is None
 
 
 @pytest.mark.parametrize("wrong", ["six", True, [], {}, "1e999999999", "NaN", "Infinity", 10**40])

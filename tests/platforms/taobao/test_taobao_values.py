@@ -81,8 +81,8 @@ def test_yuan(raw: Any, read: int | None) -> None:
 def test_no_amount_of_yuan_loses_a_fen_on_its_way_through_json(fen: int) -> None:
     number = f"{fen // 100}.{fen % 100:02d}"
 
-    assert values.fen_of_yuan(values.decode(f'{{"p":{number}}}')["p"]) == fen
-    assert values.fen_of_yuan(values.decode(f'{{"p":"{number}"}}')["p"]) == fen
+    assert values.fen_of_yuan(values.record(f'{{"p":{number}}}')["p"]) == fen
+    assert values.fen_of_yuan(values.record(f'{{"p":"{number}"}}')["p"]) == fen
 
 
 @pytest.mark.parametrize(

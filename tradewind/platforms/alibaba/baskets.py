@@ -13,8 +13,9 @@ from tradewind.platforms.alibaba.values import (
     entry,
     fen,
     flag,
+    or_none,
     text,
-    yuan_or_none,
+    yuan,
 )
 from tradewind.platforms.failures import ErrorResponse, Reason, Rejected, UnreadableResponse
 from tradewind.platforms.fan_out import fan_out
@@ -146,8 +147,8 @@ def _lines_of(part: Json, lines: Sequence[Line]) -> list[Line]:
 
 def _quantity(cargo: Json, line: Line) -> int:
     """Return how many of a line are in this part, by amount and price; else the whole line."""
-    amount = yuan_or_none(cargo.get("amount"))
-    price = yuan_or_none(cargo.get("finalUnitPrice"))
+    amount = or_none(yuan, cargo.get("amount"))
+    price = or_none(yuan, cargo.get("finalUnitPrice"))
     if not amount or not price or amount % price:
         return line.quantity
     return min(amount // price, line.quantity)
@@ -171,7 +172,8 @@ def placed(response: Json) -> Placed | None:
     listed = entries(result.get("orderList"))
     split = [(number, order) for order in listed if (number := _order_id(order))]
     if split:
-        amounts = [_fen_or_none(order.get("orderAmmount")) for _, order in split]
+        # An unreadable amount must not lose an order that was created.
+        amounts = [or_none(fen, order.get("orderAmmount")) for _, order in split]
         readable = [amount for amount in amounts if amount is not None]
         return Placed(
             order_ids=[number for number, _ in split],
@@ -180,21 +182,13 @@ def placed(response: Json) -> Placed | None:
     number = _order_id(result)
     if number is None:
         return None
-    return Placed([number], _fen_or_none(result.get("totalSuccessAmount")))
+    return Placed([number], or_none(fen, result.get("totalSuccessAmount")))
 
 
 def _order_id(order: Json) -> str | None:
     """Return the id of an order; zero means that there is none."""
     number = text(order.get("orderId"))
     return number if number and number.strip("0") else None
-
-
-def _fen_or_none(value: object) -> int | None:
-    """Return an amount; an unreadable amount must not lose an order that was created."""
-    try:
-        return fen(value, "")
-    except UnreadableResponse:
-        return None
 
 
 def failed_offers(response: Json) -> Mapping[str, ErrorResponse]:

@@ -318,12 +318,13 @@ def _orders_of_reference(
     Unlike elsewhere, an entry that is not an order is unreadable, instead of left out.
     """
     page_entries, more = _page(response, page)
-    if len(page_entries) != len(response["result"]):
+    listed = response.get("result")
+    if not isinstance(listed, list) or len(page_entries) != len(listed):
         raise UnreadableResponse("An entry of the list is not an order.")
-    listed = [orders.order(raw) for raw in page_entries]
-    if any(order.reference not in (reference, None) for order in listed):
+    page_orders = [orders.order(raw) for raw in page_entries]
+    if any(order.reference not in (reference, None) for order in page_orders):
         raise UnreadableResponse("The list has orders of other references.")
-    return listed, more, whole(response.get("totalRecord"), "totalRecord") or 0
+    return page_orders, more, whole(response.get("totalRecord"), "totalRecord") or 0
 
 
 def _cancelled(response: Json) -> model.CancelState:

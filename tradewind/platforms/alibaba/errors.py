@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tradewind.platforms.alibaba.values import Json, entry, flag, text, text_or
+from tradewind.platforms.alibaba.values import Json, entry, flag, text
 from tradewind.platforms.failures import (
     ErrorResponse,
     NotAuthorised,
@@ -78,7 +78,7 @@ def gateway_error(response: Json) -> ErrorResponse | None:
     code = text(response.get("error_code"))
     if code is None:
         return None
-    return ErrorResponse(code, text_or(response.get("error_message"), code))
+    return ErrorResponse(code, text(response.get("error_message")) or code)
 
 
 def operation_error(response: Json) -> ErrorResponse | None:
@@ -101,9 +101,8 @@ def succeeded(response: Json) -> bool:
 
 def read_error(layer: Json) -> ErrorResponse:
     """Read the code and message of an object, under any of their names."""
-    codes = [text_or(layer.get(name), "") for name in _CODES]
-    messages = [text_or(layer.get(name), "") for name in _MESSAGES]
-    code = next(filter(None, codes), "")
+    code = next(filter(None, (text(layer.get(name)) for name in _CODES)), "")
+    messages = (text(layer.get(name)) for name in _MESSAGES)
     return ErrorResponse(code, next(filter(None, messages), code or "No reason was given."))
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.access import demo_credentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.oauth import AlibabaOAuth
 from tradewind.platforms.contract import Capability, Traits
@@ -30,11 +30,6 @@ ALIBABA = Marketplace(
     default_url="https://gw.open.1688.com",
     connect=lambda client, access: AlibabaConnector(TRAITS, client, access),
     oauth=AlibabaOAuth(),
-    demo=AppCredentials(
-        "1000002",
-        "alibaba-demo-secret",
-        "alibaba-demo-access-token",
-        "alibaba-demo-refresh-token",
-    ),
+    demo=demo_credentials("alibaba", "1000002"),
     simulator_path="",
 )

@@ -1,7 +1,6 @@
 """Notices of 1688: a signed form that names orders to read again."""
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import parse_qsl
 
 from tradewind.platforms.alibaba import gateway, values
@@ -47,7 +46,7 @@ def _form(body: bytes) -> dict[str, str]:
     return form
 
 
-def _order_ids(data: Any) -> Iterator[str]:
+def _order_ids(data: object) -> Iterator[str]:
     if isinstance(data, list):
         for element in data:
             yield from _order_ids(element)
@@ -59,7 +58,7 @@ def _order_ids(data: Any) -> Iterator[str]:
                 yield from _order_ids(value)
 
 
-def _ids_in(value: Any) -> Iterator[str]:
+def _ids_in(value: object) -> Iterator[str]:
     """Yield the ids in a value: a single id, a list, or several in a string."""
     for element in value if isinstance(value, list) else [value]:
         for part in (values.text(element) or "").replace(";", ",").split(","):

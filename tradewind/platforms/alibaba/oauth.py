@@ -72,7 +72,7 @@ class AlibabaOAuth:
         def read(response: values.Json) -> OAuthTokens:
             code = values.text(response.get("error"))
             if code is not None:
-                message = values.text_or(response.get("error_description"), code)
+                message = values.text(response.get("error_description")) or code
                 raise failure(client.platform, code, message)
             return tokens(response, current=form.get("refresh_token"), now=self._now())
 
@@ -91,7 +91,7 @@ def tokens(response: values.Json, *, current: str | None, now: float) -> OAuthTo
     return OAuthTokens(
         access_token=values.need(response.get("access_token"), "access_token"),
         expires_in=max(expires_in, _SHORTEST),
-        refresh_token=values.text_or(response.get("refresh_token"), current or ""),
+        refresh_token=values.text(response.get("refresh_token")) or current or "",
         refresh_expires_in=None if lifetime is None else max(lifetime, _SHORTEST),
         owner=values.text(owner),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from tradewind.platforms.alibaba.values import (
     Json,
@@ -11,10 +10,9 @@ from tradewind.platforms.alibaba.values import (
     fen,
     moment,
     need,
+    or_none,
     text,
-    text_or,
     whole,
-    whole_or_none,
     yuan,
 )
 from tradewind.platforms.failures import UnreadableResponse
@@ -144,7 +142,7 @@ def _status(
 
 
 def _logistics(line: Json) -> str:
-    return text_or(line.get("logisticsStatus"), "")
+    return text(line.get("logisticsStatus")) or ""
 
 
 def _pay_states(raw: Json, base: Json, raw_status: str) -> list[PaymentState]:
@@ -210,7 +208,7 @@ def shipments(raw: Json) -> list[Shipment]:
     ]
 
 
-def _item_ids(value: Any) -> list[str]:
+def _item_ids(value: object) -> list[str]:
     """Read `1,2`, `[1, 2]` or a single number."""
     listed = value if isinstance(value, list) else (text(value) or "").split(",")
     ids = [text(element) for element in listed]
@@ -219,12 +217,12 @@ def _item_ids(value: Any) -> list[str]:
 
 def _close_reason(base: Json) -> CloseReason:
     """Return who closed the order, which says more than the reason they selected."""
-    by = CLOSED_BY.get(text_or(base.get("closeOperateType"), ""))
-    return by or CLOSED_BY.get(text_or(base.get("closeReason"), ""), CloseReason.OTHER)
+    by = CLOSED_BY.get(text(base.get("closeOperateType")) or "")
+    return by or CLOSED_BY.get(text(base.get("closeReason")) or "", CloseReason.OTHER)
 
 
 def _pay_before(base: Json, created: datetime | None) -> datetime | None:
-    seconds = whole_or_none(base.get("payTimeout"))
+    seconds = or_none(whole, base.get("payTimeout"))
     if created is None or not seconds:
         return None
     try:
@@ -239,6 +237,6 @@ def _in_dispute(base: Json, lines: Sequence[Json]) -> bool:
     return any(refund_status(status) in _DISPUTES for status in statuses)
 
 
-def refund_status(status: Any) -> str:
+def refund_status(status: object) -> str:
     """Return a refund's status in one spelling: `WAIT_SELLER_AGREE` is `waitselleragree`."""
-    return text_or(status, "").replace("_", "").lower()
+    return (text(status) or "").replace("_", "").lower()

@@ -14,7 +14,6 @@ from tradewind.platforms.alibaba.values import (
     flag,
     need,
     text,
-    text_or,
 )
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
@@ -133,7 +132,7 @@ def refund_reasons(response: Json) -> list[RefundReason]:
     return [
         RefundReason(
             id=need(reason.get("id"), "id"),
-            name=text_or(reason.get("name"), ""),
+            name=text(reason.get("name")) or "",
             needs_voucher=flag(reason.get("needVoucher")) is True,
         )
         for reason in listed
@@ -201,7 +200,7 @@ def _refund(raw: Json, order_id: str, default: RefundState) -> Refund:
         order_id=order_id,
         state=state,
         amount_fen=(refunded or requested) if state is RefundState.SUCCEEDED else requested,
-        raw_status=text_or(raw.get("status"), ""),
+        raw_status=text(raw.get("status")) or "",
     )
 
 

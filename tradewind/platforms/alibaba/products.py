@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 from tradewind.platforms.alibaba.values import (
     Json,
@@ -10,12 +9,11 @@ from tradewind.platforms.alibaba.values import (
     entries,
     entry,
     need,
+    or_none,
     show_yuan,
     text,
-    text_or,
     whole,
-    whole_or_none,
-    yuan_or_none,
+    yuan,
 )
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
@@ -29,7 +27,7 @@ PRODUCT_PAGE = "https://detail.1688.com/offer/{}.html"
 
 
 def search_params(query: Query) -> dict[str, str]:
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "keyword": query.text,
         "beginPage": query.page,
         "pageSize": query.size,
@@ -60,25 +58,22 @@ def search_page(response: Json, query: Query) -> SearchPage:
 
 def _hit(hit: Json) -> Offer:
     number = need(hit.get("offerId"), "offerId")
-    price = yuan_or_none(entry(hit.get("priceInfo")).get("price"))
+    price = or_none(yuan, entry(hit.get("priceInfo")).get("price"))
     return Offer(
         id=number,
-        title=text_or(hit.get("subject"), ""),
+        title=text(hit.get("subject")) or "",
         title_translated=text(hit.get("subjectTrans")),
-        url=text_or(hit.get("promotionURL"), PRODUCT_PAGE.format(number)),
+        url=text(hit.get("promotionURL")) or PRODUCT_PAGE.format(number),
         image_url=text(hit.get("imageUrl")),
         price_fen=price,
-        price_max_fen=None,
-        min_order_quantity=whole_or_none(hit.get("minOrderQuantity")),
-        sold=whole_or_none(hit.get("monthSold")),
+        min_order_quantity=or_none(whole, hit.get("minOrderQuantity")),
+        sold=or_none(whole, hit.get("monthSold")),
         repurchase_rate=_rate(hit.get("repurchaseRate")),
         # `sellerIdentities` are badges such as "tp_member"; only the detail names the seller.
-        seller_id=None,
-        seller_name=None,
     )
 
 
-def _rate(value: Any) -> float | None:
+def _rate(value: object) -> float | None:
     """Read `35%` or `0.35` as a fraction."""
     written = str(value) if isinstance(value, Decimal) else text(value)
     if written is None:
@@ -106,7 +101,7 @@ def product(response: Json) -> Product | None:
         description=text(raw.get("description")),
         skus=skus,
         price_ranges=ranges,
-        stock=whole_or_none(sale.get("amountOnSale")),
+        stock=or_none(whole, sale.get("amountOnSale")),
         shipping=_shipping(raw),
     )
 
@@ -119,15 +114,14 @@ def _offer(
     prices = prices or [step.price_fen for step in ranges]
     return Offer(
         id=number,
-        title=text_or(raw.get("subject"), ""),
+        title=text(raw.get("subject")) or "",
         title_translated=text(raw.get("subjectTrans")),
-        url=text_or(raw.get("promotionUrl"), PRODUCT_PAGE.format(number)),
+        url=text(raw.get("promotionUrl")) or PRODUCT_PAGE.format(number),
         image_url=images[0] if images else None,
         price_fen=min(prices, default=None),
         price_max_fen=max(prices, default=None),
-        min_order_quantity=whole_or_none(raw.get("minOrderQuantity")),
-        sold=whole_or_none(raw.get("soldOut")),
-        repurchase_rate=None,
+        min_order_quantity=or_none(whole, raw.get("minOrderQuantity")),
+        sold=or_none(whole, raw.get("soldOut")),
         seller_id=text(raw.get("sellerOpenId")),
         seller_name=text(raw.get("companyName")),
     )
@@ -148,20 +142,20 @@ def _sku(raw: Json) -> Sku:
             _name(attribute, "attributeName"): _name(attribute, "value") for attribute in attributes
         },
         # An offer that is priced by quantity has no price here, but in its price ranges.
-        price_fen=yuan_or_none(raw.get("price")),
-        stock=whole_or_none(raw.get("amountOnSale")),
+        price_fen=or_none(yuan, raw.get("price")),
+        stock=or_none(whole, raw.get("amountOnSale")),
         image_url=next(filter(None, images), None),
     )
 
 
 def _name(attribute: Json, name: str) -> str:
-    return text(attribute.get(f"{name}Trans")) or text_or(attribute.get(name), "")
+    return text(attribute.get(f"{name}Trans")) or text(attribute.get(name)) or ""
 
 
 def _ranges(sale: Json) -> list[PriceRange]:
     ranges = []
     for step in entries(sale.get("priceRangeList")):
-        start, price = whole_or_none(step.get("startQuantity")), yuan_or_none(step.get("price"))
+        start, price = or_none(whole, step.get("startQuantity")), or_none(yuan, step.get("price"))
         if start is not None and price is not None:
             ranges.append(PriceRange(start, price))
     return ranges

@@ -1,15 +1,14 @@
 """Values as 1688 writes them: fen beside yuan, numbers as strings, three formats of time."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any
 
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.json_sanitize import sanitize
 
-Json = Mapping[str, Any]
+Json = Mapping[str, object]
 
 CHINA = timezone(timedelta(hours=8))
 _LARGEST_FEN = 10**15
@@ -21,7 +20,7 @@ _EPOCH_DIGITS = 13
 _OFFSET_LENGTH = 5
 
 
-def decode(body: bytes) -> dict[str, Any]:
+def decode(body: bytes) -> dict[str, object]:
     """Decode a JSON object; fractions become decimals, so that no amount is ever a float."""
     try:
         value = json.loads(sanitize(body), parse_float=Decimal, parse_constant=_no_number)
@@ -36,16 +35,16 @@ def _no_number(name: str) -> None:
     raise ValueError(name)
 
 
-def encode(value: Any) -> str:
+def encode(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def entry(value: Any) -> Json:
+def entry(value: object) -> Json:
     """Return an object; empty if the value is not an object."""
     return value if isinstance(value, dict) else {}
 
 
-def entries(value: Any) -> Sequence[Json]:
+def entries(value: object) -> Sequence[Json]:
     """Return the objects in a list; none if the value is not a list."""
     return (
         [element for element in value if isinstance(element, dict)]
@@ -54,7 +53,7 @@ def entries(value: Any) -> Sequence[Json]:
     )
 
 
-def text(value: Any) -> str | None:
+def text(value: object) -> str | None:
     """Return a text, or a whole number as text; None for empty texts and other types."""
     if isinstance(value, str):
         return value.strip() or None
@@ -63,11 +62,7 @@ def text(value: Any) -> str | None:
     return None
 
 
-def text_or(value: Any, default: str) -> str:
-    return text(value) or default
-
-
-def need(value: Any, name: str) -> str:
+def need(value: object, name: str) -> str:
     required = text(value)
     if required is None:
         raise UnreadableResponse(f"The response has no {name}.")
@@ -79,14 +74,14 @@ def as_number(written: str) -> int | str:
     return int(written) if written.isascii() and written.isdecimal() else written
 
 
-def flag(value: Any) -> bool | None:
+def flag(value: object) -> bool | None:
     """Return a boolean, also from the texts `true` and `false`; None for anything else."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
 
 
-def whole(value: Any, name: str) -> int | None:
+def whole(value: object, name: str) -> int | None:
     """Return a whole number, from a number or a text; None when it is missing."""
     number = _decimal(value, name)
     if number is None:
@@ -96,20 +91,20 @@ def whole(value: Any, name: str) -> int | None:
     return int(number)
 
 
-def whole_or_none(value: Any) -> int | None:
-    """As `whole`, for optional facts: an unreadable number counts as missing."""
+def or_none(read: Callable[[object, str], int | None], value: object) -> int | None:
+    """Read an optional number: an unreadable one counts as missing."""
     try:
-        return whole(value, "")
+        return read(value, "")
     except UnreadableResponse:
         return None
 
 
-def fen(value: Any, name: str) -> int | None:
+def fen(value: object, name: str) -> int | None:
     """Return an amount that is already in fen."""
     return whole(value, name)
 
 
-def yuan(value: Any, name: str) -> int | None:
+def yuan(value: object, name: str) -> int | None:
     """Return an amount in yuan as fen; a fraction of a fen cannot be paid and is unreadable."""
     number = _decimal(value, name)
     if number is None:
@@ -121,20 +116,12 @@ def yuan(value: Any, name: str) -> int | None:
     return int(nearest)
 
 
-def yuan_or_none(value: Any) -> int | None:
-    """As `yuan`, for a price that is only displayed."""
-    try:
-        return yuan(value, "")
-    except UnreadableResponse:
-        return None
-
-
 def show_yuan(fen_: int) -> str:
     """Write fen as yuan, as requests do: 615 is `6.15`."""
     return f"{Decimal(fen_) / 100:.2f}"
 
 
-def _decimal(value: Any, name: str) -> Decimal | None:
+def _decimal(value: object, name: str) -> Decimal | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
@@ -148,7 +135,7 @@ def _decimal(value: Any, name: str) -> Decimal | None:
     return number
 
 
-def moment(value: Any) -> datetime | None:
+def moment(value: object) -> datetime | None:
     """`20180614101942000+0800`, with or without milliseconds; `2018-06-14 10:19:42`; epoch ms.
 
     An unreadable time counts as missing: it must not make an order unreadable.

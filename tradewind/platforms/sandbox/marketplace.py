@@ -1,6 +1,6 @@
 """The sandbox in the registry: the connector of 1688, for a marketplace where nothing is real."""
 
-from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.access import demo_credentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
 from tradewind.platforms.alibaba.marketplace import same_dialect
 from tradewind.platforms.alibaba.oauth import AlibabaOAuth
@@ -13,12 +13,7 @@ SANDBOX = Marketplace(
     default_url=None,
     connect=lambda client, access: AlibabaConnector(TRAITS, client, access),
     oauth=AlibabaOAuth(),
-    demo=AppCredentials(
-        "1000001",
-        "sandbox-demo-secret",
-        "sandbox-demo-access-token",
-        "sandbox-demo-refresh-token",
-    ),
+    demo=demo_credentials("sandbox", "1000001"),
     simulator_path="",
     simulated_only=True,
 )

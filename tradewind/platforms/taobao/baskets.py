@@ -1,7 +1,6 @@
 """Preview and creation of orders at Taobao Global."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -90,7 +89,7 @@ def render_params(
 
 
 def preview(
-    data: Any,
+    data: object,
     lines: Sequence[Line],
     listings: ItemListings,
     missing: Sequence[UnavailableLine] = (),
@@ -170,7 +169,7 @@ def create_params(request: OrderRequest, listings: ItemListings, limit_fen: int)
     }
 
 
-def _order_line(number: int, line: Line, listings: ItemListings) -> dict[str, Any]:
+def _order_line(number: int, line: Line, listings: ItemListings) -> dict[str, object]:
     item_id, sku_id = _order_ids(line, listings)
     sku = _sku(line, listings[line.product_id])
     order_line = {
@@ -184,7 +183,7 @@ def _order_line(number: int, line: Line, listings: ItemListings) -> dict[str, An
     return {name: value for name, value in order_line.items() if value is not None}
 
 
-def placed(data: Any) -> Placed:
+def placed(data: object) -> Placed:
     """Read the orders that were created: one for each seller."""
     orders = records(record(data).get("order_list"))
     ids = tuple(number for order in orders if (number := identity(order.get("purchase_id"))))

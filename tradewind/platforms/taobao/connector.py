@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from time import time
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from tradewind import money
 from tradewind.platforms import model
@@ -274,10 +274,10 @@ class TaobaoConnector:
         return notices.read(app_key, app_secret, headers, body)
 
 
-def _existing(read: Callable[[Any], T]) -> Callable[[Any], T]:
+def _existing(read: Callable[[object], T]) -> Callable[[object], T]:
     """Wrap `read`: a successful response without data means that there is no product."""
 
-    def read_existing(data: Any) -> T:
+    def read_existing(data: object) -> T:
         if data is None:
             raise _no_product("of this id")
         return read(data)

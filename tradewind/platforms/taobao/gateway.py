@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from tradewind.platforms.access import GetAccess, PlatformAccess, with_access
@@ -74,7 +74,7 @@ class TaobaoGateway:
         self._get_access = get_access
         self._now = now
 
-    async def call(self, api: Api, params: Mapping[str, str], read: Callable[[Any], T]) -> T:
+    async def call(self, api: Api, params: Mapping[str, str], read: Callable[[object], T]) -> T:
         """Call an operation and read the data of its response with `read`."""
 
         def read_body(body: bytes) -> T:

@@ -1,6 +1,6 @@
 """Taobao Global in the registry: its facts, its connector, its OAuth."""
 
-from tradewind.platforms.access import AppCredentials
+from tradewind.platforms.access import demo_credentials
 from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.paced_client import PacedClient
@@ -47,11 +47,6 @@ TAOBAO = Marketplace(
         TRAITS, client, access, item_page=_item_page(client)
     ),
     oauth=TaobaoOAuth(),
-    demo=AppCredentials(
-        "500003",
-        "taobao-demo-secret",
-        "taobao-demo-access-token",
-        "taobao-demo-refresh-token",
-    ),
+    demo=demo_credentials(PLATFORM, "500003"),
     simulator_path=_SIMULATOR_PATH,
 )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from tradewind.platforms.failures import Reason, Rejected, Unavailable, UnreadableResponse
 from tradewind.platforms.fan_out import fan_out
@@ -81,7 +80,7 @@ class OrderPage:
     size: int | None
 
 
-def read_page(data: Any) -> OrderPage:
+def read_page(data: object) -> OrderPage:
     raw = record(data)
     if "purchase_orders" not in raw:
         raise UnreadableResponse("no list of orders")
@@ -91,9 +90,7 @@ def read_page(data: Any) -> OrderPage:
         raise UnreadableResponse("a list of orders that is not a list")
     if not all(isinstance(element, Mapping) for element in elements):
         raise UnreadableResponse("an order that is not an object")
-    return OrderPage(
-        tuple(listed_order(element) for element in elements), total, whole(raw.get("page_size"))
-    )
+    return OrderPage(tuple(map(listed_order, records(listed))), total, whole(raw.get("page_size")))
 
 
 def listed_order(raw: Json) -> ListedOrder:

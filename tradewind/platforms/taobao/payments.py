@@ -1,7 +1,5 @@
 """Payments and refunds at Taobao Global: what its responses to them mean."""
 
-from typing import Any
-
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import Payment, PaymentState, Refund, RefundState
 from tradewind.platforms.taobao.errors import is_known
@@ -19,7 +17,7 @@ _REFUNDS = {
 DISPUTED = frozenset({10, 20, 30})
 
 
-def payment(data: Any, order_id: str) -> Payment:
+def payment(data: object, order_id: str) -> Payment:
     """Read the result: an accepted payment, or an unknown error, may be paid later."""
     raw = record(data)
     for failed in records(raw.get("pay_failed_results")):
@@ -34,7 +32,7 @@ def payment(data: Any, order_id: str) -> Payment:
     raise UnreadableResponse("a payment that is neither accepted nor failed")
 
 
-def refund(data: Any, refund_id: str, order_id: str) -> Refund:
+def refund(data: object, refund_id: str, order_id: str) -> Refund:
     """Read a refund; an unknown state counts as requested."""
     aggregate = record(record(data).get("refund_order_aggregate")) or record(data)
     raw = record(aggregate.get("refund_order"))

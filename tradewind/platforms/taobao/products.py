@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -115,7 +115,7 @@ class Hits:
     total: int | None
 
 
-def hits(data: Any, item_page: str) -> Hits:
+def hits(data: object, item_page: str) -> Hits:
     page = {} if data is None else data
     if not isinstance(page, Mapping) or not isinstance(page.get("data"), list | None):
         raise UnreadableResponse("no list of products")
@@ -123,7 +123,7 @@ def hits(data: Any, item_page: str) -> Hits:
     return Hits(offers, whole(page.get("results_total")))
 
 
-def _hit(hit: Any, item_page: str) -> Offer | None:
+def _hit(hit: object, item_page: str) -> Offer | None:
     raw = record(hit)
     item_id = identity(raw.get("item_id"))
     if item_id is None:
@@ -137,10 +137,6 @@ def _hit(hit: Any, item_page: str) -> Offer | None:
         image_url=_url(raw.get("main_image_url")),
         price_fen=price,
         price_max_fen=price,
-        min_order_quantity=None,
-        sold=None,
-        repurchase_rate=None,
-        seller_id=None,
         seller_name=text(raw.get("shop_name")),
     )
 
@@ -162,7 +158,7 @@ class ItemListing:
     min_order_quantity: int | None
 
 
-def listing(data: Any, product_id: str) -> ItemListing:
+def listing(data: object, product_id: str) -> ItemListing:
     """Read a listing; without ids for orders, the ids of the search are used."""
     raw = record(data)
     if not raw:
@@ -176,7 +172,7 @@ def listing(data: Any, product_id: str) -> ItemListing:
     return ItemListing(order_id, skus, whole(raw.get("begin_amount")))
 
 
-def product(data: Any, product_id: str, item_page: str) -> Product:
+def product(data: object, product_id: str, item_page: str) -> Product:
     raw = record(data)
     if not raw:
         raise UnreadableResponse("no product")
@@ -195,8 +191,6 @@ def product(data: Any, product_id: str, item_page: str) -> Product:
         price_fen=min(prices, default=price),
         price_max_fen=max(prices, default=price),
         min_order_quantity=whole(raw.get("begin_amount")),
-        sold=None,
-        repurchase_rate=None,
         seller_id=identity(raw.get("shop_id")),
         seller_name=text(raw.get("shop_name")),
     )
@@ -242,7 +236,7 @@ def _price(raw: Json) -> int | None:
     return whole(raw.get("promotion_price")) or whole(raw.get("price"))
 
 
-def _url(raw: Any) -> str | None:
+def _url(raw: object) -> str | None:
     """Return the URL of a picture, which often has no scheme."""
     url = text(raw)
     return f"https:{url}" if url and url.startswith("//") else url
