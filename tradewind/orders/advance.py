@@ -20,7 +20,7 @@ from tradewind.events.catalogue import (
     compose,
 )
 from tradewind.observability.logs import log
-from tradewind.orders import decide, rows, schedule, sql, sql_leases, timeline
+from tradewind.orders import decide, schedule, sql, sql_leases, timeline
 from tradewind.orders.apply_platform_state import apply_state
 from tradewind.orders.errors import ExternalIdTaken
 from tradewind.orders.idempotency import PENDING, Idempotency
@@ -37,6 +37,7 @@ _TICK = timedelta(milliseconds=1)
 
 # Announced when there is a job to be done at a marketplace.
 SUBMIT = "submit"
+_WAKING = frozenset({PlatformJob.PAY, PlatformJob.CANCEL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +192,7 @@ async def many(
     if not writes:
         return orders
     entries = [
-        TimelineWrite(
-            step.after, step.cause, rows.to_json(step.changes), [event.id for event in step.events]
-        )
+        TimelineWrite(step.after, step.cause, step.changes, [event.id for event in step.events])
         for step in steps
     ]
     saved = await sql.save_orders(
@@ -206,7 +205,8 @@ async def many(
     _keep_saved(orders, writes, saved)
     steps = [step for step in steps if step.after.id in orders]
     journal.append(tx, [event for step in steps for event in step.events])
-    if any(w.job in (PlatformJob.PAY, PlatformJob.CANCEL) for w in writes if w.order.id in orders):
+    # A worker that holds the lease of an order continues with its job by itself.
+    if any(write.job in _WAKING and write.job is not next_job(write.before) for write in writes):
         tx.wake(SUBMIT)
     _log(steps)
     return orders

@@ -40,10 +40,6 @@ def to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def to_json_or_none(value: object) -> str | None:
-    return None if value is None else to_json(value)
-
-
 def tracking_numbers(order: Order) -> list[str]:
     """List what an order can be found by once it is shipped."""
     numbers = (parcel.tracking_number for part in order.parts for parcel in part.shipments)

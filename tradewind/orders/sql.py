@@ -1,6 +1,6 @@
 """The statements that change orders: accept one, lock some, save what they became."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -8,17 +8,21 @@ from uuid import UUID
 from tradewind.orders import rows
 from tradewind.orders.idempotency import Statement
 from tradewind.orders.model import Cause, Order, PlatformJob
+from tradewind.orders.payments.model import PaymentRequest
 from tradewind.orders.rows import COLUMNS
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
+# The fields of an order that are saved as they are, and those of its payment request.
 _STATE = (
     *("id", "status", "payment_status", "platform_payment_status", "platform_status", "goods_fen"),
-    *("freight_fen", "discount_fen", "total_fen", "paid_fen", "refunded_fen"),
+    *("freight_fen", "discount_fen", "total_fen", "paid_fen", "refunded_fen", "parts", "order_ids"),
+    *("refunds", "failure", "cancel_requested", "dispute", "paid_outside", "close_reason"),
+    *("pay_before", "updated_at", "version"),
 )
-_FLAGS = (
-    *("cancel_requested", "dispute", "paid_outside", "close_reason", "pay_before", "updated_at"),
-    "version",
+_PAYMENT_STATE = (
+    *("id", "status", "amount_fen", "sums", "mode", "requested_at", "decided_at", "reason"),
+    *("pay_url", "sent_at", "failure"),
 )
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
 
@@ -35,11 +39,11 @@ class OrderWrite:
 
 @dataclass(frozen=True, slots=True)
 class TimelineWrite:
-    """What one version of an order changed, as JSON, and the events that it caused."""
+    """What one version of an order changed, and the events that it caused."""
 
     order: Order
     cause: Cause
-    changes: str
+    changes: Mapping[str, Mapping[str, object]]
     events: Sequence[UUID]
 
 
@@ -104,38 +108,40 @@ async def find_external(db: Database, account_id: UUID, external_id: str) -> UUI
 
 async def lock_order(tx: Tx, account_id: UUID | None, order_id: UUID) -> Order | None:
     """Lock an order of the account until the transaction ends; with no account, of anybody."""
-    orders = await lock_orders(tx, [order_id])
-    return next((o for o in orders if account_id in (None, o.account_id)), None)
+    return await _lock(
+        tx, "id = $1 AND ($2::uuid IS NULL OR account_id = $2)", order_id, account_id
+    )
 
 
-async def lock_orders(tx: Tx, order_ids: Sequence[UUID]) -> Sequence[Order]:
-    """Lock orders, in the order of their ids, so that two transactions never deadlock.
+async def lock_order_of(tx: Tx, payment_id: UUID) -> Order | None:
+    """Lock the order that a payment request is about, until the transaction ends."""
+    condition = "id = (SELECT purchase_order_id FROM payment_request WHERE id = $1)"
+    return await _lock(tx, condition, payment_id)
 
-    A statement that waited for a lock still reads its own snapshot. If an order was written while
-    it waited, all are therefore read again.
+
+async def _lock(tx: Tx, condition: str, *args: object) -> Order | None:
+    """Lock one order.
+
+    A statement that waited for a lock still reads its own snapshot. If the order was written while
+    it waited, the order is therefore read again.
     """
-    records = await tx.fetch(
+    row = await tx.fetchrow(
         f"""
         WITH locked AS MATERIALIZED (
-            SELECT id, xmin AS written_by
-              FROM purchase_order
-             WHERE id = ANY ($1::uuid[])
-             ORDER BY id
-               FOR UPDATE
+            SELECT id, xmin AS written_by FROM purchase_order WHERE {condition} FOR UPDATE
         )
         SELECT {COLUMNS}, locked.written_by <> o.xmin AS is_stale
           FROM {WITH_PAYMENT}
           JOIN locked ON locked.id = o.id
-         ORDER BY o.id
         """,  # noqa: S608 - the parts are our own constants
-        order_ids,
+        *args,
     )
-    if any(record["is_stale"] for record in records):
-        records = await tx.fetch(
-            f"SELECT {COLUMNS} FROM {WITH_PAYMENT} WHERE o.id = ANY ($1::uuid[]) ORDER BY o.id",  # noqa: S608 - likewise
-            order_ids,
+    if row is not None and row["is_stale"]:
+        row = await tx.fetchrow(
+            f"SELECT {COLUMNS} FROM {WITH_PAYMENT} WHERE o.id = $1",  # noqa: S608 - likewise
+            row["id"],
         )
-    return [rows.read_order(record) for record in records]
+    return None if row is None else rows.read_order(row)
 
 
 async def save_orders(
@@ -156,41 +162,46 @@ async def save_orders(
     a job that is to be done stays due, and is due from now, so that the next sync leaves it to the
     worker again.
     """
-    orders = [write.order for write in writes]
     requests = [
-        (write.order, write.order.payment)
+        (write, write.order.payment)
         for write in writes
         if write.order.payment is not None and write.order.payment != write.before.payment
     ]
     placed = [
-        (write.order, order_id)
+        {
+            "platform": write.order.platform,
+            "order_id": order_id,
+            "purchase_order_id": write.order.id,
+        }
         for write in writes
         for order_id in write.order.order_ids
         if order_id not in write.before.order_ids
     ]
     # A batch does not wait for one order: an order that is locked is left out.
     skip_locked = "SKIP LOCKED" if len(writes) > 1 else ""
+    # PostgreSQL plans for the one row of a record, and for a hundred rows of a record set.
+    new_rows = "json_to_recordset" if len(writes) > 1 else "json_to_record"
+    new = [_row(write) for write in writes]
     records = await tx.fetch(
         f"""
-        WITH new AS (
+        WITH new AS MATERIALIZED (
             SELECT *
-              FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-                          $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
-                          $12::json[], $13::json[], $14::json[], $15::json[], $16::uuid[],
-                          $17::json[], $18::boolean[], $19::boolean[], $20::boolean[], $21::text[],
-                          $22::timestamptz[], $23::timestamptz[], $24::integer[], $25::text[],
-                          $26::timestamptz[], $27::integer[], $28::integer[])
-                   AS new (id, status, payment_status, platform_payment_status, platform_status,
-                           goods_fen, freight_fen, discount_fen, total_fen, paid_fen, refunded_fen,
-                           parts, order_ids, tracking_numbers, refunds, payment_id, failure,
-                           cancel_requested, dispute, paid_outside, close_reason, pay_before,
-                           updated_at, version, work, next_sync_at, known_version, known_hints)
+              FROM {new_rows}($1)
+                   AS new (id uuid, status text, payment_status text, platform_payment_status text,
+                           platform_status text, goods_fen bigint, freight_fen bigint,
+                           discount_fen bigint, total_fen bigint, paid_fen bigint,
+                           refunded_fen bigint, parts json, order_ids text[],
+                           tracking_numbers text[], refunds json, payment_id uuid, failure json,
+                           cancel_requested boolean, dispute boolean, paid_outside boolean,
+                           close_reason text, pay_before timestamptz, updated_at timestamptz,
+                           version integer, work text, next_sync_at timestamptz,
+                           known_version integer, known_hints integer)
         ),
         current AS MATERIALIZED (
             SELECT o.id
               FROM purchase_order AS o
               JOIN new USING (id)
-             WHERE o.version = new.known_version AND ($29::uuid IS NULL OR o.lease = $29)
+             WHERE o.version = new.known_version AND ($2::uuid IS NULL OR o.lease = $2)
              ORDER BY o.id
                FOR UPDATE OF o {skip_locked}
         ),
@@ -207,8 +218,8 @@ async def save_orders(
                    paid_fen = new.paid_fen,
                    refunded_fen = new.refunded_fen,
                    parts = new.parts,
-                   order_ids = ARRAY(SELECT json_array_elements_text(new.order_ids)),
-                   tracking_numbers = ARRAY(SELECT json_array_elements_text(new.tracking_numbers)),
+                   order_ids = new.order_ids,
+                   tracking_numbers = new.tracking_numbers,
                    refunds = new.refunds,
                    payment_id = new.payment_id,
                    failure = new.failure,
@@ -219,16 +230,16 @@ async def save_orders(
                    pay_before = new.pay_before,
                    updated_at = new.updated_at,
                    version = new.version,
-                   lease_until = CASE WHEN $29 IS NULL THEN o.lease_until ELSE 'epoch' END,
-                   synced_at = CASE WHEN $29 IS NULL THEN o.synced_at ELSE tradewind_now() END,
-                   sync_failures = CASE WHEN $29 IS NULL THEN o.sync_failures ELSE 0 END,
-                   work = CASE WHEN $29 IS NOT NULL AND new.work = 'none'
+                   lease_until = CASE WHEN $2 IS NULL THEN o.lease_until ELSE 'epoch' END,
+                   synced_at = CASE WHEN $2 IS NULL THEN o.synced_at ELSE tradewind_now() END,
+                   sync_failures = CASE WHEN $2 IS NULL THEN o.sync_failures ELSE 0 END,
+                   work = CASE WHEN $2 IS NOT NULL AND new.work = 'none'
                                     AND o.hints <> new.known_hints THEN 'sync'
                                ELSE new.work END,
                    next_sync_at = CASE
-                       WHEN $29 IS NULL AND new.work = 'none' THEN NULL
-                       WHEN $29 IS NULL THEN least(o.next_sync_at, new.next_sync_at)
-                       WHEN $30 AND new.work IN ('create', 'cancel', 'pay')
+                       WHEN $2 IS NULL AND new.work = 'none' THEN NULL
+                       WHEN $2 IS NULL THEN least(o.next_sync_at, new.next_sync_at)
+                       WHEN $3 AND new.work IN ('create', 'cancel', 'pay')
                        THEN greatest(least(o.next_sync_at, new.next_sync_at), tradewind_now())
                        WHEN o.hints <> new.known_hints THEN tradewind_now()
                        ELSE new.next_sync_at END
@@ -243,11 +254,13 @@ async def save_orders(
                                          decided_by, decided_email, decided_at, reason, pay_url,
                                          sent_at, failure, updated_at)
             SELECT request.*
-              FROM unnest($31::uuid[], $32::uuid[], $33::uuid[], $34::text[], $35::bigint[],
-                          $36::json[], $37::text[], $38::uuid[], $39::text[], $40::timestamptz[],
-                          $41::uuid[], $42::text[], $43::timestamptz[], $44::text[], $45::text[],
-                          $46::timestamptz[], $47::json[], $48::timestamptz[])
-                   AS request (id, purchase_order_id)
+              FROM json_to_recordset($4)
+                   AS request (id uuid, purchase_order_id uuid, account_id uuid, status text,
+                               amount_fen bigint, sums json, mode text, requested_by uuid,
+                               requested_email text, requested_at timestamptz, decided_by uuid,
+                               decided_email text, decided_at timestamptz, reason text,
+                               pay_url text, sent_at timestamptz, failure json,
+                               updated_at timestamptz)
               JOIN saved ON saved.id = request.purchase_order_id
             ON CONFLICT (id) DO UPDATE
                SET status = excluded.status,
@@ -262,8 +275,8 @@ async def save_orders(
         ),
         placed AS (
             SELECT placed.*
-              FROM unnest($49::text[], $50::text[], $51::uuid[])
-                   AS placed (platform, order_id, purchase_order_id)
+              FROM json_to_recordset($5)
+                   AS placed (platform text, order_id text, purchase_order_id uuid)
               JOIN saved ON saved.id = placed.purchase_order_id
         ),
         named AS (
@@ -274,11 +287,10 @@ async def save_orders(
         entered AS (
             INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
                                       actor, changes, events)
-            SELECT entry.id, version, account_id, at, cause, actor_id, actor, changes,
-                   ARRAY(SELECT json_array_elements_text(events)::uuid)
-              FROM unnest($52::uuid[], $53::integer[], $54::uuid[], $55::timestamptz[],
-                          $56::text[], $57::uuid[], $58::text[], $59::json[], $60::json[])
-                   AS entry (id, version, account_id, at, cause, actor_id, actor, changes, events)
+            SELECT entry.*
+              FROM json_to_recordset($6)
+                   AS entry (id uuid, version integer, account_id uuid, at timestamptz, cause text,
+                             actor_id uuid, actor text, changes json, events uuid[])
               JOIN saved ON saved.id = entry.id
         )
         SELECT id, synced_at, next_sync_at, sync_failures,
@@ -289,54 +301,53 @@ async def save_orders(
                           AND existing.purchase_order_id <> saved.id) AS id_taken
           FROM saved
         """,  # noqa: S608 - the part is our own constant
-        *_columns(orders, _STATE),
-        [rows.to_json(order.parts) for order in orders],
-        [rows.to_json(order.order_ids) for order in orders],
-        [rows.to_json(rows.tracking_numbers(order)) for order in orders],
-        [rows.to_json(order.refunds) for order in orders],
-        [order.open_payment and order.open_payment.id for order in orders],
-        [rows.to_json_or_none(order.failure) for order in orders],
-        *_columns(orders, _FLAGS),
-        [write.job for write in writes],
-        [write.next_sync_at for write in writes],
-        [write.before.version for write in writes],
-        [order.hints for order in orders],
+        rows.to_json(new if len(new) > 1 else new[0]),
         lease,
         only_synced,
-        [request.id for _, request in requests],
-        [order.id for order, _ in requests],
-        [order.account_id for order, _ in requests],
-        [request.status for _, request in requests],
-        [request.amount_fen for _, request in requests],
-        [rows.to_json(request.sums) for _, request in requests],
-        [request.mode for _, request in requests],
-        [request.requested_by.id for _, request in requests],
-        [request.requested_by.email for _, request in requests],
-        [request.requested_at for _, request in requests],
-        [request.decided_by and request.decided_by.id for _, request in requests],
-        [request.decided_by and request.decided_by.email for _, request in requests],
-        [request.decided_at for _, request in requests],
-        [request.reason for _, request in requests],
-        [request.pay_url for _, request in requests],
-        [request.sent_at for _, request in requests],
-        [rows.to_json_or_none(request.failure) for _, request in requests],
-        [order.updated_at for order, _ in requests],
-        [order.platform for order, _ in placed],
-        [order_id for _, order_id in placed],
-        [order.id for order, _ in placed],
-        [entry.order.id for entry in timeline],
-        [entry.order.version for entry in timeline],
-        [entry.order.account_id for entry in timeline],
-        [entry.order.updated_at for entry in timeline],
-        [entry.cause.name for entry in timeline],
-        [entry.cause.by and entry.cause.by.id for entry in timeline],
-        [entry.cause.by and entry.cause.by.email for entry in timeline],
-        [entry.changes for entry in timeline],
-        [rows.to_json([str(event_id) for event_id in entry.events]) for entry in timeline],
+        rows.to_json([_payment_row(write.order, request) for write, request in requests]),
+        rows.to_json(placed),
+        rows.to_json([_timeline_row(entry) for entry in timeline]),
     )
     return [Saved(**record) for record in records]
 
 
-def _columns(orders: Sequence[Order], names: Sequence[str]) -> Sequence[Sequence[object]]:
-    """Return a list for each of the fields, with its value in every order."""
-    return [[getattr(order, name) for order in orders] for name in names]
+def _row(write: OrderWrite) -> Mapping[str, object]:
+    order = write.order
+    return {
+        **{name: getattr(order, name) for name in _STATE},
+        "tracking_numbers": rows.tracking_numbers(order),
+        "payment_id": order.open_payment and order.open_payment.id,
+        "work": write.job,
+        "next_sync_at": write.next_sync_at,
+        "known_version": write.before.version,
+        "known_hints": order.hints,
+    }
+
+
+def _payment_row(order: Order, request: PaymentRequest) -> Mapping[str, object]:
+    by, decided_by = request.requested_by, request.decided_by
+    return {
+        **{name: getattr(request, name) for name in _PAYMENT_STATE},
+        "purchase_order_id": order.id,
+        "account_id": order.account_id,
+        "requested_by": by.id,
+        "requested_email": by.email,
+        "decided_by": decided_by and decided_by.id,
+        "decided_email": decided_by and decided_by.email,
+        "updated_at": order.updated_at,
+    }
+
+
+def _timeline_row(entry: TimelineWrite) -> Mapping[str, object]:
+    order, by = entry.order, entry.cause.by
+    return {
+        "id": order.id,
+        "version": order.version,
+        "account_id": order.account_id,
+        "at": order.updated_at,
+        "cause": entry.cause.name,
+        "actor_id": by and by.id,
+        "actor": by and by.email,
+        "changes": entry.changes,
+        "events": entry.events,
+    }

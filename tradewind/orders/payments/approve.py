@@ -8,6 +8,7 @@ from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.errors import ResourceNotFound
 from tradewind.orders import advance
+from tradewind.orders import sql as order_sql
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lifecycle import allowed
@@ -64,7 +65,7 @@ async def _decide(
     cause = "payment_approved" if command is Trigger.APPROVE else "payment_rejected"
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await sql.lock_order_of(tx, payment_id)
+        order = await order_sql.lock_order_of(tx, payment_id)
         if order is None:
             raise ResourceNotFound(ids.PAYMENT)
         request = order.payment

@@ -10,7 +10,6 @@ from tradewind.orders.payments.model import PaymentRequest
 from tradewind.orders.payments.rows import COLUMNS as PAYMENT_COLUMNS
 from tradewind.orders.payments.rows import read_payment
 from tradewind.orders.rows import COLUMNS, read_order
-from tradewind.orders.sql import lock_order
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -112,11 +111,3 @@ async def find_payment(db: Database | Tx, payment_id: UUID) -> OrderPayment | No
         payment_id,
     )
     return None if row is None else OrderPayment(read_payment(row), read_order(row))
-
-
-async def lock_order_of(tx: Tx, payment_id: UUID) -> Order | None:
-    """Lock the order that a payment request is about, until the transaction ends."""
-    order_id: UUID | None = await tx.fetchval(
-        "SELECT purchase_order_id FROM payment_request WHERE id = $1", payment_id
-    )
-    return None if order_id is None else await lock_order(tx, None, order_id)
