@@ -30,7 +30,7 @@ class Submitter:
         self._last: Unavailable | None = None
 
     async def step(self, connector: Connector) -> bool:
-        """Begin the jobs that are due, up to the concurrency limit; return whether there were any.
+        """Begin the jobs that are due, up to the concurrency limit; return whether more may be due.
 
         While the marketplace is unavailable, its failure is raised, so that the caller pauses, and
         then one job at a time finds out whether it is back.
@@ -56,7 +56,7 @@ class Submitter:
             task = asyncio.create_task(self._do(connector, order, lease))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
-        return bool(held)
+        return len(held) == room
 
     async def close(self) -> None:
         """Wait a while for jobs to end; another process finds out about the rest."""
