@@ -10,7 +10,7 @@ from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
 from tradewind.orders.advance import Advance, GiveBack
-from tradewind.orders.errors import CancelRefused
+from tradewind.orders.errors import CancelRejected
 from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order, OrderStatus
@@ -52,7 +52,7 @@ async def cancel(
     if rejections:
         async with transaction(db) as tx:
             await idempotency.release(tx)
-        raise CancelRefused(rejections[0])
+        raise CancelRejected(rejections[0])
     stored = await sql_lists.find_order(db, by.id, order_id)
     if stored is None:
         raise ResourceNotFound(ids.ORDER)
@@ -84,7 +84,7 @@ async def _now(
 
 
 async def carry_out(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Cancel an order whose lease we hold on the marketplace; raise Rejected if it refuses to."""
+    """Cancel an order whose lease we hold on the marketplace; raise Rejected if it does not."""
     rejected: Rejected | None = None
     not_before = order.now
     lapsed = order.cancel_sent_at is not None and order.now - order.cancel_sent_at > _LAPSES

@@ -105,7 +105,7 @@ class SeveralSellers(Invalid):
         )
 
 
-class OrderRefused(Invalid):
+class OrderRejected(Invalid):
     """The platform rejects this order for good; `upstream` has its own code and message."""
 
     code = "order_refused"
@@ -119,7 +119,7 @@ class OrderRefused(Invalid):
         )
 
 
-class CancelRefused(Conflict):
+class CancelRejected(Conflict):
     """The platform does not cancel the order, though it is not paid."""
 
     code = "cancel_refused"

@@ -11,7 +11,7 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_lists, submit
-from tradewind.orders.errors import ItemsUnavailable, OrderRefused, PriceChanged, SeveralSellers
+from tradewind.orders.errors import ItemsUnavailable, OrderRejected, PriceChanged, SeveralSellers
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import NewOrder, Order
@@ -129,12 +129,12 @@ def _check_sellers(connector: Connector, result: Preview) -> None:
         raise SeveralSellers(result.sellers)
 
 
-def _error(rejected: Rejected) -> ItemsUnavailable | SeveralSellers | OrderRefused:
+def _error(rejected: Rejected) -> ItemsUnavailable | SeveralSellers | OrderRejected:
     if rejected.reason is Reason.SEVERAL_SELLERS:
         return SeveralSellers([])
     if rejected.reason in _ITEM_REASONS:
         return ItemsUnavailable([], rejected.reason)
-    return OrderRefused(rejected)
+    return OrderRejected(rejected)
 
 
 def _check_size(connector: Connector, wanted: NewOrder) -> None:

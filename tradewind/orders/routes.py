@@ -13,11 +13,11 @@ from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
 from tradewind.orders.errors import (
-    CancelRefused,
+    CancelRejected,
     ExternalIdTaken,
     InvalidTransition,
     ItemsUnavailable,
-    OrderRefused,
+    OrderRejected,
     PriceChanged,
     SeveralSellers,
 )
@@ -49,7 +49,7 @@ from tradewind.web.response import Response, location
 routes = Routes("/v1/orders", tag="Orders")
 
 _PLATFORM = (UnsupportedPlatform, PlatformNotConfigured, CapabilityNotSupported)
-_REJECTED = (ItemsUnavailable, SeveralSellers, OrderRefused)
+_REJECTED = (ItemsUnavailable, SeveralSellers, OrderRejected)
 
 
 class DiffOut(Output):
@@ -176,7 +176,7 @@ def etag(order: Order, *, stale: bool) -> str:
 @routes.post(
     "/{id}/cancel",
     returns=OrderOut,
-    errors=(ResourceNotFound, InvalidTransition, CancelRefused),
+    errors=(ResourceNotFound, InvalidTransition, CancelRejected),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
 )
 async def cancel_order(

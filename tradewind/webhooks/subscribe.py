@@ -33,7 +33,7 @@ class UrlPolicy:
     most: int
 
     async def check(self, url: str) -> None:
-        """Refuse a URL that may not be called; one message for every blocked address."""
+        """Reject a URL that may not be called; one message for every blocked address."""
         try:
             await admit(url, self.policy, self.lookup)
         except (UrlRefused, AddressRefused, LookupFailed) as error:

@@ -16,7 +16,7 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.orders import sql
 from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.payments import decide, refund
-from tradewind.orders.payments.errors import RefundRefused, RefundTooLarge
+from tradewind.orders.payments.errors import RefundRejected, RefundTooLarge
 from tradewind.orders.payments.model import NewRefund, OrderRefund, PaymentStatus
 from tradewind.orders.payments.wire import RefundIn, RefundOut
 from tradewind.orders.person import Person
@@ -211,7 +211,7 @@ async def test_a_refusal_that_is_being_written_when_patience_ends_is_what_the_ow
     await asyncio.gather(*holding)
 
     assert not early
-    with pytest.raises(RefundRefused):
+    with pytest.raises(RefundRejected):
         await asking
     assert (await current(db, order)).refunds == []
     async with transaction(db) as tx:
@@ -223,7 +223,7 @@ async def test_a_refund_refused_at_once_was_never_asked_for(db: Database) -> Non
     stored = _stored(order)
     background_tasks = BackgroundTasks()
 
-    with pytest.raises(RefundRefused):
+    with pytest.raises(RefundRejected):
         await _ask(db, Fake(order.parts, {"A": REFUSAL}), order, stored, background_tasks)
 
     assert (await current(db, order)).refunds == []

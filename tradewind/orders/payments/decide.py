@@ -112,7 +112,7 @@ def payment_sent(order: Order, at: datetime) -> Order:
 
 
 def payment_failed(order: Order, failure: Failure) -> Order:
-    to = moved(order, Trigger.REFUSED)
+    to = moved(order, Trigger.FAILED)
     request = replace(_open(order), status=RequestStatus.FAILED, failure=failure)
     return replace(order, payment_status=to, payment=request)
 

@@ -57,7 +57,7 @@ class RefundTooLarge(Invalid):
         super().__init__(detail, left_cny=money.show(left_fen))
 
 
-class RefundRefused(Invalid):
+class RefundRejected(Invalid):
     """The platform rejects this refund; `upstream` has its own code. Nothing was requested."""
 
     code = "refund_refused"

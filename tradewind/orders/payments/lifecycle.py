@@ -16,7 +16,7 @@ class Trigger(StrEnum):
     SUBMIT = "submit"
     AMOUNT_CHANGED = "amount_changed"
     PAID = "paid"
-    REFUSED = "refused"
+    FAILED = "failed"
     CLOSED = "closed"
     PARTLY_REFUNDED = "partly_refunded"
     REFUNDED = "refunded"
@@ -38,7 +38,7 @@ MOVES: Mapping[tuple[PaymentStatus, Trigger], PaymentStatus] = {
     (_P.APPROVED, Trigger.SUBMIT): _P.PROCESSING,
     **{(s, Trigger.AMOUNT_CHANGED): _P.UNPAID for s in (_P.PENDING_APPROVAL, _P.APPROVED)},
     (_P.PROCESSING, Trigger.PAID): _P.PAID,
-    (_P.PROCESSING, Trigger.REFUSED): _P.FAILED,
+    (_P.PROCESSING, Trigger.FAILED): _P.FAILED,
     **{(s, Trigger.PAID): _P.PAID for s in _NOT_SENT},
     **{(s, Trigger.CLOSED): _P.CANCELLED for s in (*_NOT_SENT, _P.PROCESSING)},
     **{

@@ -14,7 +14,7 @@ from tradewind.orders import advance, sql, sql_leases, sql_lists
 from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.payments import decide
-from tradewind.orders.payments.errors import RefundRefused, RefundTooLarge
+from tradewind.orders.payments.errors import RefundRejected, RefundTooLarge
 from tradewind.orders.payments.model import Failure, NewRefund, OrderRefund
 from tradewind.orders.person import Person
 from tradewind.orders.rollup import GOT_MONEY
@@ -77,7 +77,7 @@ async def request_refund(
     latest = await _latest(db, by, order_id, refund)
     if latest is None and progress.failure is not None:
         failure = progress.failure
-        raise RefundRefused(failure) if isinstance(failure, Rejected) else api_error(failure)
+        raise RefundRejected(failure) if isinstance(failure, Rejected) else api_error(failure)
     await idempotency.replace(db, latest or refund)
     return latest or refund
 

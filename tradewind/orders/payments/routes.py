@@ -18,7 +18,7 @@ from tradewind.orders.payments.errors import (
     ApproverNotIndependent,
     OwnRequest,
     PaymentAccountLocked,
-    RefundRefused,
+    RefundRejected,
     RefundTooLarge,
 )
 from tradewind.orders.payments.model import OrderRefund, PaymentRequest
@@ -148,7 +148,7 @@ async def list_order_payments(
         ResourceNotFound,
         InvalidTransition,
         RefundTooLarge,
-        RefundRefused,
+        RefundRejected,
         CapabilityNotSupported,
         PlatformNotConfigured,
         PlatformFailed,

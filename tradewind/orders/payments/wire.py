@@ -225,7 +225,7 @@ class RefundIn(Input):
         )
 
     def check_fields(self) -> Iterator[FieldError]:
-        """Refuse a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""
+        """Reject a refund of nothing. An amount of 0 with freight above 0 is for freight alone."""
         if self.amount_cny == 0 and not self.freight_cny:
             message = (
                 f"Must be more than {money.text(0)}; leave it out to request everything that is "
