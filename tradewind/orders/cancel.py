@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from tradewind import ids
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ApiError, ResourceNotFound
+from tradewind.errors import ApiError
 from tradewind.observability.logs import log
-from tradewind.orders import advance, decide, sql, sql_leases, sql_lists
+from tradewind.orders import advance, decide, sql_leases
 from tradewind.orders.advance import Advance, GiveBack
 from tradewind.orders.errors import CancelRejected
+from tradewind.orders.get_order import get_order, lock_order
 from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Cause, Order, OrderStatus
@@ -40,9 +40,7 @@ async def cancel(
     """Request the cancellation of an order, and return the order: cancelled, or still open."""
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await sql.lock_order(tx, by.id, order_id)
-        if order is None:
-            raise ResourceNotFound(ids.ORDER)
+        order = await lock_order(tx, by.id, order_id)
         if not order.cancel_requested:
             step = decide.cancel_requested(order, by)
             order = await advance.to(tx, order, step, Cause("cancel", by))
@@ -53,9 +51,7 @@ async def cancel(
         async with transaction(db) as tx:
             await idempotency.release(tx)
         raise CancelRejected(rejections[0])
-    stored = await sql_lists.find_order(db, by.id, order_id)
-    if stored is None:
-        raise ResourceNotFound(ids.ORDER)
+    stored = await get_order(db, by.id, order_id)
     await idempotency.replace(db, stored)
     return stored
 

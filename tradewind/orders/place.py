@@ -4,14 +4,13 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from time import monotonic
-from uuid import UUID
 
-from tradewind import ids
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ValidationFailed
 from tradewind.observability.logs import log
-from tradewind.orders import advance, sql_lists, submit
+from tradewind.orders import advance, submit
 from tradewind.orders.errors import ItemsUnavailable, OrderRejected, PriceChanged, SeveralSellers
+from tradewind.orders.get_order import get_order
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import NewOrder, Order
@@ -86,17 +85,10 @@ async def place_order(
     await background_tasks.within(_CREATE_SECONDS, create())
     if recorded is not None:
         return recorded
-    stored = await _find(db, by.id, order.id)
+    stored = await get_order(db, by.id, order.id)
     if await idempotency.replace(db, stored):
         return stored
-    return await _find(db, by.id, order.id)  # it was recorded in this moment, with its result
-
-
-async def _find(db: Database, account_id: UUID, order_id: UUID) -> Order:
-    order = await sql_lists.find_order(db, account_id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
-    return order
+    return await get_order(db, by.id, order.id)  # it was recorded in this moment, with its result
 
 
 async def _preview_in_time(connector: Connector, wanted: NewOrder) -> Preview | None:

@@ -10,6 +10,7 @@ from tradewind import ids
 from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.observability.logs import log
 from tradewind.orders import sql_leases, sql_lists, sync
+from tradewind.orders.get_order import get_order
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.model import Order
 from tradewind.platforms.failures import BudgetUsedUp
@@ -51,13 +52,13 @@ class Refreshes:
     async def fresh(self, account_id: UUID, order_id: UUID) -> tuple[Order, bool]:
         """Return the order after a sync, and whether it is stale: there was no sync in time."""
         if self._min_age:
-            order = await self._find(account_id, order_id)
+            order = await get_order(self._db, account_id, order_id)
             if order.synced_at is not None and order.now - order.synced_at < self._min_age:
                 return order, False
         sync_task = self._join((account_id, order_id))
         done, _ = await asyncio.wait({sync_task}, timeout=_PATIENCE_SECONDS)
         if not done:
-            order = await self._find(account_id, order_id)
+            order = await get_order(self._db, account_id, order_id)
             return order, bool(order.order_ids)
         refreshed, responded = sync_task.result()
         if refreshed is None:
@@ -98,12 +99,6 @@ class Refreshes:
     async def _sync_and_find(self, key: Key) -> tuple[Order | None, bool]:
         responded = await self._sync(*key)
         return await sql_lists.find_order(self._db, *key), responded
-
-    async def _find(self, account_id: UUID, order_id: UUID) -> Order:
-        order = await sql_lists.find_order(self._db, account_id, order_id)
-        if order is None:
-            raise ResourceNotFound(ids.ORDER)
-        return order
 
     async def _sync(self, account_id: UUID, order_id: UUID) -> bool:
         """Sync once nobody else holds the order's lease; whether the marketplace responded."""

@@ -21,6 +21,7 @@ from tradewind.orders.errors import (
     PriceChanged,
     SeveralSellers,
 )
+from tradewind.orders.get_order import get_order as get_stored_order
 from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
 from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.person import Person
@@ -206,8 +207,7 @@ async def get_order_timeline(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[ChangeOut]:
     """Everything that happened to an order, newest first: what changed, why, and who asked."""
-    if await sql_lists.find_order(db, caller.account_id, order_id) is None:
-        raise ResourceNotFound(ids.ORDER)
+    await get_stored_order(db, caller.account_id, order_id)
     changes = await sql_lists.list_changes(
         db,
         caller.account_id,

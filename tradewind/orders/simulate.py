@@ -4,11 +4,10 @@ from uuid import UUID
 
 import msgspec
 
-from tradewind import ids
 from tradewind.egress.client import CallFailed, Client
-from tradewind.errors import ResourceNotFound
-from tradewind.orders import lifecycle, sql_lists
+from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition, NotSimulated, SimulatorFailed
+from tradewind.orders.get_order import get_order
 from tradewind.orders.model import Order
 from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
@@ -44,9 +43,7 @@ async def simulate(
     total_fen: int | None = None,
 ) -> tuple[Order, bool]:
     """Move an order there; return it after a sync, and whether it is stale."""
-    order = await sql_lists.find_order(db, by.id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
+    order = await get_order(db, by.id, order_id)
     origin = platforms.simulated_origin(order.platform)
     if origin is None:
         raise NotSimulated(order.platform)

@@ -8,9 +8,10 @@ from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ValidationFailed
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql, sql_leases, sql_lists
+from tradewind.orders.get_order import get_order, lock_order
 from tradewind.orders.idempotency import PENDING, Idempotency
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.payments import decide
@@ -42,15 +43,11 @@ async def request_refund(
     idempotency: Idempotency[OrderRefund],
 ) -> OrderRefund:
     """Store a refund, then request it from the marketplace; return it as it is by then."""
-    stored = await sql_lists.find_order(db, by.id, order_id)
-    if stored is None:
-        raise ResourceNotFound(ids.ORDER)
+    stored = await get_order(db, by.id, order_id)
     connector = await platforms.connector(stored.platform)
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await sql.lock_order(tx, by.id, order_id)
-        if order is None:
-            raise ResourceNotFound(ids.ORDER)
+        order = await lock_order(tx, by.id, order_id)
         decide.must_be_refundable(order, by)
         if Capability.REFUND not in connector.traits.capabilities:
             raise CapabilityNotSupported(order.platform, Capability.REFUND)

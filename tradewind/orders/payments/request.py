@@ -6,7 +6,8 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
 from tradewind.errors import ResourceNotFound
-from tradewind.orders import advance, sql
+from tradewind.orders import advance
+from tradewind.orders.get_order import lock_order
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.model import Cause, Order
 from tradewind.orders.payments import decide
@@ -29,7 +30,7 @@ async def request_payment(
     """Request what the order costs now; somebody else has to approve it."""
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await _lock(tx, by, order_id)
+        order = await lock_order(tx, by.id, order_id)
         mode = modes.of(order.platform)
         step = decide.payment_requested(order, ids.new(), by, mode, seen_fen, order.now)
         order = await advance.to(tx, order, step, Cause("payment_requested", by))
@@ -46,17 +47,10 @@ async def withdraw_payment(
     """Withdraw a request that nobody has approved or rejected yet."""
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await _lock(tx, by, order_id)
+        order = await lock_order(tx, by.id, order_id)
         step = decide.payment_withdrawn(order, by, order.now)
         order = await advance.to(tx, order, step, Cause("payment_withdrawn", by))
         return await _record(tx, actor, "payment.withdrawn", order, idempotency)
-
-
-async def _lock(tx: Tx, by: Person, order_id: UUID) -> Order:
-    order = await sql.lock_order(tx, by.id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
-    return order
 
 
 async def _record(

@@ -8,8 +8,8 @@ from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver, Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ResourceNotFound
-from tradewind.orders import sql_lists
 from tradewind.orders.errors import InvalidTransition
+from tradewind.orders.get_order import get_order
 from tradewind.orders.payments import approve as approving
 from tradewind.orders.payments import refund as refunding
 from tradewind.orders.payments import sql
@@ -122,8 +122,7 @@ async def list_order_payments(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PaymentOut]:
     """List every request to pay an order, newest first."""
-    if await sql_lists.find_order(db, caller.account_id, order_id) is None:
-        raise ResourceNotFound(ids.ORDER)
+    await get_order(db, caller.account_id, order_id)
     payments = await sql.list_payments_of(
         db,
         caller.account_id,
@@ -188,9 +187,7 @@ async def request_refund(
 @routes.get("/{id}/refunds", errors=(ResourceNotFound,))
 async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Page[RefundOut]:
     """List every refund of an order, newest first."""
-    order = await sql_lists.find_order(db, caller.account_id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
+    order = await get_order(db, caller.account_id, order_id)
     newest = [RefundOut.of(refund) for refund in reversed(order.refunds)]
     return Page(items=newest, has_more=False, next_cursor=None)
 
