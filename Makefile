@@ -8,6 +8,8 @@ LOCK := .venv/bin/uv pip compile -q --universal --generate-hashes --python-versi
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
+# The tests start hundreds of processes, and each would compile the program again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run test soak check format map bench screenshots lock clean
 
@@ -29,7 +31,7 @@ test: setup ## Everything that CI asks for: check, then all the tests
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
 		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py \
-		tests/openapi/test_generated_requests.py
+		tests/openapi/test_generated_requests.py tests/auth/test_many_guesses.py
 
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

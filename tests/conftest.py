@@ -1,5 +1,7 @@
 """Fixtures for every test: a real PostgreSQL, a database per test, a running server."""
 
+import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,6 +12,10 @@ from kit.store import Store, opened
 
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+
+# Tests start hundreds of processes: without cached bytecode, each of them compiles the program.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")
