@@ -42,7 +42,9 @@ class Postgres:
     @contextmanager
     def fresh_database(self) -> Iterator[str]:
         name = f"test_{next(self._numbers)}"
-        self.run(self._execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}"))
+        # Copying files is faster than writing them through the log, where no fsync is waited for.
+        create = f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE} STRATEGY file_copy"
+        self.run(self._execute(create))
         try:
             yield self._server.url(name)
         finally:
