@@ -33,6 +33,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 
 SECRET_KEY = secrets.token_hex(32)
+_PASSWORD = secrets.token_urlsafe(12)
 _READY_SECONDS = 30
 # Nobody here speaks TLS; but a client that is not given one reads every certificate there is.
 _TLS = ssl.create_default_context()
@@ -111,6 +112,22 @@ class Server:
         return self.workshop.postgres.fetch(self.database_url, query, *args)
 
 
+class _HashOnce(Passwords):
+    """Hashes the password that all accounts of a test run share only once: it is slow by intent."""
+
+    _stored = ""
+
+    def __init__(self) -> None:
+        """Start no threads."""
+
+    async def hash(self, password: str) -> str:
+        if not _HashOnce._stored:
+            hasher = Passwords()
+            _HashOnce._stored = await hasher.hash(password)
+            hasher.close()
+        return _HashOnce._stored
+
+
 class Workshop:
     """Starts servers, and remembers every secret that a test used."""
 
@@ -177,16 +194,15 @@ class Workshop:
     async def make_person(self, database_url: str, roles: Sequence[Role], plan: Plan) -> Person:
         db = Database(database_url, size=1, name="test")
         await db.open()
-        passwords = Passwords()
+        passwords = _HashOnce()
         try:
-            password = secrets.token_urlsafe(12)
+            password = _PASSWORD
             email = f"{secrets.token_hex(6)}@test.example"
             account = await register(
                 db, passwords, COMMAND_LINE, email=email, roles=roles, plan=plan, password=password
             )
             _, key = await issue(db, self.keyring(), COMMAND_LINE, account.id, "test")
         finally:
-            passwords.close()
             await db.close()
         self.secrets |= {password, key}
         return Person(ids.ACCOUNT.show(account.id), account.id, email, password, key)
