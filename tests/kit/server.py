@@ -251,9 +251,11 @@ def _wait_until_ready(server: Server) -> None:
     """Wait until every process of the server listens, and one of them reaches the database."""
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline:
-        if server.process.poll() is not None:
+        text = server.log.read_text()
+        # The parent starts processes that cannot start again and again.
+        if server.process.poll() is not None or "CannotStart: " in text:
             break
-        listening = "api.listening" in server.log.read_text()
+        listening = "api.listening" in text
         if listening and httpx.get(server.url + "/readyz", timeout=10).status_code == 200:
             return
         time.sleep(0.02)
