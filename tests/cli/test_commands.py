@@ -19,6 +19,8 @@ from tradewind import ids
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.migrate import all_migrations
 
+pytestmark = pytest.mark.xdist_group("commands")
+
 PASSWORD = "correct horse battery"
 OLD, NEW = secrets.token_hex(32), secrets.token_hex(32)
 
@@ -72,13 +74,25 @@ def empty(commands: Commands, database_url: str, postgres: Postgres) -> Shell:
     return Shell(commands, {"TRADEWIND_DATABASE_URL": database_url})
 
 
-@pytest.fixture
-def server(workshop: Workshop, database_url: str) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def running_server(workshop: Workshop) -> Iterator[Server]:
     workshop.secrets |= {OLD, NEW}
-    with workshop.serving_on(
-        database_url, workers=1, settings={"TRADEWIND_SECRET_KEY": OLD}
-    ) as started:
+    with workshop.serving(workers=1, settings={"TRADEWIND_SECRET_KEY": OLD}) as started:
         yield started
+
+
+@pytest.fixture
+def server(running_server: Server) -> Server:
+    """A server that tests share; its database has no accounts yet."""
+    running_server.fetch("TRUNCATE account, audit CASCADE")
+    return running_server
+
+
+@pytest.fixture
+def server_shell(commands: Commands, server: Server) -> Shell:
+    """A shell before the database of the server."""
+    url = server.database_url
+    return Shell(commands, {"TRADEWIND_DATABASE_URL": url, "TRADEWIND_SECRET_KEY": OLD})
 
 
 def audited(postgres: Postgres, shell: Shell) -> list[tuple[str, str]]:
@@ -87,8 +101,8 @@ def audited(postgres: Postgres, shell: Shell) -> list[tuple[str, str]]:
     return [(row["action"], row["actor"]) for row in rows]
 
 
-def test_an_account_with_a_password_can_sign_in(shell: Shell, server: Server) -> None:
-    made = shell.tell(
+def test_an_account_with_a_password_can_sign_in(server_shell: Shell, server: Server) -> None:
+    made = server_shell.tell(
         *("account", "create", "Buyer@Test.Example", "--name", "Nordic [/b] Imports"),
         *("--role", "buyer", "--role", "approver", "--plan", "free", "--password-stdin"),
         given=PASSWORD + "\n",
@@ -107,13 +121,13 @@ def test_an_account_with_a_password_can_sign_in(shell: Shell, server: Server) ->
         "created_at": made["created_at"],
     }
     assert "url" not in made
-    assert "Nordic [/b] Imports" in shell.run("account", "list").stdout
+    assert "Nordic [/b] Imports" in server_shell.run("account", "list").stdout
 
 
 def test_an_account_without_a_password_gets_a_link_by_which_one_is_chosen(
-    shell: Shell, server: Server
+    server_shell: Shell, server: Server
 ) -> None:
-    made = shell.tell("account", "create", "buyer@test.example")
+    made = server_shell.tell("account", "create", "buyer@test.example")
     link = urlsplit(made["url"])
     assert link.path == "/password"
     assert server.call("GET", f"{link.path}?{link.query}").status_code == 200
@@ -151,34 +165,34 @@ def test_accounts_are_listed_newest_first(shell: Shell) -> None:
 
 
 def test_a_lock_a_plan_and_roles_hold_at_once_and_are_written_down(
-    shell: Shell, server: Server, postgres: Postgres
+    server_shell: Shell, server: Server, postgres: Postgres
 ) -> None:
-    account = shell.tell("account", "create", "buyer@test.example")["id"]
-    key = shell.tell("keys", "create", account, "warehouse")["key"]
+    account = server_shell.tell("account", "create", "buyer@test.example")["id"]
+    key = server_shell.tell("keys", "create", account, "warehouse")["key"]
     server.workshop.secrets.add(key)
 
     def me() -> Any:
         answer = server.call("GET", "/v1/me", headers={"x-api-key": key})
         return answer.json() | {"answered": answer.status_code}
 
-    locked = shell.tell("account", "lock", "Buyer@test.example", "--reason", "unpaid")
+    locked = server_shell.tell("account", "lock", "Buyer@test.example", "--reason", "unpaid")
     assert (locked["lock_reason"], locked["id"]) == ("unpaid", account)
     assert me()["code"] == "account_locked"
-    assert [row["id"] for row in shell.tell("account", "list", "--locked")] == [account]
+    assert [row["id"] for row in server_shell.tell("account", "list", "--locked")] == [account]
 
-    unlocked = shell.tell("account", "unlock", account)
+    unlocked = server_shell.tell("account", "unlock", account)
     assert (unlocked["locked_at"], unlocked["lock_reason"]) == (None, None)
     assert me()["answered"] == 200
 
-    assert shell.tell("account", "plan", account, "enterprise")["plan"] == "enterprise"
+    assert server_shell.tell("account", "plan", account, "enterprise")["plan"] == "enterprise"
     assert me()["usage"]["requests_per_minute"] == 12000
 
-    assert shell.tell("account", "roles", account, "operator", "buyer")["roles"] == [
+    assert server_shell.tell("account", "roles", account, "operator", "buyer")["roles"] == [
         "buyer",
         "operator",
     ]
     assert me()["roles"] == ["buyer", "operator"]
-    assert audited(postgres, shell) == [
+    assert audited(postgres, server_shell) == [
         (action, "command line")
         for action in (
             *("account.created", "account.password_link_made", "api_key.created"),
@@ -188,23 +202,23 @@ def test_a_lock_a_plan_and_roles_hold_at_once_and_are_written_down(
     ]
 
 
-def test_a_key_works_until_it_is_revoked(shell: Shell, server: Server) -> None:
-    shell.tell("account", "create", "buyer@test.example")
-    made = shell.tell("keys", "create", "buyer@test.example", "warehouse")
+def test_a_key_works_until_it_is_revoked(server_shell: Shell, server: Server) -> None:
+    server_shell.tell("account", "create", "buyer@test.example")
+    made = server_shell.tell("keys", "create", "buyer@test.example", "warehouse")
     key = made.pop("key")
     server.workshop.secrets.add(key)
 
     assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
-    [listed] = shell.tell("keys", "list", "buyer@test.example")
+    [listed] = server_shell.tell("keys", "list", "buyer@test.example")
     assert listed.pop("last_used_at") is not None
     assert listed == {name: value for name, value in made.items() if name != "last_used_at"}
 
-    assert shell.tell("keys", "revoke", made["id"]) == {"revoked": made["id"]}
+    assert server_shell.tell("keys", "revoke", made["id"]) == {"revoked": made["id"]}
 
     assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 401
-    [listed] = shell.tell("keys", "list", "buyer@test.example")
+    [listed] = server_shell.tell("keys", "list", "buyer@test.example")
     assert listed["revoked_at"] is not None
-    assert key not in shell.run("keys", "list", "buyer@test.example").stdout
+    assert key not in server_shell.run("keys", "list", "buyer@test.example").stdout
 
 
 @pytest.mark.parametrize(
@@ -372,13 +386,15 @@ def test_a_database_that_cannot_be_reached_is_told_by_every_command(
         assert shell.complaint(*words) == f"The database cannot be reached ({why}); {advice}"
 
 
-def test_the_doctor_tries_the_addresses_that_it_is_given(shell: Shell, server: Server) -> None:
+def test_the_doctor_tries_the_addresses_that_it_is_given(
+    server_shell: Shell, server: Server
+) -> None:
     reachable = server.url.removeprefix("http://")
 
-    status, found = findings(shell, "--reach", reachable)
+    status, found = findings(server_shell, "--reach", reachable)
     assert (status, found["egress"]) == (0, ("ok", f"{reachable} was reached."))
 
-    status, found = findings(shell, "--reach", "127.0.0.1:1")
+    status, found = findings(server_shell, "--reach", "127.0.0.1:1")
     assert (status, found["egress"][0]) == (1, "failed")
 
 
