@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from tradewind.dashboard.shell.forms import read_time, time_input
-from tradewind.dashboard.webhooks import request_code
-from tradewind.dashboard.webhooks.advice import advice
-from tradewind.dashboard.webhooks.request_code import HeaderLine
+from tradewind.dashboard.webhooks import views
+from tradewind.dashboard.webhooks.views import HeaderLine, advice
 from tradewind.delivery.model import Cancelled
 from tradewind.egress.result import Outcome
 from tradewind.errors import ValidationFailed
@@ -35,7 +34,7 @@ CURL = '#!/bin/sh\nfor one in "$@"; do printf \'%s\\000\' "$one"; done\n'
     [r'{"a":"\ud800"}', "[" * 990 + ",".join(["[]"] * 690) + "]" * 990, "[" * 4096, "no"],
 )
 def test_what_would_be_no_text_or_fill_megabytes_is_not_made_pretty(answer: str) -> None:
-    assert request_code.pretty(answer) is None
+    assert views.pretty(answer) is None
 
 
 @pytest.mark.parametrize(
@@ -88,14 +87,14 @@ def curl_arguments(script: str, folder: Path, **changes: str) -> list[str]:
 
 
 def test_the_request_as_it_was_sent_is_the_same_to_the_letter(tmp_path: Path) -> None:
-    arguments = curl_arguments(request_code.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
+    arguments = curl_arguments(views.curl_as_sent(URL, HEADERS, NASTY), tmp_path)
 
     sent = [part for header in HEADERS for part in ("-H", f"{header.name}: {header.value}")]
     assert arguments == ["-X", "POST", URL, *sent, "--data-raw", NASTY]
 
 
 def test_the_request_signed_anew_is_signed_right(tmp_path: Path) -> None:
-    script = request_code.curl_signed_now(URL, HEADERS, NASTY)
+    script = views.curl_signed_now(URL, HEADERS, NASTY)
     assert "sha256=old" not in script
     assert "whsec_…" in script
 
@@ -111,7 +110,7 @@ def test_the_request_signed_anew_is_signed_right(tmp_path: Path) -> None:
 def test_openssl_gives_what_the_page_says(tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text(NASTY)
     run = subprocess.run(
-        ["/bin/bash", "-euc", request_code.VERIFY_OPENSSL],
+        ["/bin/bash", "-euc", views.VERIFY_OPENSSL],
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "SECRET": "whsec_test", "TIMESTAMP": "1700000000"},
         capture_output=True,
@@ -136,7 +135,7 @@ def test_openssl_gives_what_the_page_says(tmp_path: Path) -> None:
 def test_json_is_set_apart_and_the_rest_is_left_alone(
     text: str | None, expected: str | None
 ) -> None:
-    assert request_code.pretty(text) == expected
+    assert views.pretty(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from tradewind import ids
 from tradewind.dashboard.shell import charts, render
 from tradewind.dashboard.shell.charts import Series
+from tradewind.dashboard.shell.render import Static
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.static_files import Static
 
 MOMENT = datetime(2026, 11, 15, 1, 2, 3, 4000, UTC)
 EVIL = "<script>alert(1)</script>"

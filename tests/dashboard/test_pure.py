@@ -8,7 +8,7 @@ import pytest
 from tradewind.auth.model import Role
 from tradewind.dashboard.shell import charts, forms, labels, urls
 from tradewind.dashboard.shell.charts import Series
-from tradewind.dashboard.shell.navigation import sidebar
+from tradewind.dashboard.shell.render import Static, sidebar
 from tradewind.dashboard.shell.session import (
     Flash,
     FlashSecret,
@@ -18,7 +18,6 @@ from tradewind.dashboard.shell.session import (
     read_flash,
     write_flash,
 )
-from tradewind.dashboard.shell.static_files import Static
 from tradewind.egress.result import Outcome
 from tradewind.errors import Conflict, ValidationFailed
 from tradewind.orders.model import OrderStatus

@@ -2,44 +2,34 @@
 
 from collections.abc import Sequence
 
-from tradewind.dashboard.account import login_routes
-from tradewind.dashboard.account import routes as account_routes
-from tradewind.dashboard.admin import (
-    accounts_routes,
-    audit_routes,
-    orders_routes,
-    platforms_routes,
-    webhooks_routes,
-)
-from tradewind.dashboard.api_keys import routes as api_keys_routes
-from tradewind.dashboard.approvals import routes as approvals_routes
-from tradewind.dashboard.orders import routes as own_orders_routes
-from tradewind.dashboard.overview import routes as overview_routes
-from tradewind.dashboard.products import routes as products_routes
-from tradewind.dashboard.search import routes as search_routes
-from tradewind.dashboard.shell import live, problem_routes, static_files
-from tradewind.dashboard.webhooks import deliveries_routes, replay_routes
-from tradewind.dashboard.webhooks import routes as own_webhooks_routes
+from tradewind.dashboard.account import routes as account
+from tradewind.dashboard.admin import accounts_routes, platforms_routes
+from tradewind.dashboard.admin import routes as admin
+from tradewind.dashboard.api_keys import routes as api_keys
+from tradewind.dashboard.approvals import routes as approvals
+from tradewind.dashboard.orders import routes as orders
+from tradewind.dashboard.overview import routes as overview
+from tradewind.dashboard.products import routes as products
+from tradewind.dashboard.search import routes as search
+from tradewind.dashboard.shell import routes as shell
+from tradewind.dashboard.webhooks import deliveries_routes
+from tradewind.dashboard.webhooks import routes as webhooks
 from tradewind.web.endpoint import Routes
 
 ROUTES: Sequence[Routes] = (
-    static_files.routes,
-    live.routes,
-    login_routes.routes,
-    overview_routes.routes,
-    own_webhooks_routes.routes,
+    shell.static_routes,
+    shell.live_routes,
+    shell.problem_routes,
+    account.routes,
+    overview.routes,
+    webhooks.routes,
     deliveries_routes.routes,
-    replay_routes.routes,
-    search_routes.routes,
-    approvals_routes.routes,
+    search.routes,
+    approvals.routes,
+    admin.routes,
     accounts_routes.routes,
-    orders_routes.routes,
-    webhooks_routes.routes,
     platforms_routes.routes,
-    audit_routes.routes,
-    own_orders_routes.routes,
-    products_routes.routes,
-    api_keys_routes.routes,
-    account_routes.routes,
-    problem_routes.routes,
+    orders.routes,
+    products.routes,
+    api_keys.routes,
 )

@@ -18,10 +18,9 @@ from tradewind.auth.passwords import Passwords
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.shell.live import Live
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import Renderer, Static
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.dashboard.shell.site import Dashboard
-from tradewind.dashboard.shell.static_files import Static
 from tradewind.delivery import admin_routes as admin_delivery_routes
 from tradewind.delivery import routes as delivery_routes
 from tradewind.delivery.retry_policy import RetryPolicy

@@ -1,11 +1,17 @@
-"""The statements of the order page: the deliveries of its events."""
+"""The queries of the order pages: orders by any ID, and the deliveries of their events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from tradewind import ids
+from tradewind.orders import sql_lists
+from tradewind.orders.model import Order
+from tradewind.orders.sql_lists import Filters
 from tradewind.storage.pool import Database
+
+_LONGEST_ID = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,28 @@ class EventDelivery:
     at: datetime
     delivery_id: UUID | None = None
     error: str = ""
+
+
+async def find_orders(db: Database, filters: Filters, text: str, *, limit: int) -> Sequence[Order]:
+    """The orders with this ID, newest first: ours, the marketplace's, external, or tracking number.
+
+    Only a parcel can hold several orders.
+    """
+    if not text or len(text) > _LONGEST_ID:
+        return []
+    order_id = ids.ORDER.read(text)
+    if order_id is not None:
+        order = await sql_lists.find_order(db, filters.account_id, order_id)
+        return [order] if order else []
+    orders: dict[UUID, Order] = {}
+    for narrowed in (
+        replace(filters, external_ids=[text]),
+        replace(filters, order_ids=[text]),
+        replace(filters, tracking_numbers=[text]),
+    ):
+        for order in await sql_lists.list_by_creation(db, narrowed, below=None, limit=limit):
+            orders[order.id] = order
+    return sorted(orders.values(), key=lambda order: order.id, reverse=True)[:limit]
 
 
 async def event_types(

@@ -11,7 +11,6 @@ from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard.orders import queries, views
 from tradewind.dashboard.orders.timeline import TimelineEntry, TimelineEvent, timeline_entry
-from tradewind.dashboard.search.any_id import find_orders
 from tradewind.dashboard.shell.forms import (
     SubmitForm,
     amount_fen,
@@ -181,7 +180,7 @@ async def show_orders(
         api_query = query.as_api_query()
         filters = api_query.filters(platforms.named, caller.account_id)
         if text := query.q.strip():
-            orders = await find_orders(db, filters, text, limit=_MATCHES)
+            orders = await queries.find_orders(db, filters, text, limit=_MATCHES)
             if len(orders) == 1 and filled.keys() == {"q"}:
                 return renderer.redirect(caller, _path(orders[0].id))
         else:

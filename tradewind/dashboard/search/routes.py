@@ -1,20 +1,34 @@
-"""The search box: takes any ID and opens its page."""
+"""The search box: takes any ID and opens its page, or lists results to choose from."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import Meta
 
 from tradewind import ids
+from tradewind.accounts import sql as account_sql
+from tradewind.audit import sql as audit_sql
+from tradewind.auth.api_keys import sql as key_sql
 from tradewind.auth.model import Role
 from tradewind.dashboard.admin import queries as admin_queries
-from tradewind.dashboard.search.any_id import SearchResults, find
+from tradewind.dashboard.admin.queries import ListedAccount
+from tradewind.dashboard.orders.queries import find_orders
+from tradewind.dashboard.search import queries
 from tradewind.dashboard.shell.render import Renderer
+from tradewind.orders import sql_lists
+from tradewind.orders.model import Order
+from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.sql_lists import Filters
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
 from tradewind.web.response import Response
+from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.headers import DELIVERY
 
 routes = Routes("/search", tag="Dashboard", hidden=True, pages=True)
@@ -69,3 +83,171 @@ def _supported(caller: Caller) -> list[tuple[str, str]]:
             ("Request", f"{ids.REQUEST.prefix}…: opens its audit entries"),
         ]
     return supported
+
+
+_MOST = 20
+# How far the clock of the database may differ from that of the process that made an id.
+_CLOCK_SKEW = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """What a text names: the path of its page if it is one thing, else the results."""
+
+    path: str | None = None
+    orders: Sequence[Order] = ()
+    accounts: Sequence[ListedAccount] = ()
+
+
+async def find(db: Database, caller: Caller, text: str) -> SearchResults:
+    """What `text` names, as far as the caller may see it."""
+    search = _Search(db, caller)
+    for kind, page_of in (
+        (ids.ORDER, search.order),
+        (ids.EVENT, search.event),
+        (ids.DELIVERY, search.delivery),
+        (ids.SUBSCRIPTION, search.webhook),
+        (ids.API_KEY, search.key),
+        (ids.ACCOUNT, search.account),
+        (ids.PAYMENT, search.payment),
+        (ids.REFUND, search.refund),
+        (ids.JOB, search.replay),
+    ):
+        value = kind.read(text) if text.startswith(kind.prefix) else None
+        if value is not None:
+            return SearchResults(await page_of(value))
+    if ids.REQUEST.read(text) is not None and text.startswith(ids.REQUEST.prefix):
+        return SearchResults(await search.request(text))
+    return await search.other(text)
+
+
+class _Search:
+    """The lookups of one caller. Each returns the path of a page, or None."""
+
+    def __init__(self, db: Database, caller: Caller) -> None:
+        self._db = db
+        self._me = caller.account_id
+        self._is_buyer = Role.BUYER in caller.roles
+        self._is_approver = Role.APPROVER in caller.roles
+        self._is_operator = Role.OPERATOR in caller.roles
+
+    async def order(self, order_id: UUID) -> str | None:
+        order = await sql_lists.find_order(self._db, None, order_id)
+        return None if order is None else await self._order_page(order.id, order.account_id)
+
+    async def event(self, event_id: UUID) -> str | None:
+        order_id = await queries.order_of_event(self._db, self._scope, event_id)
+        return None if order_id is None else await self.order(order_id)
+
+    async def delivery(self, delivery_id: UUID) -> str | None:
+        if not self._is_buyer:
+            return None
+        webhook = await queries.webhook_of_delivery(
+            self._db, self._me, delivery_id, about=_created_at(delivery_id), within=_CLOCK_SKEW
+        )
+        if webhook is None:
+            return None
+        shown = ids.DELIVERY.show(delivery_id)
+        return f"/webhooks/{ids.SUBSCRIPTION.show(webhook)}/deliveries/{shown}"
+
+    async def webhook(self, webhook_id: UUID) -> str | None:
+        subscription = await webhook_sql.find_subscription(self._db, None, webhook_id)
+        if subscription is None:
+            return None
+        shown = ids.SUBSCRIPTION.show(webhook_id)
+        if self._is_buyer and subscription.account_id == self._me:
+            return f"/webhooks/{shown}"
+        return f"/endpoints?webhook={shown}" if self._is_operator else None
+
+    async def key(self, key_id: UUID) -> str | None:
+        owner = await key_sql.find_owner(self._db, key_id)
+        if owner is None:
+            return None
+        if owner == self._me:
+            return "/keys"
+        return f"/accounts/{ids.ACCOUNT.show(owner)}" if self._is_operator else None
+
+    async def account(self, account_id: UUID) -> str | None:
+        if self._is_operator and await account_sql.find_account(self._db, account_id=account_id):
+            return f"/accounts/{ids.ACCOUNT.show(account_id)}"
+        return "/account" if account_id == self._me else None
+
+    async def payment(self, payment_id: UUID) -> str | None:
+        pair = await payment_sql.find_payment(self._db, payment_id)
+        if pair is None:
+            return None
+        if self._is_approver:
+            return f"/approvals/{ids.PAYMENT.show(payment_id)}"
+        return await self._order_page(pair[1].id, pair[1].account_id)
+
+    async def refund(self, refund_id: UUID) -> str | None:
+        order_id = await queries.order_of_refund(
+            self._db, self._scope, refund_id, requested_at=_created_at(refund_id) - _CLOCK_SKEW
+        )
+        return None if order_id is None else await self.order(order_id)
+
+    async def replay(self, replay_id: UUID) -> str | None:
+        webhook = await queries.webhook_of_replay(self._db, self._scope, replay_id)
+        return None if webhook is None else await self.webhook(webhook)
+
+    async def request(self, text: str) -> str | None:
+        """The audit entries of a request, for operators only."""
+        if not self._is_operator:
+            return None
+        entries = await audit_sql.list_entries(
+            self._db,
+            account_id=None,
+            actions=None,
+            after=None,
+            before=None,
+            below=None,
+            limit=1,
+            about=text,
+        )
+        return f"/audit?about={text}" if entries else None
+
+    async def other(self, text: str) -> SearchResults:
+        """IDs that others gave to an order, and accounts by e-mail or name."""
+        orders: Sequence[Order] = ()
+        if self._is_buyer or self._is_operator:
+            orders = await find_orders(self._db, Filters(self._scope), text, limit=_MOST)
+        accounts: Sequence[ListedAccount] = ()
+        if self._is_operator:
+            accounts = await admin_queries.list_accounts(
+                self._db,
+                text=text,
+                roles=None,
+                plans=None,
+                locked=None,
+                below=None,
+                limit=_MOST,
+            )
+            exact = [account for account in accounts if account.email == text.lower()]
+            accounts = exact or accounts
+        path = None
+        if len(orders) == 1 and not accounts:
+            path = await self._order_page(orders[0].id, orders[0].account_id)
+        elif len(accounts) == 1 and not orders:
+            path = f"/accounts/{ids.ACCOUNT.show(accounts[0].id)}"
+        return SearchResults(path, orders, accounts)
+
+    @property
+    def _scope(self) -> UUID | None:
+        """The account to search in; None: an operator searches in all accounts."""
+        return None if self._is_operator else self._me
+
+    async def _order_page(self, order_id: UUID, owner: UUID) -> str | None:
+        if self._is_buyer and owner == self._me:
+            return f"/orders/{ids.ORDER.show(order_id)}"
+        if self._is_operator:
+            return f"/admin/orders/{ids.ORDER.show(order_id)}"
+        if self._is_approver:
+            payment = await queries.payment_of_order(self._db, order_id)
+            return None if payment is None else f"/approvals/{ids.PAYMENT.show(payment)}"
+        return None
+
+
+def _created_at(value: UUID) -> datetime:
+    """The time in the first 48 bits of an id; an invented id may leave the calendar."""
+    millis = min(value.int >> 80, 32_503_680_000_000)
+    return datetime.fromtimestamp(millis / 1000, UTC)

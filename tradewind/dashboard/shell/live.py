@@ -12,11 +12,6 @@ from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
-from tradewind.web.request import Request
-from tradewind.web.response import NO_STORE, Response
-
-routes = Routes("/live", tag="Dashboard", hidden=True, quiet=True, pages=True)
 
 _POLL_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 15.0
@@ -143,14 +138,6 @@ class Live:
             if stream.sees_approvals:
                 latest = {**latest, "approvals": approvals}
             stream.compare(latest)
-
-
-@routes.get()
-async def live(request: Request, caller: Caller, live: Live) -> Response:
-    """Server-sent events: `change`, with the topics that changed."""
-    events = live.events(caller, request.headers.get("last-event-id"))
-    headers = [NO_STORE, (b"x-accel-buffering", b"no")]
-    return Response(headers=headers, content_type=b"text/event-stream", stream=events)
 
 
 def _mark(fingerprints: Fingerprints | None) -> str:

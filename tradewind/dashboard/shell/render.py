@@ -1,8 +1,11 @@
-"""Rendering: the template environment with its filters, the page headers, and redirects."""
+"""Rendering: templates with their filters, the sidebar, static files, headers and redirects."""
 
+import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +13,10 @@ from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tradewind import clock, ids
+from tradewind.auth.model import Role
 from tradewind.dashboard.shell import labels, session
 from tradewind.dashboard.shell.labels import Tone
-from tradewind.dashboard.shell.navigation import sidebar
 from tradewind.dashboard.shell.session import FLASH_COOKIE, Flash, FlashSecret, Sessions, csrf_token
-from tradewind.dashboard.shell.static_files import Static
 from tradewind.dashboard.shell.urls import current_url
 from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
@@ -56,6 +58,101 @@ _ID_KINDS: Mapping[str, ids.Kind] = {
 }
 _TAG = re.compile(r"<(tr|td)(?=[\s>])")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_TYPES = {
+    "css": b"text/css; charset=utf-8",
+    "js": b"text/javascript; charset=utf-8",
+    "svg": b"image/svg+xml",
+}
+
+
+class Static:
+    """The files of `static/`, with one version for all of them.
+
+    Modules import each other by relative paths, so their URLs must change together.
+    """
+
+    def __init__(self) -> None:
+        folder = files(__package__) / "static"
+        contents = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+        self._files: Mapping[str, bytes] = dict(sorted(contents.items()))
+        digest = hashlib.sha256()
+        for name, content in self._files.items():
+            digest.update(name.encode() + b"\0" + content + b"\0")
+        self.version = digest.hexdigest()[:12]
+
+    def url(self, name: str) -> str:
+        if name not in self._files:
+            raise LookupError(f"There is no static file {name}.")
+        return f"/static/{self.version}/{name}"
+
+    def find(self, name: str) -> tuple[bytes, bytes] | None:
+        """The content and the type of a file."""
+        content = self._files.get(name)
+        return None if content is None else (content, _TYPES[name.rpartition(".")[2]])
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarLink:
+    """A link of the sidebar; without a role, everybody has it."""
+
+    label: str
+    href: str
+    role: Role | None = None
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarSection:
+    """A group of links; the first group has no heading."""
+
+    heading: str
+    links: Sequence[SidebarLink]
+
+
+_SECTIONS = (
+    SidebarSection(
+        "",
+        (
+            SidebarLink("Overview", "/"),
+            SidebarLink("Orders", "/orders", Role.BUYER),
+            SidebarLink("Products", "/products"),
+            SidebarLink("Webhooks", "/webhooks", Role.BUYER),
+            SidebarLink("API keys", "/keys"),
+        ),
+    ),
+    SidebarSection("Approve", (SidebarLink("Approvals", "/approvals", Role.APPROVER),)),
+    SidebarSection(
+        "Operate",
+        (
+            SidebarLink("Accounts", "/accounts", Role.OPERATOR),
+            SidebarLink("All orders", "/admin/orders", Role.OPERATOR),
+            SidebarLink("All webhooks", "/endpoints", Role.OPERATOR),
+            SidebarLink("Queue", "/queue", Role.OPERATOR),
+            SidebarLink("Marketplaces", "/platforms", Role.OPERATOR),
+            SidebarLink("Audit log", "/audit", Role.OPERATOR),
+        ),
+    ),
+)
+
+
+def sidebar(roles: frozenset[str], path: str) -> Sequence[SidebarSection]:
+    """The sections for these roles, with the link of the current page marked."""
+    return tuple(_sections(roles, path))
+
+
+def _sections(roles: frozenset[str], path: str) -> Iterator[SidebarSection]:
+    for section in _SECTIONS:
+        links = tuple(
+            replace(link, is_current=_is_within(path, link.href))
+            for link in section.links
+            if link.role is None or link.role in roles
+        )
+        if links:
+            yield SidebarSection(section.heading, links)
+
+
+def _is_within(path: str, href: str) -> bool:
+    return path == href or (href != "/" and path.startswith(href + "/"))
 
 
 class Renderer:

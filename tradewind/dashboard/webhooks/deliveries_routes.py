@@ -13,9 +13,9 @@ from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FLASH_COOKIE, FlashSecret, Sessions, read_flash
 from tradewind.dashboard.shell.urls import first_page, is_filtered, local_path, next_page
-from tradewind.dashboard.webhooks.advice import advice_about
 from tradewind.dashboard.webhooks.views import (
     TestStepView,
+    advice_about,
     request_view,
     response_view,
     test_steps,

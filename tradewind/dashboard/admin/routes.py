@@ -1,0 +1,291 @@
+"""Pages for operators: orders and webhooks of all accounts, the queue, and the audit log."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import ids
+from tradewind.accounts import sql as account_sql
+from tradewind.audit import sql as audit_sql
+from tradewind.auth.model import Operator
+from tradewind.dashboard.admin import queries
+from tradewind.dashboard.orders import views as order_views
+from tradewind.dashboard.orders.timeline import timeline_entry
+from tradewind.dashboard.shell.charts import attempts_chart
+from tradewind.dashboard.shell.labels import choices
+from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
+from tradewind.delivery import sql_log
+from tradewind.delivery.model import QueuedSubscription
+from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.orders import sql_lists
+from tradewind.orders.inputs import AdminOrdersQuery
+from tradewind.orders.list_orders import list_orders
+from tradewind.orders.model import OrderStatus
+from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.payments.model import PaymentStatus
+from tradewind.platforms.registry import MARKETPLACES, Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import Input
+from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.request import Request
+from tradewind.web.response import Response
+from tradewind.webhooks import sql as webhooks
+from tradewind.webhooks.model import Health, Subscription
+
+routes = Routes("", tag="Dashboard", hidden=True, pages=True)
+
+_CHANGES = 50
+
+
+@routes.get("/admin/orders", media_type="text/html", expensive=True)
+async def show_all_orders(
+    request: Request,
+    caller: Operator,
+    query: AdminOrdersQuery,
+    db: Database,
+    platforms: Platforms,
+    renderer: Renderer,
+) -> Response:
+    """List the orders of every account, or of one."""
+    account_id = None
+    if query.account is not None:
+        account_id = ids.ACCOUNT.read(query.account)
+        if account_id is None:
+            raise ValidationFailed("?account", "This is not the ID of an account.")
+    filters = query.filters(platforms.named, account_id)
+    shown = await list_orders(db, filters, query, lambda order: order)
+    return renderer.page(
+        "admin/orders.html",
+        request,
+        caller,
+        query=query,
+        orders=shown.items,
+        owners=await queries.account_names(db, list({order.account_id for order in shown.items})),
+        statuses=choices(OrderStatus),
+        payment_statuses=choices(PaymentStatus),
+        platforms=[(name, market.traits.name) for name, market in MARKETPLACES.items()],
+        filtered=is_filtered(request),
+        next_url=next_page(request, shown.next_cursor),
+        first_url=first_page(request),
+    )
+
+
+@routes.get("/admin/orders/{order_id}", media_type="text/html")
+async def show_any_order(
+    order_id: ids.OrderId, request: Request, caller: Operator, db: Database, renderer: Renderer
+) -> Response:
+    """Show an order as it is stored, with its timeline; the marketplace is not called."""
+    order = await sql_lists.find_order(db, None, order_id)
+    if order is None:
+        raise ResourceNotFound(ids.ORDER)
+    changes = await sql_lists.list_changes(
+        db, order.account_id, order_id, below=None, limit=_CHANGES
+    )
+    accounts = await queries.account_names(db, [order.account_id])
+    return renderer.page(
+        "admin/order.html",
+        request,
+        caller,
+        order=order,
+        parcels=order_views.parcels(order),
+        account=accounts.get(order.account_id),
+        payments=await payment_sql.list_payments_of(
+            db, order.account_id, order_id, below=None, limit=_CHANGES
+        ),
+        timeline=[timeline_entry(change) for change in changes],
+    )
+
+
+_MOST = 200
+_GROUPS: Mapping[str, Sequence[str]] = {
+    "trouble": [Health.FAILING, Health.DISABLED],
+    "all": list(Health),
+}
+_HEALTH_CHOICES = [("trouble", "Failing or disabled"), *choices(Health), ("all", "All")]
+
+
+class AllWebhooksQuery(PageQuery):
+    """The webhooks to list; by default those that fail or were disabled."""
+
+    health: Literal["trouble", "ok", "failing", "disabled", "all"] = "trouble"
+    webhook: Annotated[str, Meta(pattern=ids.SUBSCRIPTION.pattern)] | None = None
+
+
+class QueueQuery(Input):
+    """How to group and filter the queue."""
+
+    by: Literal["webhook", "account"] = "webhook"
+    only: Literal["failing"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountQueue:
+    """The pending deliveries of an account."""
+
+    account_id: UUID | None
+    webhooks: int
+    failing: int
+    pending: int
+    due_at: datetime
+
+
+@routes.get("/endpoints", media_type="text/html", expensive=True)
+async def show_all_webhooks(
+    request: Request, caller: Operator, query: AllWebhooksQuery, db: Database, renderer: Renderer
+) -> Response:
+    """List webhooks of all accounts with their owner, health and last error."""
+    subscriptions, cursor = await _list_webhooks(db, query)
+    return renderer.page(
+        "admin/webhooks.html",
+        request,
+        caller,
+        query=query,
+        health_choices=_HEALTH_CHOICES,
+        webhooks=subscriptions,
+        owners=await queries.account_names(db, [hook.account_id for hook in subscriptions]),
+        states=await queries.webhook_states(db, [hook.id for hook in subscriptions]),
+        next_url=next_page(request, cursor),
+        first_url=first_page(request),
+    )
+
+
+async def _list_webhooks(
+    db: Database, query: AllWebhooksQuery
+) -> tuple[Sequence[Subscription], str | None]:
+    if query.webhook is not None:
+        subscription_id = ids.SUBSCRIPTION.read(query.webhook)
+        subscription = subscription_id and await webhooks.find_subscription(
+            db, None, subscription_id
+        )
+        return ([subscription] if subscription else []), None
+    subscriptions = await webhooks.list_all(
+        db,
+        health=_GROUPS.get(query.health, [query.health]),
+        below=read_cursor("all webhooks", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    shown = page(
+        "all webhooks",
+        subscriptions,
+        query.limit,
+        key=lambda subscription: subscription.id,
+        show=lambda subscription: subscription,
+    )
+    return shown.items, shown.next_cursor
+
+
+@routes.get("/queue", media_type="text/html", expensive=True)
+async def show_queue(
+    request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
+) -> Response:
+    """Show the pending deliveries by webhook or account, and the attempts of a day."""
+    rows = await sql_log.list_queue(db, limit=_MOST + 1)
+    if query.only == "failing":
+        rows = [row for row in rows if row.failing_since is not None]
+    shown = rows[:_MOST]
+    return renderer.page(
+        "admin/queue.html",
+        request,
+        caller,
+        query=query,
+        counts=await queries.count_queue(db),
+        rows=shown,
+        accounts=_by_account(shown),
+        owners=await queries.account_names(db, [row.account_id for row in shown if row.account_id]),
+        has_more=len(rows) > _MOST,
+        most=_MOST,
+        chart=attempts_chart(await queries.attempts_by_hour(db)),
+    )
+
+
+def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[AccountQueue]:
+    """The queue summed up by account, the longest wait first."""
+    by_account: dict[UUID | None, list[QueuedSubscription]] = defaultdict(list)
+    for row in rows:
+        by_account[row.account_id].append(row)
+    summed = [
+        AccountQueue(
+            account_id=account_id,
+            webhooks=len(queued),
+            failing=sum(row.failing_since is not None for row in queued),
+            pending=sum(row.pending for row in queued),
+            due_at=min(row.due_at for row in queued),
+        )
+        for account_id, queued in by_account.items()
+    ]
+    return sorted(summed, key=lambda queue: queue.due_at)
+
+
+# The id of no account: filtering by an unknown account finds nothing.
+_NO_ACCOUNT = UUID(int=0)
+
+
+class AuditPageQuery(PageQuery):
+    """The filters of the audit log."""
+
+    account: str = ""
+    action: str = ""
+    about: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+@routes.get("/audit", media_type="text/html", expensive=True)
+async def show_audit(
+    request: Request, caller: Operator, query: AuditPageQuery, db: Database, renderer: Renderer
+) -> Response:
+    """List who did what, when and from where, newest first."""
+    account_id, errors = None, {}
+    if query.account.strip():
+        account_id = await _find_account(db, query.account.strip())
+        if account_id == _NO_ACCOUNT:
+            errors = {"account": "There is no account with this ID or e-mail."}
+    entries = await audit_sql.list_entries(
+        db,
+        account_id=account_id,
+        actions=[query.action] if query.action else None,
+        after=_midnight(query.since),
+        before=_midnight(query.until, days=1),
+        about=query.about.strip() or None,
+        below=read_cursor("audit", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    shown = page(
+        "audit", entries, query.limit, key=lambda entry: entry.id, show=lambda entry: entry
+    )
+    accounts = [entry.account_id for entry in shown.items if entry.account_id is not None]
+    return renderer.page(
+        "admin/audit.html",
+        request,
+        caller,
+        query=query,
+        entries=shown.items,
+        names=await queries.account_names(db, accounts),
+        actions=[(action, action) for action in await queries.audit_actions(db)],
+        errors=errors,
+        filtered=is_filtered(request),
+        next_url=next_page(request, shown.next_cursor),
+        first_url=first_page(request),
+    )
+
+
+async def _find_account(db: Database, text: str) -> UUID:
+    """The account with this ID or e-mail."""
+    if "@" in text:
+        account = await account_sql.find_account(db, email=text.lower())
+        return account.id if account else _NO_ACCOUNT
+    return ids.ACCOUNT.read(text) or _NO_ACCOUNT
+
+
+def _midnight(day: date | None, days: int = 0) -> datetime | None:
+    """The start of a day in UTC, `days` later; None, so no limit, at the ends of the calendar."""
+    if day is None or not 1 < day.year < 9998:  # noqa: PLR2004 - years that exist in every zone
+        return None
+    return datetime.combine(day, time(), UTC) + timedelta(days=days)
