@@ -49,11 +49,13 @@ def request(query: str) -> Any:
 def test_the_next_page_keeps_the_filters() -> None:
     filtered = request("action=a.b&account=&cursor=old&role=x&role=y")
 
-    assert urls.next_page(filtered, None) is None
-    assert urls.next_page(filtered, "n=") == "/audit?action=a.b&role=x&role=y&cursor=n%3D"
-    assert urls.first_page(filtered) == "/audit?action=a.b&role=x&role=y"
-    assert urls.first_page(filtered, path="/x", fragment="y") == "/x?action=a.b&role=x&role=y#y"
-    assert urls.first_page(request("action=a")) is None
+    assert urls.page_url(filtered, cursor="n=") == "/audit?action=a.b&role=x&role=y&cursor=n%3D"
+    assert urls.page_url(filtered, cursor=None) == "/audit?action=a.b&role=x&role=y"
+    assert urls.page_url(filtered, path="/x", fragment="y", cursor=None) == (
+        "/x?action=a.b&role=x&role=y#y"
+    )
+    assert not urls.is_first_page(filtered)
+    assert urls.is_first_page(request("action=a"))
     assert urls.page_url(request("q=a&page=2"), page=3) == "/audit?q=a&page=3"
     assert urls.is_filtered(filtered)
     assert not urls.is_filtered(request("action=&cursor=x&limit=5"))

@@ -23,7 +23,12 @@ def rendered(source: str, **context: Any) -> str:
         '{% import "shell/parts.html" as p with context %}' + source,
         globals={"csrf_token": "token"},
     )
-    return template.render(csrf_token="token", **context)
+    return template.render(
+        csrf_token="token",
+        is_first_page=True,
+        page_url=lambda cursor, **_: f"/x?cursor={cursor}",
+        **context,
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,8 @@ def rendered(source: str, **context: Any) -> str:
         ('{{ p.notice("No", "bad") }}', 'role="alert"'),
         ('{{ p.form_error({"": "No."}) }}', "No."),
         ('{{ p.empty("None", "Make one", "/new", "New") }}', 'href="/new"'),
-        ('{{ p.pager("/x?cursor=1") }}', 'rel="next"'),
+        ('{{ p.pager("abc") }}', 'href="/x?cursor=abc" rel="next"'),
+        ('{{ p.time_field("since", "Since", "2026-11-15 01:02") }}', 'value="2026-11-15T01:02:00"'),
         ('{{ p.kv([("Name", none), ("Id", p.ident("x"))]) }}', '<dd><span class="ident">'),
         ('{{ p.tabs([("All", "/", true)]) }}', 'aria-current="page"'),
         ('{{ p.button("Go", "/go", {"a": "1"}, "primary") }}', 'name="a" value="1"'),

@@ -18,25 +18,29 @@ from tradewind.auth.login import LoginRate, log_in
 from tradewind.auth.passwords import MAXIMUM, MINIMUM, Passwords
 from tradewind.dashboard.account import queries
 from tradewind.dashboard.account.views import user_agent_name
-from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions
-from tradewind.dashboard.shell.urls import first_page, local_path, next_page
+from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
-from tradewind.web import inputs, problems
+from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget, RateLimited
-from tradewind.web.paging import page, read_cursor
+from tradewind.web.paging import read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 from tradewind.webhooks.subscribe import UrlPolicy
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
+
+_ROWS = 20
+_NO_MATCH = "The passwords do not match."
+_PASSWORD_ERRORS = (AccountLocked, TooManyPasswords, TooManyLogins)
+_LIST = "own sessions"
 
 
 class SignInQuery(Input):
@@ -68,25 +72,32 @@ class LinkForm(Form):
     again: Annotated[str, Meta(max_length=MAXIMUM)] = ""
 
 
-@routes.get("/sign-in", media_type="text/html")
+class AccountQuery(Input):
+    """The position in the list of sessions."""
+
+    cursor: str | None = None
+
+
+class PasswordForm(Form):
+    """A change of the password; none of it is shown again."""
+
+    current_password: str = ""
+    new_password: str = ""
+    again: str = ""
+
+
+@routes.get("/sign-in")
 async def show_sign_in(
     request: Request, query: SignInQuery, renderer: Renderer, cookies: Sessions
 ) -> Response:
     """Show the sign-in form; whoever is signed in goes on to the next page."""
     if await cookies.find(request):
         return _redirect(local_path(query.next))
-    return renderer.page(
-        "account/sign_in.html",
-        request,
-        None,
-        email="",
-        next=local_path(query.next),
-        error="",
-        changed=query.changed,
-    )
+    form = SignInForm(next=local_path(query.next))
+    return renderer.page("account/sign_in.html", request, form=form, changed=query.changed)
 
 
-@routes.post("/sign-in", media_type="text/html")
+@routes.post("/sign-in")
 async def submit_sign_in(
     request: Request,
     body: SignInForm,
@@ -109,22 +120,11 @@ async def submit_sign_in(
             address=request.address,
             user_agent=request.headers.get("user-agent", ""),
         )
-    except (
-        WrongCredentials,
-        AccountLocked,
-        RateLimited,
-        TooManyPasswords,
-        TooManyLogins,
-    ) as error:
+    except (WrongCredentials, RateLimited, *_PASSWORD_ERRORS) as error:
+        form = SignInForm(email=body.email, next=local_path(body.next))
+        errors = {"": _error_message(error.detail, error.facts.get("retry_after"))}
         return renderer.page(
-            "account/sign_in.html",
-            request,
-            None,
-            status=problems.status_of(type(error)),
-            email=body.email,
-            next=local_path(body.next),
-            changed=False,
-            error=_error_message(error.detail, error.facts.get("retry_after")),
+            "account/sign_in.html", request, error=error, errors=errors, form=form, changed=False
         )
     return _redirect(local_path(body.next), cookies.begin(tokens.access))
 
@@ -136,7 +136,7 @@ async def sign_out(caller: Caller, body: Form, db: Database, cookies: Sessions) 
     return _redirect("/sign-in", cookies.end())
 
 
-@routes.get("/password", media_type="text/html")
+@routes.get("/password")
 async def show_password_form(
     request: Request, query: LinkQuery, db: Database, keyring: Keyring, renderer: Renderer
 ) -> Response:
@@ -145,7 +145,7 @@ async def show_password_form(
     return _password_form(renderer, request, query.token)
 
 
-@routes.post("/password", media_type="text/html")
+@routes.post("/password")
 async def set_password(
     request: Request,
     body: LinkForm,
@@ -155,30 +155,25 @@ async def set_password(
     renderer: Renderer,
 ) -> Response:
     """Set the password, or show what is wrong with it."""
+    errors = {}
     if len(body.password) < MINIMUM:
-        errors = {"password": f"A password needs at least {MINIMUM} characters."}
-        return _password_form(renderer, request, body.token, errors)
-    if body.password != body.again:
-        errors = {"again": "The passwords do not match."}
+        errors["password"] = f"A password needs at least {MINIMUM} characters."
+    elif body.password != body.again:
+        errors["again"] = _NO_MATCH
+    if errors:
         return _password_form(renderer, request, body.token, errors)
     actor = Actor.anonymous("password link", request)
     await change_password.use_link(
         db, keyring, passwords, actor, token=body.token, new=body.password
     )
-    return renderer.page("account/password_set.html", request, None)
+    return renderer.page("account/password_set.html", request)
 
 
 def _password_form(
     renderer: Renderer, request: Request, token: str, errors: Mapping[str, str] | None = None
 ) -> Response:
     return renderer.page(
-        "account/password.html",
-        request,
-        None,
-        status=422 if errors else 200,
-        token=token,
-        minimum=MINIMUM,
-        errors=errors or {},
+        "account/password.html", request, errors=errors, token=token, minimum=MINIMUM
     )
 
 
@@ -194,25 +189,7 @@ def _error_message(detail: str, retry_after: int | None) -> str:
     return f"{detail} Try again in {wait}."
 
 
-_ROWS = 20
-_LIST = "own sessions"
-
-
-class AccountQuery(Input):
-    """The position in the list of sessions."""
-
-    cursor: str | None = None
-
-
-class PasswordForm(Form):
-    """A change of the password; none of it is shown again."""
-
-    current_password: str = ""
-    new_password: str = ""
-    again: str = ""
-
-
-@routes.get("/account", media_type="text/html")
+@routes.get("/account")
 async def show_account(
     request: Request,
     caller: Caller,
@@ -225,7 +202,7 @@ async def show_account(
     return await _page(db, url_policy, renderer, request, caller, query)
 
 
-@routes.post("/account/password", media_type="text/html")
+@routes.post("/account/password")
 async def change_own_password(
     request: Request,
     caller: Caller,
@@ -239,25 +216,22 @@ async def change_own_password(
 ) -> Response:
     """Change the password. Every session ends, including this one, as with the API."""
     try:
-        passwords_sent = inputs.read_values(
-            PasswordIn, current_password=body.current_password, new_password=body.new_password
-        )
-        _check_repetition(body)
+        typed = _read_passwords(body)
         await change_password.change_password(
             db,
             keyring,
             passwords,
             Actor.of(caller, request),
             caller,
-            current=passwords_sent.current_password,
-            new=passwords_sent.new_password,
+            current=typed.current_password,
+            new=typed.new_password,
         )
-    except (ValidationFailed, AccountLocked, TooManyPasswords, TooManyLogins) as error:
+    except (ValidationFailed, *_PASSWORD_ERRORS) as error:
         return await _page(db, url_policy, renderer, request, caller, AccountQuery(), error=error)
-    return _signed_out(cookies, "/sign-in?changed=true")
+    return _redirect("/sign-in?changed=true", cookies.end())
 
 
-@routes.post("/account/sessions/{session_id}/end", media_type="text/html")
+@routes.post("/account/sessions/{session_id}/end")
 async def end_session(
     session_id: ids.SessionId,
     request: Request,
@@ -270,11 +244,11 @@ async def end_session(
     """End a session of the account, for every process; the current one signs out."""
     await sessions.end_session(db, Actor.of(caller, request), caller.account_id, session_id)
     if session_id == caller.session_id:
-        return _signed_out(cookies, "/sign-in")
+        return _redirect("/sign-in", cookies.end())
     return renderer.redirect(caller, "/account#sessions", "Session ended.")
 
 
-@routes.post("/account/sessions/end-others", media_type="text/html")
+@routes.post("/account/sessions/end-others")
 async def end_other_sessions(
     request: Request, caller: Caller, body: Form, db: Database, renderer: Renderer
 ) -> Response:
@@ -285,6 +259,16 @@ async def end_other_sessions(
     )
     sessions_ended = "1 other session" if ended == 1 else f"{ended} other sessions"
     return renderer.redirect(caller, "/account#sessions", f"{sessions_ended} ended.")
+
+
+def _read_passwords(body: PasswordForm) -> PasswordIn:
+    """The form as the API takes it."""
+    typed = inputs.read_values(
+        PasswordIn, current_password=body.current_password, new_password=body.new_password
+    )
+    if body.again != body.new_password:
+        raise ValidationFailed("/again", _NO_MATCH)
+    return typed
 
 
 async def _page(
@@ -303,37 +287,20 @@ async def _page(
         below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
         limit=_ROWS + 1,
     )
-    shown = page(
-        _LIST,
-        open_sessions,
-        _ROWS,
-        key=lambda session: (session.last_used_at, session.id),
-        show=lambda session: session,
+    shown = rows_page(
+        _LIST, open_sessions, _ROWS, key=lambda session: (session.last_used_at, session.id)
     )
     usage = await queries.find_plan_usage(db, caller.account_id)
-    errors: Mapping[str, str] = {} if error is None else errors_of(error)
     return renderer.page(
         "account/account.html",
         request,
-        caller,
-        status=200 if error is None else problems.status_of(type(error)),
+        error=error,
         sessions=shown.items,
         user_agent_name=user_agent_name,
-        next_url=next_page(request, shown.next_cursor, path="/account", fragment="sessions"),
-        first_url=first_page(request, path="/account", fragment="sessions"),
+        next_cursor=shown.next_cursor,
         budget=Budget(caller.budget.rate, usage.rate_debt),
         usage=usage,
         most_keys=MOST_KEYS,
         most_webhooks=url_policy.most,
         minimum=MINIMUM,
-        errors=errors,
     )
-
-
-def _check_repetition(body: PasswordForm) -> None:
-    if body.again != body.new_password:
-        raise ValidationFailed("/again", "The passwords do not match.")
-
-
-def _signed_out(cookies: Sessions, path: str) -> Response:
-    return Response(None, 303, [(b"location", path.encode("ascii")), cookies.end(), NO_STORE])

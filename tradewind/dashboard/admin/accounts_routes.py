@@ -18,14 +18,14 @@ from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
-from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.dashboard.shell.urls import rows_page
+from tradewind.errors import ApiError, Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -73,7 +73,7 @@ class LockForm(Form):
     reason: str = ""
 
 
-@routes.get(media_type="text/html", expensive=True)
+@routes.get(expensive=True)
 async def show_accounts(
     request: Request, caller: Operator, query: AccountsPageQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -87,34 +87,25 @@ async def show_accounts(
         below=read_cursor("accounts", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    shown = page(
-        "accounts",
-        accounts,
-        query.limit,
-        key=lambda account: account.id,
-        show=lambda account: account,
-    )
+    shown = rows_page("accounts", accounts, query.limit, key=lambda account: account.id)
     return renderer.page(
         "admin/accounts.html",
         request,
-        caller,
         query=query,
         accounts=shown.items,
-        filtered=is_filtered(request),
         roles=choices(Role),
         plans=choices(Plan),
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 
-@routes.get("/new", media_type="text/html")
+@routes.get("/new")
 async def show_new_account(request: Request, caller: Operator, renderer: Renderer) -> Response:
     """Show the form for a new account."""
-    return _form(renderer, request, caller, NewAccountForm(roles=[Role.BUYER]))
+    return _form(renderer, request, NewAccountForm(roles=[Role.BUYER]))
 
 
-@routes.post("/new", media_type="text/html")
+@routes.post("/new")
 async def create_account(
     request: Request,
     caller: Operator,
@@ -150,39 +141,33 @@ async def create_account(
         errors = dict(errors_of(error))
         if "email" in errors:
             errors["email"] = "Enter a valid e-mail address (ASCII only)."
-        return _form(renderer, request, caller, body, 422, errors)
+        return _form(renderer, request, body, error, errors)
     except EmailTaken as error:
-        return _form(renderer, request, caller, body, 409, {"email": error.detail})
+        return _form(renderer, request, body, error, {"email": error.detail})
     url, _ = await change_password.make_link(db, keyring, actor, account.id, public_url.text)
-    return renderer.redirect(
-        caller,
-        _path(account.id),
-        f"Account {account.email} created.",
-        secret=_link(url, account.id),
-    )
+    message = f"Account {account.email} created."
+    return renderer.redirect(caller, _path(account.id), message, secret=_link(url, account.id))
 
 
 def _form(
     renderer: Renderer,
     request: Request,
-    caller: Caller,
     form: NewAccountForm,
-    status: int = 200,
+    error: ApiError | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> Response:
     return renderer.page(
         "admin/account_new.html",
         request,
-        caller,
-        status=status,
+        error=error,
+        errors=errors,
         form=form,
-        errors=errors or {},
         roles=choices(Role),
         plans=choices(Plan),
     )
 
 
-@routes.get("/{account_id}", media_type="text/html")
+@routes.get("/{account_id}")
 async def show_account(
     account_id: ids.AccountId, request: Request, caller: Operator, db: Database, renderer: Renderer
 ) -> Response:
@@ -190,7 +175,7 @@ async def show_account(
     return await _page(db, renderer, request, caller, account_id)
 
 
-@routes.post("/{account_id}/plan", media_type="text/html")
+@routes.post("/{account_id}/plan")
 async def change_plan(
     account_id: ids.AccountId,
     request: Request,
@@ -208,7 +193,7 @@ async def change_plan(
     return renderer.redirect(caller, _path(account_id), f"Plan changed to {saved.plan}.")
 
 
-@routes.post("/{account_id}/roles", media_type="text/html")
+@routes.post("/{account_id}/roles")
 async def change_roles(
     account_id: ids.AccountId,
     request: Request,
@@ -225,12 +210,11 @@ async def change_roles(
         saved = await change.change_roles(db, Actor.of(caller, request), account_id, wanted.roles)
     except (Invalid, Conflict) as error:
         return await _page(db, renderer, request, caller, account_id, error, field="roles")
-    return renderer.redirect(
-        caller, _path(account_id), f"Roles changed to {', '.join(sorted(saved.roles))}."
-    )
+    roles = ", ".join(sorted(saved.roles))
+    return renderer.redirect(caller, _path(account_id), f"Roles changed to {roles}.")
 
 
-@routes.post("/{account_id}/lock", media_type="text/html")
+@routes.post("/{account_id}/lock")
 async def lock(
     account_id: ids.AccountId,
     request: Request,
@@ -257,7 +241,7 @@ async def lock(
     )
 
 
-@routes.post("/{account_id}/unlock", media_type="text/html")
+@routes.post("/{account_id}/unlock")
 async def unlock(
     account_id: ids.AccountId,
     request: Request,
@@ -276,7 +260,7 @@ async def unlock(
     )
 
 
-@routes.post("/{account_id}/password-link", media_type="text/html")
+@routes.post("/{account_id}/password-link")
 async def create_password_link(
     account_id: ids.AccountId,
     request: Request,
@@ -311,12 +295,6 @@ async def _page(
     account = await account_sql.find_account(db, account_id=account_id)
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)
-    errors: dict[str, str] = {}
-    status = 200
-    if isinstance(error, Conflict):
-        errors, status = {field: error.detail}, 409
-    elif error is not None:
-        errors, status = dict(errors_of(error)), 422
     entries = await audit_sql.list_entries(
         db,
         account_id=account_id,
@@ -329,8 +307,8 @@ async def _page(
     return renderer.page(
         "admin/account.html",
         request,
-        caller,
-        status=status,
+        error=error,
+        errors={field: error.detail} if isinstance(error, Conflict) else None,
         account=account,
         usage=await queries.find_usage(db, account_id),
         entries=entries,
@@ -338,7 +316,6 @@ async def _page(
         is_own=account_id == caller.account_id,
         roles=choices(Role),
         plans=choices(Plan),
-        errors=errors,
         reason=reason,
     )
 

@@ -1,5 +1,7 @@
 """Marketplaces, in a browser, for operators: capabilities, connection and credentials."""
 
+from msgspec.structs import asdict
+
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator
 from tradewind.dashboard.shell.forms import errors_of
@@ -20,7 +22,7 @@ from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.registry import PlatformListing, Platforms
 from tradewind.platforms.wire import CredentialsIn
 from tradewind.storage.pool import Database
-from tradewind.web import inputs, problems
+from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
@@ -30,6 +32,8 @@ from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/platforms", tag="Dashboard", hidden=True, pages=True)
+
+_CREDENTIALS = ("app_key", "app_secret", "code", "state", "access_token", "refresh_token")
 
 
 class CredentialsForm(Form):
@@ -44,7 +48,7 @@ class CredentialsForm(Form):
     refresh_token: str = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get()
 async def show_platforms(
     request: Request, caller: Operator, platforms: Platforms, modes: PayModes, renderer: Renderer
 ) -> Response:
@@ -52,7 +56,6 @@ async def show_platforms(
     return renderer.page(
         "admin/platforms.html",
         request,
-        caller,
         listings=await platforms.listed(),
         pay_mode=modes.of,
         reachable=platforms.clients,
@@ -60,7 +63,7 @@ async def show_platforms(
     )
 
 
-@routes.get("/{platform}", media_type="text/html")
+@routes.get("/{platform}")
 async def show_platform(
     platform: str,
     request: Request,
@@ -75,7 +78,7 @@ async def show_platform(
     return await _page(renderer, request, caller, platforms, modes, public_url, name)
 
 
-@routes.post("/{platform}", media_type="text/html")
+@routes.post("/{platform}")
 async def connect(
     platform: str,
     request: Request,
@@ -89,29 +92,13 @@ async def connect(
 ) -> Response:
     """Save the application, or authorise it with a code or tokens; secrets are never shown."""
     name = _named(platforms, platform)
-    code, state = body.code, body.state
     if body.returned:
-        code, state = connecting.read_return_address(body.returned)
+        body.code, body.state = connecting.read_return_address(body.returned)
     try:
-        if body.returned and not code:
+        if body.returned and not body.code:
             raise ValidationFailed("/returned", "This URL contains no code=…")
-        sent = inputs.read_values(
-            CredentialsIn,
-            app_key=body.app_key.strip() or None,
-            app_secret=body.app_secret.strip() or None,
-            code=code.strip() or None,
-            state=state.strip() or None,
-            access_token=body.access_token.strip() or None,
-            refresh_token=body.refresh_token.strip() or None,
-        )
-        credentials = Credentials(
-            app_key=sent.app_key,
-            app_secret=sent.app_secret,
-            code=sent.code,
-            state=sent.state,
-            access_token=sent.access_token,
-            refresh_token=sent.refresh_token,
-        )
+        typed = {name: getattr(body, name).strip() or None for name in _CREDENTIALS}
+        credentials = Credentials(**asdict(inputs.read_values(CredentialsIn, **typed)))
         if credentials == Credentials():
             raise ValidationFailed("", "Enter something to save.", "missing")
         connected = await connecting.connect(
@@ -124,7 +111,7 @@ async def connect(
     return renderer.redirect(caller, f"/platforms/{name}", _saved_message(connected.state))
 
 
-@routes.post("/{platform}/disconnect", media_type="text/html")
+@routes.post("/{platform}/disconnect")
 async def disconnect(
     platform: str,
     request: Request,
@@ -169,8 +156,8 @@ async def _page(
     return renderer.page(
         "admin/platform.html",
         request,
-        caller,
-        status=problems.status_of(type(error)) if error else 200,
+        error=error,
+        errors=messages,
         listing=listing,
         pay_mode=modes.of(name),
         capabilities=_capabilities(listing),
@@ -179,7 +166,6 @@ async def _page(
         is_reachable=name in platforms.clients,
         url_setting=platforms.marketplace(name).url_setting,
         app_key=app_key or (connection.app_key if connection else ""),
-        errors=messages,
     )
 
 

@@ -19,7 +19,7 @@ from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.dashboard.shell.urls import first_page, is_filtered, next_page
+from tradewind.dashboard.shell.urls import rows_page
 from tradewind.delivery import sql_log
 from tradewind.delivery.model import QueuedSubscription
 from tradewind.errors import ResourceNotFound, ValidationFailed
@@ -33,7 +33,7 @@ from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhooks
@@ -44,7 +44,7 @@ routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 _CHANGES = 50
 
 
-@routes.get("/admin/orders", media_type="text/html", expensive=True)
+@routes.get("/admin/orders", expensive=True)
 async def show_all_orders(
     request: Request,
     caller: Operator,
@@ -64,20 +64,17 @@ async def show_all_orders(
     return renderer.page(
         "admin/orders.html",
         request,
-        caller,
         query=query,
         orders=shown.items,
         owners=await queries.account_names(db, list({order.account_id for order in shown.items})),
         statuses=choices(OrderStatus),
         payment_statuses=choices(PaymentStatus),
         platforms=[(name, market.traits.name) for name, market in MARKETPLACES.items()],
-        filtered=is_filtered(request),
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 
-@routes.get("/admin/orders/{order_id}", media_type="text/html")
+@routes.get("/admin/orders/{order_id}")
 async def show_any_order(
     order_id: ids.OrderId, request: Request, caller: Operator, db: Database, renderer: Renderer
 ) -> Response:
@@ -92,7 +89,6 @@ async def show_any_order(
     return renderer.page(
         "admin/order.html",
         request,
-        caller,
         order=order,
         parcels=order_views.parcels(order),
         account=accounts.get(order.account_id),
@@ -136,7 +132,7 @@ class AccountQueue:
     due_at: datetime
 
 
-@routes.get("/endpoints", media_type="text/html", expensive=True)
+@routes.get("/endpoints", expensive=True)
 async def show_all_webhooks(
     request: Request, caller: Operator, query: AllWebhooksQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -145,14 +141,12 @@ async def show_all_webhooks(
     return renderer.page(
         "admin/webhooks.html",
         request,
-        caller,
         query=query,
         health_choices=_HEALTH_CHOICES,
         webhooks=subscriptions,
         owners=await queries.account_names(db, [hook.account_id for hook in subscriptions]),
         states=await queries.webhook_states(db, [hook.id for hook in subscriptions]),
-        next_url=next_page(request, cursor),
-        first_url=first_page(request),
+        next_cursor=cursor,
     )
 
 
@@ -171,17 +165,13 @@ async def _list_webhooks(
         below=read_cursor("all webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    shown = page(
-        "all webhooks",
-        subscriptions,
-        query.limit,
-        key=lambda subscription: subscription.id,
-        show=lambda subscription: subscription,
+    shown = rows_page(
+        "all webhooks", subscriptions, query.limit, key=lambda subscription: subscription.id
     )
     return shown.items, shown.next_cursor
 
 
-@routes.get("/queue", media_type="text/html", expensive=True)
+@routes.get("/queue", expensive=True)
 async def show_queue(
     request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -193,7 +183,6 @@ async def show_queue(
     return renderer.page(
         "admin/queue.html",
         request,
-        caller,
         query=query,
         counts=await queries.count_queue(db),
         rows=shown,
@@ -237,7 +226,7 @@ class AuditPageQuery(PageQuery):
     until: date | None = None
 
 
-@routes.get("/audit", media_type="text/html", expensive=True)
+@routes.get("/audit", expensive=True)
 async def show_audit(
     request: Request, caller: Operator, query: AuditPageQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -257,22 +246,18 @@ async def show_audit(
         below=read_cursor("audit", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    shown = page(
-        "audit", entries, query.limit, key=lambda entry: entry.id, show=lambda entry: entry
-    )
+    shown = rows_page("audit", entries, query.limit, key=lambda entry: entry.id)
     accounts = [entry.account_id for entry in shown.items if entry.account_id is not None]
     return renderer.page(
         "admin/audit.html",
         request,
-        caller,
         query=query,
         entries=shown.items,
         names=await queries.account_names(db, accounts),
         actions=[(action, action) for action in await queries.audit_actions(db)],
+        status=200,
         errors=errors,
-        filtered=is_filtered(request),
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 

@@ -1,6 +1,5 @@
 """API keys, in a browser: create one, see it once, revoke it."""
 
-from collections.abc import Mapping
 from typing import Literal
 from uuid import UUID
 
@@ -11,18 +10,17 @@ from tradewind.auth.api_keys.issue import MOST_KEYS, issue
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
-from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import first_page, next_page
+from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ApiError, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web import inputs, problems
+from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.paging import page, read_cursor
+from tradewind.web.paging import read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -45,7 +43,7 @@ class NewKeyForm(Form):
     name: str = ""
 
 
-@routes.get(media_type="text/html")
+@routes.get()
 async def show_keys(
     request: Request, caller: Caller, query: KeysQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -53,7 +51,7 @@ async def show_keys(
     return await _page(db, renderer, request, caller, query)
 
 
-@routes.post(media_type="text/html")
+@routes.post()
 async def create_key(
     request: Request,
     caller: Caller,
@@ -76,7 +74,7 @@ async def create_key(
     return renderer.redirect(caller, "/keys", secret=secret)
 
 
-@routes.post("/{key_id}/revoke", media_type="text/html")
+@routes.post("/{key_id}/revoke")
 async def revoke_key(
     key_id: ids.ApiKeyId,
     request: Request,
@@ -108,29 +106,19 @@ async def _page(
         limit=_ROWS + 1,
         revoked=None if query.state == "all" else query.state == "revoked",
     )
-    keys = page(
-        list_name,
-        rows,
-        _ROWS,
-        key=lambda key: key.id,
-        show=lambda key: key,
-    )
-    errors: Mapping[str, str] = {} if error is None else errors_of(error)
+    keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
     return renderer.page(
         "api_keys/keys.html",
         request,
-        caller,
-        status=200 if error is None else problems.status_of(type(error)),
+        error=error,
         keys=keys.items,
         state=query.state,
         tabs=[
             (label, "/keys" if state == "all" else f"/keys?state={state}", state == query.state)
             for state, label in (("all", "All"), ("working", "Active"), ("revoked", "Revoked"))
         ],
-        next_url=next_page(request, keys.next_cursor),
-        first_url=first_page(request),
+        next_cursor=keys.next_cursor,
         live=await sql.count_live_keys(db, caller.account_id),
         most=MOST_KEYS,
         name=name,
-        errors=errors,
     )

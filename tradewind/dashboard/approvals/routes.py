@@ -18,7 +18,7 @@ from tradewind.dashboard.orders.timeline import TimelineLine, summary
 from tradewind.dashboard.shell.forms import errors_of, required_amount_fen
 from tradewind.dashboard.shell.labels import choices, label
 from tradewind.dashboard.shell.render import Renderer, fen
-from tradewind.dashboard.shell.urls import first_page, next_page
+from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.orders.model import Order
 from tradewind.orders.payments import approve as approving
@@ -34,7 +34,7 @@ from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import StoredResponse
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -95,7 +95,7 @@ class ApprovalItem:
         return self.order.total_fen is not None and self.order.total_fen != self.request.amount_fen
 
 
-@routes.get(media_type="text/html", expensive=True)
+@routes.get(expensive=True)
 async def show_approvals(
     request: Request, caller: Approver, query: ApprovalsQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -106,9 +106,7 @@ async def show_approvals(
             after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
             limit=query.limit + 1,
         )
-        shown = page(
-            "payment queue", pending, query.limit, key=lambda pair: pair.queue_key, show=_same
-        )
+        shown = rows_page("payment queue", pending, query.limit, key=lambda pair: pair.queue_key)
     else:
         decided = await payment_sql.list_payments(
             db,
@@ -116,20 +114,18 @@ async def show_approvals(
             below=read_cursor("payments", query.cursor, UUID),
             limit=query.limit + 1,
         )
-        shown = page("payments", decided, query.limit, key=lambda pair: pair[0].id, show=_same)
+        shown = rows_page("payments", decided, query.limit, key=lambda pair: pair[0].id)
     return renderer.page(
         "approvals/approvals.html",
         request,
-        caller,
         query=query,
         payments=await _items(db, caller, shown.items),
         options=[("", "Any"), *choices(_DECIDED)],
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 
-@routes.get("/{payment_id}", media_type="text/html")
+@routes.get("/{payment_id}")
 async def show_approval(
     payment_id: ids.PaymentId, request: Request, caller: Approver, db: Database, renderer: Renderer
 ) -> Response:
@@ -137,7 +133,7 @@ async def show_approval(
     return await _page(db, renderer, request, caller, payment_id)
 
 
-@routes.post("/{payment_id}/approve", media_type="text/html")
+@routes.post("/{payment_id}/approve")
 async def approve(
     payment_id: ids.PaymentId,
     request: Request,
@@ -152,17 +148,16 @@ async def approve(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
-        message = f"{errors_of(error)['amount_cny']} Nothing was approved."
-        return await _page(db, renderer, request, caller, payment_id, 422, errors={"": message})
+        errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
+        return await _page(db, renderer, request, caller, payment_id, error, errors)
     except Conflict as error:
-        message = await _conflict_message(db, payment_id, error, "approved")
-        return await _page(db, renderer, request, caller, payment_id, 409, errors={"": message})
-    return renderer.redirect(
-        caller, "/approvals", f"Approved {fen(seen_fen)}. The payment is being made."
-    )
+        errors = {"": await _conflict_message(db, payment_id, error, "approved")}
+        return await _page(db, renderer, request, caller, payment_id, error, errors)
+    message = f"Approved {fen(seen_fen)}. The payment is being made."
+    return renderer.redirect(caller, "/approvals", message)
 
 
-@routes.post("/{payment_id}/reject", media_type="text/html")
+@routes.post("/{payment_id}/reject")
 async def reject(
     payment_id: ids.PaymentId,
     request: Request,
@@ -180,14 +175,10 @@ async def reject(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        return await _page(
-            db, renderer, request, caller, payment_id, 422, errors=errors_of(error), reason=reason
-        )
+        return await _page(db, renderer, request, caller, payment_id, error, reason=reason)
     except Conflict as error:
-        message = await _conflict_message(db, payment_id, error, "rejected")
-        return await _page(
-            db, renderer, request, caller, payment_id, 409, errors={"": message}, reason=reason
-        )
+        errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
+        return await _page(db, renderer, request, caller, payment_id, error, errors, reason=reason)
     return renderer.redirect(caller, "/approvals", "Rejected. The requester can see the reason.")
 
 
@@ -197,9 +188,9 @@ async def _page(
     request: Request,
     caller: Caller,
     payment_id: UUID,
-    status: int = 200,
-    *,
+    error: Invalid | Conflict | None = None,
     errors: Mapping[str, str] | None = None,
+    *,
     reason: str = "",
 ) -> Response:
     pair = await payment_sql.find_payment(db, payment_id)
@@ -213,8 +204,8 @@ async def _page(
     return renderer.page(
         "approvals/approval.html",
         request,
-        caller,
-        status=status,
+        error=error,
+        errors=errors,
         item=item,
         parcels=order_views.parcels(order),
         others=[other for other in history if other.id != payment_id],
@@ -222,7 +213,6 @@ async def _page(
         is_own=item.request.requested_by.id == caller.account_id,
         awaits=item.request.status is RequestStatus.PENDING_APPROVAL,
         amount_cny=money.show(item.request.amount_fen),
-        errors=errors or {},
         reason=reason,
     )
 
@@ -269,7 +259,3 @@ async def _conflict_message(db: Database, payment_id: UUID, error: Conflict, don
     if request.status is not RequestStatus.PENDING_APPROVAL:
         return f"The request is now “{label(request.status)}”. Nothing was {done}."
     return f"{error.detail} Nothing was {done}."
-
-
-def _same(pair: OrderPayment) -> OrderPayment:
-    return pair

@@ -1,7 +1,6 @@
 """Orders, in a browser: the list with its filters, one order with its timeline, and its actions."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -19,11 +18,10 @@ from tradewind.dashboard.shell.forms import (
     read_time,
     required_amount_fen,
     submit_token,
-    time_input,
 )
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.site import limit_marketplace_calls
-from tradewind.dashboard.shell.urls import first_page, next_page, web_link
+from tradewind.dashboard.shell.urls import web_link
 from tradewind.egress.client import Client
 from tradewind.errors import (
     Conflict,
@@ -153,16 +151,7 @@ class AdvanceForm(Form):
     total_cny: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedForm:
-    """A form of the order page that was rejected: what was typed, and its errors by field."""
-
-    action: str
-    errors: Mapping[str, str]
-    form: RefundForm = field(default_factory=RefundForm)
-
-
-@routes.get(media_type="text/html", expensive=True)
+@routes.get(expensive=True)
 async def show_orders(
     request: Request,
     caller: Buyer,
@@ -192,15 +181,11 @@ async def show_orders(
     return renderer.page(
         "orders/orders.html",
         request,
-        caller,
-        status=422 if errors else 200,
         orders=orders,
         query=query,
         filters=filled,
         errors=errors,
-        times={name: time_input(getattr(query, name)) for name in _TIMES},
-        next_url=next_page(request, cursor),
-        first_url=first_page(request),
+        next_cursor=cursor,
         tabs=[
             (
                 label,
@@ -218,7 +203,7 @@ async def show_orders(
     )
 
 
-@routes.get("/{order_id}", media_type="text/html")
+@routes.get("/{order_id}")
 async def show_order(
     request: Request,
     order_id: ids.OrderId,
@@ -232,7 +217,7 @@ async def show_order(
     return await _page(request, caller, order_id, db, platforms, renderer, cursor=query.cursor)
 
 
-@routes.post("/{order_id}/refresh", media_type="text/html")
+@routes.post("/{order_id}/refresh")
 async def sync_order(
     order_id: ids.OrderId,
     caller: Buyer,
@@ -250,7 +235,7 @@ async def sync_order(
     return renderer.redirect(caller, _path(order.id), "Synced with the marketplace.")
 
 
-@routes.post("/{order_id}/cancel", media_type="text/html")
+@routes.post("/{order_id}/cancel")
 async def cancel_order(
     request: Request,
     order_id: ids.OrderId,
@@ -262,7 +247,7 @@ async def cancel_order(
     renderer: Renderer,
 ) -> Response:
     """Cancel an order; the marketplace may confirm later."""
-    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    stored = _stored(caller, request, body)
     return await _finish(
         renderer,
         caller,
@@ -273,7 +258,7 @@ async def cancel_order(
     )
 
 
-@routes.post("/{order_id}/payment", media_type="text/html")
+@routes.post("/{order_id}/payment")
 async def request_order_payment(
     request: Request,
     order_id: ids.OrderId,
@@ -285,14 +270,14 @@ async def request_order_payment(
 ) -> Response:
     """Request the payment of the amount that the page showed."""
     seen_fen = required_amount_fen("amount_cny", body.amount_cny)
-    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    stored = _stored(caller, request, body)
     actor = Actor.of(caller, request)
     command = request_payment(db, actor, Person.of(caller), order_id, modes, seen_fen, stored)
     message = "Payment requested. Another person must approve it."
     return await _finish(renderer, caller, order_id, command, message)
 
 
-@routes.post("/{order_id}/payment/withdraw", media_type="text/html")
+@routes.post("/{order_id}/payment/withdraw")
 async def withdraw_order_payment(
     request: Request,
     order_id: ids.OrderId,
@@ -302,12 +287,12 @@ async def withdraw_order_payment(
     renderer: Renderer,
 ) -> Response:
     """Withdraw a payment request before it is decided."""
-    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    stored = _stored(caller, request, body)
     command = withdraw_payment(db, Actor.of(caller, request), Person.of(caller), order_id, stored)
     return await _finish(renderer, caller, order_id, command, "Payment request withdrawn.")
 
 
-@routes.post("/{order_id}/refunds", media_type="text/html")
+@routes.post("/{order_id}/refunds")
 async def request_refund(
     request: Request,
     order_id: ids.OrderId,
@@ -319,7 +304,7 @@ async def request_refund(
     renderer: Renderer,
 ) -> Response:
     """Request a refund from the seller, once for each submit token."""
-    stored = StoredResponse(idempotency_key_of(caller, request, body), _stored_response)
+    stored = _stored(caller, request, body)
     actor = Actor.of(caller, request)
     try:
         wanted = _read_refund(body).refund()
@@ -331,11 +316,12 @@ async def request_refund(
     except Invalid as error:
         is_amount = isinstance(error, RefundTooLarge)
         errors = {"amount_cny": error.detail} if is_amount else errors_of(error)
-        rejected = RejectedForm("refund", errors, body)
-        return await _page(request, caller, order_id, db, platforms, renderer, rejected=rejected)
+        return await _page(
+            request, caller, order_id, db, platforms, renderer, "refund", errors, body
+        )
 
 
-@routes.post("/{order_id}/advance", media_type="text/html")
+@routes.post("/{order_id}/advance")
 async def simulate_event(
     request: Request,
     order_id: ids.OrderId,
@@ -351,21 +337,15 @@ async def simulate_event(
     try:
         total = money.show_or_none(amount_fen("total_cny", body.total_cny))
         event = read_values(AdvanceIn, to=body.to, total_cny=total)
+        person = Person.of(caller)
         command = simulate(
-            db,
-            platforms,
-            client,
-            refreshes,
-            Person.of(caller),
-            order_id,
-            event.to,
-            event.total_fen,
+            db, platforms, client, refreshes, person, order_id, event.to, event.total_fen
         )
         message = "Event simulated. The order was synced."
         return await _finish(renderer, caller, order_id, command, message)
     except Invalid as error:
-        rejected = RejectedForm("advance", errors_of(error))
-        return await _page(request, caller, order_id, db, platforms, renderer, rejected=rejected)
+        errors = errors_of(error)
+        return await _page(request, caller, order_id, db, platforms, renderer, "advance", errors)
 
 
 def _read_refund(body: RefundForm) -> RefundIn:
@@ -381,6 +361,11 @@ def _read_refund(body: RefundForm) -> RefundIn:
         note=body.note.strip() or None,
         order_id=body.order_id or None,
     )
+
+
+def _stored(caller: Caller, request: Request, form: SubmitForm) -> StoredResponse[object]:
+    """The stored response of a form, under the key that its submit token makes."""
+    return StoredResponse(idempotency_key_of(caller, request, form), _stored_response)
 
 
 def _stored_response(result: object) -> Response:
@@ -417,11 +402,13 @@ async def _page(
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
+    rejected_action: str = "",
+    errors: Mapping[str, str] | None = None,
+    form: RefundForm | None = None,
     *,
     cursor: str | None = None,
-    rejected: RejectedForm | None = None,
 ) -> Response:
-    """The page of an order; with the errors of a form that was rejected."""
+    """The page of an order; with the errors of the action whose form was rejected."""
     order = await sql_lists.find_order(db, caller.account_id, order_id)
     if order is None:
         raise ResourceNotFound(ids.ORDER)
@@ -435,8 +422,7 @@ async def _page(
     return renderer.page(
         "orders/order.html",
         request,
-        caller,
-        status=422 if rejected else 200,
+        errors=errors,
         order=order,
         order_path=path,
         next_step=views.next_step(order),
@@ -448,11 +434,9 @@ async def _page(
         payments=payments,
         open_payment_id=order.payment.id if is_open and order.payment else None,
         timeline=timeline,
-        older_url=next_page(request, older, path=path, fragment="timeline"),
-        newest_url=first_page(request, path=path, fragment="timeline"),
-        form=rejected.form if rejected else RefundForm(),
-        errors=rejected.errors if rejected else {},
-        rejected_action=rejected.action if rejected else "",
+        older_cursor=older,
+        form=form or RefundForm(),
+        rejected_action=rejected_action,
         web_link=web_link,
     )
 

@@ -1,17 +1,27 @@
 """The overview: the state of deliveries, orders, approvals and the queue, by role."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
 
 from msgspec import Meta
 
 from tradewind.auth.model import Buyer, Role
 from tradewind.dashboard.admin import queries as admin_queries
+from tradewind.dashboard.admin.queries import AccountName
 from tradewind.dashboard.overview import queries, views
-from tradewind.dashboard.shell import charts, labels
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.overview.queries import WebhookCounts
+from tradewind.dashboard.overview.views import AttemptFigures, GettingStartedStep, TimeRange
+from tradewind.dashboard.shell import charts
+from tradewind.dashboard.shell.render import LARGEST_COUNT, Renderer
 from tradewind.delivery import sql as deliveries
+from tradewind.delivery.sql import QueueDepth
 from tradewind.orders.model import OrderStatus
 from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.payments.sql import OrderPayment
+from tradewind.platforms.contract import Traits
 from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
@@ -23,13 +33,15 @@ from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhooks
-from tradewind.webhooks.model import Health
+from tradewind.webhooks.model import Health, Subscription
 
 routes = Routes("", tag="Dashboard", hidden=True, pages=True)
 
 ReturnParameter = Annotated[str, Meta(max_length=2000)] | None
 
 _ROWS = 5
+# Counting stops here, so that the page stays cheap.
+_MOST = LARGEST_COUNT + 1
 _SUBSCRIPTIONS = 1000
 
 
@@ -43,7 +55,40 @@ class OverviewQuery(Input):
     error_description: ReturnParameter = None
 
 
-@routes.get("/", media_type="text/html", expensive=True)
+@dataclass(frozen=True, slots=True)
+class BuyerOverview:
+    """What a buyer sees; `oldest` is how many seconds the oldest pending delivery is overdue."""
+
+    steps: Sequence[GettingStartedStep]
+    range: TimeRange
+    deliveries: AttemptFigures
+    pending: int
+    oldest: float | None
+    webhooks: Sequence[Subscription]
+    orders: Mapping[str, int]
+    payments: int
+    payments_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApproverOverview:
+    """What an approver sees: the most urgent payments of others, and their number."""
+
+    payments: Sequence[OrderPayment]
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOverview:
+    """What an operator sees: the queue, and failing webhooks of all accounts."""
+
+    queue: QueueDepth
+    webhooks: WebhookCounts
+    failing: Sequence[Subscription]
+    owners: Mapping[UUID, AccountName]
+
+
+@routes.get("/", expensive=True)
 async def show_overview(
     request: Request,
     caller: Caller,
@@ -56,15 +101,20 @@ async def show_overview(
     return renderer.page(
         "overview/overview.html",
         request,
-        caller,
-        returned=_authorisation_return(query, platforms),
+        query=query,
+        authorised=_authorised_marketplace(query, platforms),
+        ranges=[
+            (range_.label, f"/?span={range_.code}", range_.code == query.span)
+            for range_ in views.RANGES
+        ],
+        share_bar=charts.share_bar,
         buying=await _buying(db, caller, query.span) if Role.BUYER in caller.roles else None,
         approving=await _approving(db, caller) if Role.APPROVER in caller.roles else None,
         operating=await _operating(db) if Role.OPERATOR in caller.roles else None,
     )
 
 
-@routes.post("/first-steps/dismiss", media_type="text/html")
+@routes.post("/first-steps/dismiss")
 async def dismiss_getting_started(
     caller: Buyer, body: Form, db: Database, renderer: Renderer
 ) -> Response:
@@ -73,81 +123,51 @@ async def dismiss_getting_started(
     return renderer.redirect(caller, "/")
 
 
-def _authorisation_return(query: OverviewQuery, platforms: Platforms) -> dict[str, Any] | None:
-    """What a marketplace returned with after its authorisation; `state` names the marketplace."""
-    if not query.code and not query.error:
-        return None
+def _authorised_marketplace(query: OverviewQuery, platforms: Platforms) -> Traits | None:
+    """The marketplace that `state` names; None if it names none."""
     try:
-        platform = platforms.named(platform_of(query.state or ""))
+        return platforms.marketplace(platforms.named(platform_of(query.state or ""))).traits
     except UnsupportedPlatform:
-        platform = ""
-    return {
-        "code": query.code or "",
-        "state": query.state or "",
-        "error": query.error,
-        "error_description": query.error_description,
-        "platform": platform,
-        "name": platforms.marketplace(platform).traits.name if platform else "",
-    }
+        return None
 
 
-async def _buying(db: Database, caller: Caller, range_code: str) -> dict[str, Any]:
-    """A buyer's part: first steps, deliveries, orders, payments and failing webhooks."""
+async def _buying(db: Database, caller: Caller, range_code: str) -> BuyerOverview:
+    account = caller.account_id
     range_ = next(choice for choice in views.RANGES if choice.code == range_code)
-    attempts = await queries.count_attempts(
-        db, caller.account_id, hours=range_.hours, step=range_.step
-    )
-    pending, oldest = await queries.count_pending(db, caller.account_id, most=views.MOST + 1)
+    attempts = await queries.count_attempts(db, account, hours=range_.hours, step=range_.step)
+    pending, oldest = await queries.count_pending(db, account, most=_MOST)
     orders = await queries.count_orders(
-        db, caller.account_id, [status.value for status in OrderStatus], most=views.MOST + 1
+        db, account, [status.value for status in OrderStatus], most=_MOST
     )
-    awaiting, since = await queries.count_pending_approvals(db, caller.account_id)
-    subscriptions = await webhooks.list_subscriptions(
-        db, caller.account_id, below=None, limit=_SUBSCRIPTIONS
+    awaiting, since = await queries.count_pending_approvals(db, account)
+    completed = await queries.find_completed_steps(db, account)
+    return BuyerOverview(
+        steps=views.getting_started(completed) if completed else (),
+        range=range_,
+        deliveries=views.attempt_figures(attempts, range_),
+        pending=pending,
+        oldest=oldest,
+        webhooks=await webhooks.list_subscriptions(db, account, below=None, limit=_SUBSCRIPTIONS),
+        orders={status.value: orders[status] for status in OrderStatus if orders[status]},
+        payments=awaiting,
+        payments_since=since,
     )
-    completed = await queries.find_completed_steps(db, caller.account_id)
-    most = max(orders.values())
-    return {
-        "steps": views.getting_started(completed) if completed else (),
-        "range": range_,
-        "ranges": [
-            (choice.label, f"/?span={choice.code}", choice is range_) for choice in views.RANGES
-        ],
-        "deliveries": views.attempt_figures(attempts, range_),
-        "webhook_count": len(subscriptions),
-        "failing": [webhook for webhook in subscriptions if webhook.health is not Health.OK],
-        "pending": views.limited_count(pending),
-        "oldest": oldest,
-        "orders": [
-            (
-                status.value,
-                views.limited_count(orders[status]),
-                charts.share_bar(orders[status], most, tone=labels.tone(status)),
-            )
-            for status in OrderStatus
-            if orders[status]
-        ],
-        "payments": views.limited_count(awaiting),
-        "payments_since": since,
-    }
 
 
-async def _approving(db: Database, caller: Caller) -> dict[str, Any]:
-    """An approver's part: the most urgent payments of others."""
+async def _approving(db: Database, caller: Caller) -> ApproverOverview:
     queue = await payment_sql.list_queue(db, after=None, limit=10 * _ROWS)
     others = [pair for pair in queue if pair[0].requested_by.id != caller.account_id]
-    count = await queries.count_approvable_payments(db, caller.account_id, most=views.MOST + 1)
-    return {"payments": others[:_ROWS], "waiting": views.limited_count(count)}
+    waiting = await queries.count_approvable_payments(db, caller.account_id, most=_MOST)
+    return ApproverOverview(others[:_ROWS], waiting)
 
 
-async def _operating(db: Database) -> dict[str, Any]:
-    """An operator's part: the queue, and failing webhooks of all accounts."""
+async def _operating(db: Database) -> OperatorOverview:
     failing = await webhooks.list_all(
         db, health=[Health.FAILING, Health.DISABLED], below=None, limit=_ROWS
     )
-    return {
-        "queue": await deliveries.find_queue_depth(db),
-        "webhooks": await queries.count_webhooks(db),
-        "failing": failing,
-        "owners": await admin_queries.account_names(db, [hook.account_id for hook in failing]),
-    }
+    return OperatorOverview(
+        queue=await deliveries.find_queue_depth(db),
+        webhooks=await queries.count_webhooks(db),
+        failing=failing,
+        owners=await admin_queries.account_names(db, [hook.account_id for hook in failing]),
+    )

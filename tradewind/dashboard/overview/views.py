@@ -14,9 +14,6 @@ from tradewind.delivery.health import percentile
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
 
-# Counting stops here, so that the page stays cheap.
-MOST = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
@@ -128,11 +125,6 @@ def attempt_figures(steps: Sequence[AttemptCounts], range_: TimeRange) -> Attemp
 def _sum_lists(lists: Sequence[Sequence[int]]) -> Sequence[int]:
     longest = max(map(len, lists), default=0)
     return [sum(values[i] for values in lists if i < len(values)) for i in range(longest)]
-
-
-def limited_count(number: int) -> str:
-    """A count that stopped at `MOST`."""
-    return f"{MOST:,}+" if number > MOST else f"{number:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class SearchPager:
     next: str | None
 
 
-@routes.get(media_type="text/html", expensive=True)
+@routes.get(expensive=True)
 async def show_products(
     request: Request,
     caller: Caller,
@@ -111,7 +111,6 @@ async def show_products(
     return renderer.page(
         "products/products.html",
         request,
-        caller,
         status=status,
         images=origins,
         query=query,
@@ -126,7 +125,7 @@ async def show_products(
     )
 
 
-@routes.get("/{platform}/{product_id}", media_type="text/html")
+@routes.get("/{platform}/{product_id}")
 async def show_product(
     request: Request,
     platform: str,
@@ -160,8 +159,6 @@ async def show_product(
     return renderer.page(
         "products/product.html",
         request,
-        caller,
-        status=422 if errors else 200,
         images=origins,
         product=product,
         offer=offer,

@@ -40,7 +40,7 @@ class SearchQuery(Input):
     q: Annotated[str, Meta(max_length=300)] = ""
 
 
-@routes.get(media_type="text/html", expensive=True)
+@routes.get(expensive=True)
 async def search(
     request: Request, caller: Caller, query: SearchQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -53,7 +53,6 @@ async def search(
     return renderer.page(
         "search/search.html",
         request,
-        caller,
         text=text,
         results=results,
         owners=await admin_queries.account_names(db, owners),

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
-from typing import Any
 from uuid import UUID
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
@@ -15,11 +15,14 @@ from markupsafe import Markup, escape
 from tradewind import clock, ids
 from tradewind.auth.model import Role
 from tradewind.dashboard.shell import labels, session
+from tradewind.dashboard.shell.forms import errors_of, time_input
 from tradewind.dashboard.shell.labels import Tone
 from tradewind.dashboard.shell.session import FLASH_COOKIE, Flash, FlashSecret, Sessions, csrf_token
-from tradewind.dashboard.shell.urls import current_url
+from tradewind.dashboard.shell.urls import current_url, is_filtered, is_first_page, page_url
+from tradewind.errors import ApiError
 from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
+from tradewind.web import problems
 from tradewind.web.caller import Caller
 from tradewind.web.request import Request
 from tradewind.web.response import HTML, NO_STORE, Headers, Response
@@ -41,6 +44,9 @@ _AREAS = (
 
 # Sent by `live.js` with an update, which must not consume the flash message.
 LIVE_HEADER = "x-tradewind-live"
+
+# Counts of a page stop after this one, so that the page stays cheap.
+LARGEST_COUNT = 10_000
 
 _ID_KINDS: Mapping[str, ids.Kind] = {
     "account": ids.ACCOUNT,
@@ -137,10 +143,7 @@ _SECTIONS = (
 
 def sidebar(roles: frozenset[str], path: str) -> Sequence[SidebarSection]:
     """The sections for these roles, with the link of the current page marked."""
-    return tuple(_sections(roles, path))
-
-
-def _sections(roles: frozenset[str], path: str) -> Iterator[SidebarSection]:
+    sections = []
     for section in _SECTIONS:
         links = tuple(
             replace(link, is_current=_is_within(path, link.href))
@@ -148,7 +151,8 @@ def _sections(roles: frozenset[str], path: str) -> Iterator[SidebarSection]:
             if link.role is None or link.role in roles
         )
         if links:
-            yield SidebarSection(section.heading, links)
+            sections.append(SidebarSection(section.heading, links))
+    return sections
 
 
 def _is_within(path: str, href: str) -> bool:
@@ -170,16 +174,25 @@ class Renderer:
         self,
         template: str,
         request: Request,
-        me: Caller | None,
         *,
-        status: int = 200,
+        status: int | None = None,
+        error: ApiError | None = None,
+        errors: Mapping[str, str] | None = None,
+        me: Caller | None = None,
         images: Sequence[str] = (),
-        **context: Any,
+        **context: object,
     ) -> Response:
         """The page of a template, for the person who is signed in, if any.
 
-        `images` are the origins that its images may come from, besides our own.
+        After an `error`, the page has its status and, in `errors`, its messages by field; `errors`
+        replaces those messages. `me` is for pages that do not require a session. `images` are the
+        origins that its images may come from, besides our own.
         """
+        if errors is None:
+            errors = {} if error is None else errors_of(error)
+        if status is None:
+            status = problems.status_of(type(error)) if error else 422 if errors else 200
+        me = me or request.caller
         flash, headers = self._flash(request, me)
         html = self._environment.get_template(template).render(
             me=me,
@@ -188,6 +201,10 @@ class Renderer:
             flash=flash,
             path=request.path,
             current_url=current_url(request),
+            page_url=partial(page_url, request),
+            is_first_page=is_first_page(request),
+            filtered=is_filtered(request),
+            errors=errors,
             public_url=self._public_url,
             **context,
         )
@@ -239,10 +256,12 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "utc": utc,
         "fen": fen,
         "number": number,
+        "limited_count": limited_count,
         "percent": percent,
         "duration": duration,
         "id": show_id,
         "label_cells": label_cells,
+        "time_input": time_input,
         "mark_times": mark_times,
     }
     return templates
@@ -271,6 +290,11 @@ def fen(amount: int | None) -> str:
 
 def number(count: float | None) -> str:
     return "—" if count is None else f"{count:,}"
+
+
+def limited_count(count: int) -> str:
+    """A count that stopped after `LARGEST_COUNT`."""
+    return f"{LARGEST_COUNT:,}+" if count > LARGEST_COUNT else f"{count:,}"
 
 
 def percent(share: float | None) -> str:

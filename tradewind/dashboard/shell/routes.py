@@ -43,18 +43,18 @@ async def live(request: Request, caller: Caller, live: Live) -> Response:
     return Response(headers=headers, content_type=b"text/event-stream", stream=events)
 
 
-@problem_routes.get(media_type="text/html")
+@problem_routes.get()
 async def list_problems(request: Request, renderer: Renderer, sessions: Sessions) -> Response:
     """List every error code."""
     kinds = [
         (code, problems.status_of(kind), kind.title)
         for code, kind in sorted(problems.catalogue().items())
     ]
-    caller = await sessions.find_or_none(request)
-    return renderer.page("shell/problems.html", request, caller, kinds=kinds)
+    me = await sessions.find_or_none(request)
+    return renderer.page("shell/problems.html", request, me=me, kinds=kinds)
 
 
-@problem_routes.get("/{code}", media_type="text/html")
+@problem_routes.get("/{code}")
 async def explain_problem(
     code: str, request: Request, renderer: Renderer, sessions: Sessions
 ) -> Response:
@@ -65,7 +65,7 @@ async def explain_problem(
     return renderer.page(
         "shell/problem.html",
         request,
-        await sessions.find_or_none(request),
+        me=await sessions.find_or_none(request),
         code=code,
         problem_status=problems.status_of(kind),
         name=kind.title,

@@ -82,7 +82,7 @@ class Dashboard:
         response = self._renderer.page(
             "shell/error.html",
             request,
-            request.caller or await self._sessions.find_or_none(request),
+            me=request.caller or await self._sessions.find_or_none(request),
             status=status,
             title="Page not found" if is_unknown_url else error.title,
             detail="There is no page at this URL." if is_unknown_url else error.detail,

@@ -1,9 +1,13 @@
-"""URLs of pages: next pages of lists, safe redirects, links and images of marketplaces. Pure."""
+"""Pages of lists and their URLs, safe redirects, links and images of marketplaces. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
+from tradewind.web.paging import Page, page
 from tradewind.web.request import Request
+
+Row = TypeVar("Row")
 
 _LONGEST_PATH = 2000
 
@@ -18,18 +22,15 @@ def page_url(
     return f"{path or request.path}{f'?{query}' if query else ''}{anchor}"
 
 
-def next_page(
-    request: Request, cursor: str | None, *, path: str = "", fragment: str = ""
-) -> str | None:
-    """The URL of the next page; None on the last one."""
-    return cursor and page_url(request, path=path, fragment=fragment, cursor=cursor)
+def is_first_page(request: Request) -> bool:
+    return "cursor" not in dict(_parameters(request))
 
 
-def first_page(request: Request, *, path: str = "", fragment: str = "") -> str | None:
-    """The URL of the first page; None if this is the first one."""
-    if "cursor" not in dict(_parameters(request)):
-        return None
-    return page_url(request, path=path, fragment=fragment, cursor=None)
+def rows_page(
+    name: str, rows: Sequence[Row], limit: int, key: Callable[[Row], object]
+) -> Page[Row]:
+    """A page of a list from a query with a limit of `limit + 1`; `name` and `key` make cursors."""
+    return page(name, rows, limit, key=key, show=lambda row: row)
 
 
 def is_filtered(request: Request) -> bool:

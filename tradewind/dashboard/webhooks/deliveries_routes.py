@@ -8,11 +8,11 @@ import msgspec
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
-from tradewind.dashboard.shell.forms import errors_of, read_time, time_input
+from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FLASH_COOKIE, FlashSecret, Sessions, read_flash
-from tradewind.dashboard.shell.urls import first_page, is_filtered, local_path, next_page
+from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.dashboard.webhooks.views import (
     TestStepView,
     advice_about,
@@ -37,7 +37,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -49,7 +49,6 @@ from tradewind.webhooks.subscribe import get_subscription
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
 _MOST = 50
-_TIMES = ("started_after", "started_before")
 _UNKNOWN_EVENT = (
     "There is no event with this ID in this account. An event ID starts with evt_ and is in the "
     "body of a delivery. Old events are not stored."
@@ -102,7 +101,7 @@ class TestForm(Form):
     event: EventKind | None = None
 
 
-@routes.get("/{subscription_id}/deliveries", media_type="text/html", expensive=True)
+@routes.get("/{subscription_id}/deliveries", expensive=True)
 async def show_log(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -126,12 +125,11 @@ async def show_log(
             below=read_cursor("deliveries", api_query.cursor, tuple[datetime, UUID]),
             limit=api_query.limit + 1,
         )
-        shown = page(
+        shown = rows_page(
             "deliveries",
             rows,
             api_query.limit,
             key=lambda attempt: (attempt.started_at, attempt.id),
-            show=lambda attempt: attempt,
         )
         attempts, cursor = shown.items, shown.next_cursor
     except Invalid as error:
@@ -139,17 +137,12 @@ async def show_log(
     return renderer.page(
         "webhooks/deliveries.html",
         request,
-        caller,
-        status=422 if errors else 200,
         webhook=webhook,
         attempts=attempts,
         query=query,
         errors=errors,
         outcomes=choices(Outcome),
-        is_filtered=is_filtered(request),
-        times={name: time_input(getattr(query, name)) for name in _TIMES},
-        next_url=next_page(request, cursor),
-        first_url=first_page(request),
+        next_cursor=cursor,
     )
 
 
@@ -178,7 +171,7 @@ def _as_api_query(query: LogQuery) -> DeliveriesQuery:
     return api_query
 
 
-@routes.get("/{subscription_id}/deliveries/{delivery_id}", media_type="text/html")
+@routes.get("/{subscription_id}/deliveries/{delivery_id}")
 async def show_attempt(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -198,7 +191,6 @@ async def show_attempt(
     return renderer.page(
         "webhooks/attempt.html",
         request,
-        caller,
         webhook=webhook,
         attempt=attempt,
         others=[other for other in others if other.id != attempt.id],
@@ -209,7 +201,7 @@ async def show_attempt(
     )
 
 
-@routes.post("/{subscription_id}/deliveries/{delivery_id}/redeliver", media_type="text/html")
+@routes.post("/{subscription_id}/deliveries/{delivery_id}/redeliver")
 async def resend_event(
     subscription_id: ids.SubscriptionId,
     delivery_id: ids.DeliveryId,
@@ -228,7 +220,7 @@ async def resend_event(
     return renderer.redirect(caller, path, "The event is being resent.")
 
 
-@routes.post("/{subscription_id}/redeliver", media_type="text/html")
+@routes.post("/{subscription_id}/redeliver")
 async def resend_selected(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
@@ -261,7 +253,7 @@ async def resend_selected(
     return renderer.redirect(caller, path, message, tone="good" if resent else "bad")
 
 
-@routes.get("/{subscription_id}/pending", media_type="text/html", expensive=True)
+@routes.get("/{subscription_id}/pending", expensive=True)
 async def show_pending(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -279,25 +271,19 @@ async def show_pending(
         above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
         limit=query.limit + 1,
     )
-    shown = page(
-        "pending",
-        pending,
-        query.limit,
-        key=lambda delivery: (delivery.due_at, delivery.id),
-        show=lambda delivery: delivery,
+    shown = rows_page(
+        "pending", pending, query.limit, key=lambda delivery: (delivery.due_at, delivery.id)
     )
     return renderer.page(
         "webhooks/pending.html",
         request,
-        caller,
         webhook=webhook,
         pending=shown.items,
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 
-@routes.get("/explain", media_type="text/html", expensive=True)
+@routes.get("/explain", expensive=True)
 async def explain_for_all(
     request: Request, caller: Buyer, query: ExplainPageQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -306,7 +292,7 @@ async def explain_for_all(
     return await _explain(request, caller, query, db, renderer, webhooks, None)
 
 
-@routes.get("/{subscription_id}/explain", media_type="text/html", expensive=True)
+@routes.get("/{subscription_id}/explain", expensive=True)
 async def explain_for_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -341,7 +327,6 @@ async def _explain(
     return renderer.page(
         "webhooks/explain.html",
         request,
-        caller,
         status=404 if errors else 200,
         webhook=webhook,
         event=query.event,
@@ -351,7 +336,7 @@ async def _explain(
     )
 
 
-@routes.get("/{subscription_id}/test", media_type="text/html")
+@routes.get("/{subscription_id}/test")
 async def show_test(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -374,7 +359,6 @@ async def show_test(
     return renderer.page(
         "webhooks/test.html",
         request,
-        caller,
         webhook=webhook,
         attempt=attempt,
         advice=advice_about(attempt) if attempt else "",
@@ -384,7 +368,7 @@ async def show_test(
     )
 
 
-@routes.post("/{subscription_id}/test", media_type="text/html")
+@routes.post("/{subscription_id}/test")
 async def send_test_delivery(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

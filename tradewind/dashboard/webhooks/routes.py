@@ -12,10 +12,10 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.charts import attempts_chart
-from tradewind.dashboard.shell.forms import errors_of, read_time, time_input
+from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import first_page, next_page
+from tradewind.dashboard.shell.urls import rows_page
 from tradewind.dashboard.webhooks import queries
 from tradewind.dashboard.webhooks.views import (
     VERIFY_OPENSSL,
@@ -34,10 +34,9 @@ from tradewind.delivery.wire import RecoverIn
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web import problems
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import PageQuery, page, read_cursor
+from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -67,7 +66,7 @@ class SwitchForm(Form):
     on: bool = False
 
 
-@routes.get(media_type="text/html")
+@routes.get()
 async def show_webhooks(
     request: Request, caller: Buyer, query: PageQuery, db: Database, renderer: Renderer
 ) -> Response:
@@ -78,31 +77,23 @@ async def show_webhooks(
         below=read_cursor("webhooks", query.cursor, UUID),
         limit=query.limit + 1,
     )
-    shown = page(
-        "webhooks",
-        subscriptions,
-        query.limit,
-        key=lambda webhook: webhook.id,
-        show=lambda webhook: webhook,
-    )
+    shown = rows_page("webhooks", subscriptions, query.limit, key=lambda webhook: webhook.id)
     return renderer.page(
         "webhooks/webhooks.html",
         request,
-        caller,
         webhooks=list(zip(shown.items, await health_of(db, shown.items), strict=True)),
         webhook_state=webhook_state,
-        next_url=next_page(request, shown.next_cursor),
-        first_url=first_page(request),
+        next_cursor=shown.next_cursor,
     )
 
 
-@routes.get("/new", media_type="text/html")
+@routes.get("/new")
 async def show_new(request: Request, caller: Buyer, renderer: Renderer) -> Response:
     """Show the form for a new webhook."""
     return _form(request, caller, renderer, WebhookForm(events=list(BOTH)))
 
 
-@routes.post("/new", media_type="text/html")
+@routes.post("/new")
 async def create_webhook(
     request: Request,
     caller: Buyer,
@@ -128,7 +119,7 @@ async def create_webhook(
     )
 
 
-@routes.get("/{subscription_id}/edit", media_type="text/html")
+@routes.get("/{subscription_id}/edit")
 async def show_edit(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -147,7 +138,7 @@ async def show_edit(
     return _form(request, caller, renderer, form, webhook=webhook)
 
 
-@routes.post("/{subscription_id}/edit", media_type="text/html")
+@routes.post("/{subscription_id}/edit")
 async def edit_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -175,7 +166,7 @@ async def edit_webhook(
     )
 
 
-@routes.get("/{subscription_id}", media_type="text/html")
+@routes.get("/{subscription_id}")
 async def show_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -195,7 +186,6 @@ async def show_webhook(
     return renderer.page(
         "webhooks/webhook.html",
         request,
-        caller,
         webhook=webhook,
         state=webhook_state(webhook),
         health=health,
@@ -208,7 +198,7 @@ async def show_webhook(
     )
 
 
-@routes.post("/{subscription_id}/rotate", media_type="text/html")
+@routes.post("/{subscription_id}/rotate")
 async def rotate_secret(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -229,7 +219,7 @@ async def rotate_secret(
     )
 
 
-@routes.post("/{subscription_id}/switch", media_type="text/html")
+@routes.post("/{subscription_id}/switch")
 async def switch_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -251,7 +241,7 @@ async def switch_webhook(
     return renderer.redirect(caller, webhook_path(subscription_id), message)
 
 
-@routes.post("/{subscription_id}/delete", media_type="text/html")
+@routes.post("/{subscription_id}/delete")
 async def delete_webhook(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -291,11 +281,9 @@ def _form(
     return renderer.page(
         "webhooks/form.html",
         request,
-        caller,
-        status=200 if error is None else problems.status_of(type(error)),
+        error=error,
         webhook=webhook,
         form=form,
-        errors={} if error is None else errors_of(error),
     )
 
 
@@ -333,7 +321,7 @@ class ReplayPreview:
     until: datetime
 
 
-@routes.get("/{subscription_id}/recover", media_type="text/html", expensive=True)
+@routes.get("/{subscription_id}/recover", expensive=True)
 async def show_replay(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -347,7 +335,7 @@ async def show_replay(
     return await _replay_page(request, subscription_id, caller, query, db, renderer, policy)
 
 
-@routes.post("/{subscription_id}/recover", media_type="text/html", expensive=True)
+@routes.post("/{subscription_id}/recover", expensive=True)
 async def start_replay(
     request: Request,
     subscription_id: ids.SubscriptionId,
@@ -374,7 +362,7 @@ async def start_replay(
     return renderer.redirect(caller, path, message)
 
 
-@routes.post("/{subscription_id}/recover/{job_id}/cancel", media_type="text/html")
+@routes.post("/{subscription_id}/recover/{job_id}/cancel")
 async def cancel_replay(
     subscription_id: ids.SubscriptionId,
     job_id: ids.JobId,
@@ -417,12 +405,9 @@ async def _replay_page(
     return renderer.page(
         "webhooks/replay.html",
         request,
-        caller,
-        status=422 if errors else 200,
         webhook=webhook,
         query=query,
         errors=errors,
-        times={name: time_input(getattr(query, name)) for name in ("since", "until")},
         preview=preview,
         replays=await replay.list_replays(db, caller.account_id, subscription_id, limit=_REPLAYS),
         presets=replay_presets(now, webhook.failing_since),
