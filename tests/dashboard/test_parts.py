@@ -65,7 +65,7 @@ def rendered(source: str, **context: Any) -> str:
     ],
 )
 def test_a_part_says_what_it_should(source: str, expected: str) -> None:
-    secret = FlashSecret("api_key", "tw_1")
+    secret = FlashSecret("tw_1", "New key")
 
     assert expected in rendered(source, moment=MOMENT, secret=secret)
 

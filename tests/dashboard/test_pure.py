@@ -29,7 +29,7 @@ MINE, OTHER = UUID(int=1), UUID(int=2)
 
 
 def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> None:
-    told = Flash("Made.", "good", FlashSecret("api_key", "tw_secret", subject="key_1"))
+    told = Flash("Made.", "good", FlashSecret("tw_secret", "New key"))
 
     cookie = write_flash(keyring, MINE, told)
 

@@ -19,7 +19,7 @@ class PlanUsage:
 
 
 async def find_plan_usage(db: Database, account_id: UUID) -> PlanUsage:
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT (SELECT count(*)
                   FROM api_key
@@ -34,5 +34,4 @@ async def find_plan_usage(db: Database, account_id: UUID) -> PlanUsage:
         """,
         account_id,
     )
-    assert row is not None  # noqa: S101 - a SELECT without FROM has one row
     return PlanUsage(**row)

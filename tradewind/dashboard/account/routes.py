@@ -18,6 +18,7 @@ from tradewind.auth.login import LoginRate, log_in
 from tradewind.auth.passwords import MAXIMUM, MINIMUM, Passwords
 from tradewind.dashboard.account import queries
 from tradewind.dashboard.account.views import user_agent_name
+from tradewind.dashboard.shell.forms import CursorQuery
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.dashboard.shell.urls import local_path, rows_page
@@ -70,12 +71,6 @@ class LinkForm(Form):
     token: Annotated[str, Meta(max_length=200)] = ""
     password: Annotated[str, Meta(max_length=MAXIMUM)] = ""
     again: Annotated[str, Meta(max_length=MAXIMUM)] = ""
-
-
-class AccountQuery(Input):
-    """The position in the list of sessions."""
-
-    cursor: str | None = None
 
 
 class PasswordForm(Form):
@@ -193,7 +188,7 @@ def _error_message(detail: str, retry_after: int | None) -> str:
 async def show_account(
     request: Request,
     caller: Caller,
-    query: AccountQuery,
+    query: CursorQuery,
     db: Database,
     url_policy: UrlPolicy,
     renderer: Renderer,
@@ -227,7 +222,7 @@ async def change_own_password(
             new=typed.new_password,
         )
     except (ValidationFailed, *_PASSWORD_ERRORS) as error:
-        return await _page(db, url_policy, renderer, request, caller, AccountQuery(), error=error)
+        return await _page(db, url_policy, renderer, request, caller, CursorQuery(), error=error)
     return _redirect("/sign-in?changed=true", cookies.end())
 
 
@@ -277,7 +272,7 @@ async def _page(
     renderer: Renderer,
     request: Request,
     caller: Caller,
-    query: AccountQuery,
+    query: CursorQuery,
     *,
     error: ApiError | None = None,
 ) -> Response:

@@ -8,13 +8,13 @@ from tradewind.accounts import change, change_password
 from tradewind.accounts import sql as account_sql
 from tradewind.accounts.errors import EmailTaken
 from tradewind.accounts.register import register
-from tradewind.accounts.wire import LockIn, NewAccountIn, PlanIn, RolesIn
+from tradewind.accounts.wire import LockIn, NewAccountIn, RolesIn
 from tradewind.audit import sql as audit_sql
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator, Plan, Role
 from tradewind.auth.passwords import Passwords
 from tradewind.dashboard.admin import queries
-from tradewind.dashboard.shell.forms import errors_of
+from tradewind.dashboard.shell.forms import ReasonForm, errors_of, required_text
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FlashSecret
@@ -55,22 +55,16 @@ class NewAccountForm(Form):
     plan: str = Plan.PRO
 
 
-class PlanForm(Form):
+class PlanForm(Form, kw_only=True):
     """The new plan."""
 
-    plan: str = ""
+    plan: Plan
 
 
 class RolesForm(Form):
     """All roles of the account."""
 
     roles: list[str] | None = None
-
-
-class LockForm(Form):
-    """The reason for locking."""
-
-    reason: str = ""
 
 
 @routes.get(expensive=True)
@@ -146,7 +140,9 @@ async def create_account(
         return _form(renderer, request, body, error, {"email": error.detail})
     url, _ = await change_password.make_link(db, keyring, actor, account.id, public_url.text)
     message = f"Account {account.email} created."
-    return renderer.redirect(caller, _path(account.id), message, secret=_link(url, account.id))
+    return renderer.redirect(
+        caller, _path(account.id), message, secret=FlashSecret(url, _LINK_LABEL)
+    )
 
 
 def _form(
@@ -185,11 +181,7 @@ async def change_plan(
     renderer: Renderer,
 ) -> Response:
     """Change the plan of an account."""
-    try:
-        wanted = inputs.read_values(PlanIn, plan=body.plan)
-    except Invalid as error:
-        return await _page(db, renderer, request, caller, account_id, error)
-    saved = await change.change_plan(db, Actor.of(caller, request), account_id, wanted.plan)
+    saved = await change.change_plan(db, Actor.of(caller, request), account_id, body.plan)
     return renderer.redirect(caller, _path(account_id), f"Plan changed to {saved.plan}.")
 
 
@@ -219,20 +211,18 @@ async def lock(
     account_id: ids.AccountId,
     request: Request,
     caller: Operator,
-    body: LockForm,
+    body: ReasonForm,
     db: Database,
     renderer: Renderer,
 ) -> Response:
     """Lock an account: none of its credentials work from now on."""
-    reason = body.reason.strip()
     try:
-        if not reason:
-            raise ValidationFailed("/reason", "Enter a reason. Other operators see it.", "missing")
+        reason = required_text("reason", body.reason, "Enter a reason. Other operators see it.")
         wanted = inputs.read_values(LockIn, reason=reason)
         await change.lock(db, Actor.of(caller, request), account_id, wanted.reason)
     except (Invalid, Conflict) as error:
         return await _page(
-            db, renderer, request, caller, account_id, error, field="reason", reason=reason
+            db, renderer, request, caller, account_id, error, field="reason", reason=body.reason
         )
     return renderer.redirect(
         caller,
@@ -276,7 +266,7 @@ async def create_password_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
     return renderer.redirect(
-        caller, _path(account_id), "Password link created.", secret=_link(url, account_id)
+        caller, _path(account_id), "Password link created.", secret=FlashSecret(url, _LINK_LABEL)
     )
 
 
@@ -322,7 +312,3 @@ async def _page(
 
 def _path(account_id: UUID) -> str:
     return f"/accounts/{ids.ACCOUNT.show(account_id)}"
-
-
-def _link(url: str, account_id: UUID) -> FlashSecret:
-    return FlashSecret("link", url, _LINK_LABEL, subject=ids.ACCOUNT.show(account_id))

@@ -88,10 +88,10 @@ async def list_accounts(
     db: Database,
     *,
     text: str | None,
-    roles: Sequence[str] | None,
-    plans: Sequence[str] | None,
-    locked: bool | None,
-    below: UUID | None,
+    roles: Sequence[str] | None = None,
+    plans: Sequence[str] | None = None,
+    locked: bool | None = None,
+    below: UUID | None = None,
     limit: int,
 ) -> Sequence[ListedAccount]:
     """Accounts, newest first; `text` is a part of the e-mail or the name.
@@ -128,7 +128,7 @@ async def list_accounts(
 
 async def find_usage(db: Database, account_id: UUID) -> AccountUsage:
     """What an account uses, and when its people and its programs last used it."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT (SELECT count(*) FROM api_key
                  WHERE account_id = $1 AND revoked_at IS NULL) AS api_keys,
@@ -145,7 +145,6 @@ async def find_usage(db: Database, account_id: UUID) -> AccountUsage:
         """,
         account_id,
     )
-    assert row is not None  # noqa: S101 - a SELECT without FROM has one row
     return AccountUsage(**row)
 
 
@@ -173,7 +172,7 @@ async def webhook_states(
 
 async def count_queue(db: Database) -> QueueCounts:
     """Count the deliveries of the queue by state."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT count(*) AS depth,
                count(*) FILTER (WHERE due_at <= moment AND lease_until <= moment) AS due,
@@ -190,7 +189,6 @@ async def count_queue(db: Database) -> QueueCounts:
                   FROM queued_delivery WHERE is_pending LIMIT 100001) AS limited
         """
     )
-    assert row is not None  # noqa: S101 - an aggregate without GROUP BY has one row
     return QueueCounts(**row)
 
 

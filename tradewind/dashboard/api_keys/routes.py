@@ -68,9 +68,7 @@ async def create_key(
         )
     except (ValidationFailed, KeyLimitReached) as error:
         return await _page(db, renderer, request, caller, KeysQuery(), name=body.name, error=error)
-    secret = FlashSecret(
-        "api_key", key, f"New API key “{created.name}”", subject=ids.API_KEY.show(created.id)
-    )
+    secret = FlashSecret(key, f"New API key “{created.name}”")
     return renderer.redirect(caller, "/keys", secret=secret)
 
 

@@ -15,11 +15,16 @@ from tradewind.dashboard.approvals import queries
 from tradewind.dashboard.approvals.queries import EarlierRequest
 from tradewind.dashboard.orders import views as order_views
 from tradewind.dashboard.orders.timeline import TimelineLine, summary
-from tradewind.dashboard.shell.forms import errors_of, required_amount_fen
+from tradewind.dashboard.shell.forms import (
+    ReasonForm,
+    errors_of,
+    required_amount_fen,
+    required_text,
+)
 from tradewind.dashboard.shell.labels import choices, label
 from tradewind.dashboard.shell.render import Renderer, fen
 from tradewind.dashboard.shell.urls import rows_page
-from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.errors import Conflict, Invalid, ResourceNotFound
 from tradewind.orders.model import Order
 from tradewind.orders.payments import approve as approving
 from tradewind.orders.payments import four_eyes
@@ -58,12 +63,6 @@ class ApproveForm(Form):
     """The amount that the approver saw; without it, nothing is approved."""
 
     amount_cny: str = ""
-
-
-class RejectForm(Form):
-    """The reason for rejecting."""
-
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,23 +161,23 @@ async def reject(
     payment_id: ids.PaymentId,
     request: Request,
     caller: Approver,
-    body: RejectForm,
+    body: ReasonForm,
     db: Database,
     renderer: Renderer,
 ) -> Response:
     """Reject a payment with a reason, which the requester can see."""
-    reason = body.reason.strip()
     try:
-        if not reason:
-            raise ValidationFailed("/reason", "Enter a reason. The requester sees it.", "missing")
+        reason = required_text("reason", body.reason, "Enter a reason. The requester sees it.")
         wanted = inputs.read_values(RejectIn, reason=reason)
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        return await _page(db, renderer, request, caller, payment_id, error, reason=reason)
+        return await _page(db, renderer, request, caller, payment_id, error, reason=body.reason)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
-        return await _page(db, renderer, request, caller, payment_id, error, errors, reason=reason)
+        return await _page(
+            db, renderer, request, caller, payment_id, error, errors, reason=body.reason
+        )
     return renderer.redirect(caller, "/approvals", "Rejected. The requester can see the reason.")
 
 

@@ -11,12 +11,14 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard.orders import queries, views
 from tradewind.dashboard.orders.timeline import TimelineEntry, TimelineEvent, timeline_entry
 from tradewind.dashboard.shell.forms import (
+    CursorQuery,
     SubmitForm,
     amount_fen,
     errors_of,
     idempotency_key_of,
     read_time,
     required_amount_fen,
+    required_text,
     submit_token,
 )
 from tradewind.dashboard.shell.render import Renderer
@@ -29,7 +31,6 @@ from tradewind.errors import (
     ResourceNotFound,
     ServiceUnavailable,
     UpstreamFailed,
-    ValidationFailed,
 )
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
@@ -121,12 +122,6 @@ class OrdersPageQuery(Input):
         return api_query
 
 
-class OrderQuery(Input):
-    """The position in the timeline."""
-
-    cursor: str | None = None
-
-
 class PaymentForm(SubmitForm):
     """The amount that the buyer saw."""
 
@@ -208,7 +203,7 @@ async def show_order(
     request: Request,
     order_id: ids.OrderId,
     caller: Buyer,
-    query: OrderQuery,
+    query: CursorQuery,
     db: Database,
     platforms: Platforms,
     renderer: Renderer,
@@ -350,12 +345,10 @@ async def simulate_event(
 
 def _read_refund(body: RefundForm) -> RefundIn:
     """The form as the API takes it."""
-    if not body.reason.strip():
-        raise ValidationFailed("/reason", "Enter a reason.")
     return read_values(
         RefundIn,
         type=body.type,
-        reason=body.reason.strip(),
+        reason=required_text("reason", body.reason, "Enter a reason."),
         amount_cny=money.show_or_none(amount_fen("amount_cny", body.amount_cny)),
         freight_cny=money.show_or_none(amount_fen("freight_cny", body.freight_cny)),
         note=body.note.strip() or None,

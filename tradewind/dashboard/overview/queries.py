@@ -97,7 +97,7 @@ async def count_attempts(
 
 async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[int, float | None]:
     """The pending deliveries of an account, up to `most`, and how long the oldest is overdue."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT (SELECT count(*)
                   FROM (SELECT 1
@@ -119,7 +119,7 @@ async def count_pending(db: Database, account_id: UUID, *, most: int) -> tuple[i
         account_id,
         most,
     )
-    return (0, None) if row is None else (row["pending"], row["oldest_due_seconds"])
+    return row["pending"], row["oldest_due_seconds"]
 
 
 async def count_orders(
@@ -146,7 +146,7 @@ async def count_orders(
 
 async def count_pending_approvals(db: Database, account_id: UUID) -> tuple[int, datetime | None]:
     """The payments of an account that await approval, and since when the oldest does."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT count(*) AS waiting, min(requested_at) AS since
           FROM (SELECT requested_at
@@ -156,7 +156,7 @@ async def count_pending_approvals(db: Database, account_id: UUID) -> tuple[int, 
         """,
         account_id,
     )
-    return (0, None) if row is None else (row["waiting"], row["since"])
+    return row["waiting"], row["since"]
 
 
 async def count_approvable_payments(db: Database, account_id: UUID, *, most: int) -> int:
@@ -177,7 +177,7 @@ async def count_approvable_payments(db: Database, account_id: UUID, *, most: int
 
 async def count_webhooks(db: Database) -> WebhookCounts:
     """Webhooks of all accounts that are active, failing, or disabled after failures."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT count(*) FILTER (WHERE s.is_active) AS active,
                count(*) FILTER (WHERE s.disabled_reason IS NULL
@@ -187,7 +187,7 @@ async def count_webhooks(db: Database) -> WebhookCounts:
           LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
         """
     )
-    return WebhookCounts(0, 0, 0) if row is None else WebhookCounts(**row)
+    return WebhookCounts(**row)
 
 
 async def find_completed_steps(db: Database, account_id: UUID) -> CompletedSteps | None:

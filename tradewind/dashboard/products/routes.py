@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -10,7 +9,7 @@ from tradewind.dashboard.products.views import curl_command, plain_text, unit_pr
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
 from tradewind.dashboard.shell.site import limit_marketplace_calls
-from tradewind.dashboard.shell.urls import image_url, page_url, web_link
+from tradewind.dashboard.shell.urls import image_url, web_link
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.model import SearchPage, Sku, Sort
@@ -64,17 +63,6 @@ class VariantQuery(Input):
     quantity: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPager:
-    """The number of results, and the pages before and after the current one."""
-
-    current: int
-    last: int
-    total: int
-    previous: str | None
-    next: str | None
-
-
 @routes.get(expensive=True)
 async def show_products(
     request: Request,
@@ -121,7 +109,7 @@ async def show_products(
         errors=errors,
         image=lambda url: image_url(url, origins),
         href=lambda offer: product_path(platform, offer.id),
-        pager=_pager(request, results) if results else None,
+        last_page=_last_page(results) if results else 0,
     )
 
 
@@ -201,17 +189,8 @@ def _field_errors(error: ApiError) -> Mapping[str, str]:
     return messages
 
 
-def _pager(request: Request, results: SearchPage) -> SearchPager:
-    current, total = results.page, results.total
-    last = max(1, min(-(-total // results.size), LARGEST_PAGE))
-    has_next = current < last and bool(results.offers)
-    return SearchPager(
-        current=current,
-        last=last,
-        total=total,
-        previous=page_url(request, page=current - 1) if current > 1 else None,
-        next=page_url(request, page=current + 1) if has_next else None,
-    )
+def _last_page(results: SearchPage) -> int:
+    return max(1, min(-(-results.total // results.size), LARGEST_PAGE))
 
 
 def product_path(platform: str, product_id: str) -> str:

@@ -212,15 +212,7 @@ class _Search:
             orders = await find_orders(self._db, Filters(self._scope), text, limit=_MOST)
         accounts: Sequence[ListedAccount] = ()
         if self._is_operator:
-            accounts = await admin_queries.list_accounts(
-                self._db,
-                text=text,
-                roles=None,
-                plans=None,
-                locked=None,
-                below=None,
-                limit=_MOST,
-            )
+            accounts = await admin_queries.list_accounts(self._db, text=text, limit=_MOST)
             exact = [account for account in accounts if account.email == text.lower()]
             accounts = exact or accounts
         path = None

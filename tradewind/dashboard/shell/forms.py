@@ -10,7 +10,7 @@ from tradewind.orders.model import Order
 from tradewind.web import idempotency
 from tradewind.web.caller import Caller
 from tradewind.web.idempotency import IdempotencyKey
-from tradewind.web.inputs import check_moment
+from tradewind.web.inputs import Input, check_moment
 from tradewind.web.request import Request
 from tradewind.web.site import Form
 
@@ -27,6 +27,14 @@ def errors_of(error: ApiError) -> Mapping[str, str]:
         name = str(field_error["pointer"]).strip("/?").partition("/")[0]
         messages.setdefault(name, str(field_error["message"]))
     return messages or {"": error.detail}
+
+
+def required_text(name: str, text: str, message: str) -> str:
+    """A text without the spaces around it; `message` is the error if it is empty."""
+    text = text.strip()
+    if not text:
+        raise ValidationFailed(f"/{name}", message, "missing")
+    return text
 
 
 def amount_fen(name: str, text: str) -> int | None:
@@ -76,6 +84,18 @@ def time_input(text: str) -> tuple[str, str]:
 def show_time(moment: datetime) -> str:
     """A time to the second, as a URL carries it."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"
+
+
+class CursorQuery(Input):
+    """The position in the list of a page that has other parts as well."""
+
+    cursor: str | None = None
+
+
+class ReasonForm(Form):
+    """The reason for a decision."""
+
+    reason: str = ""
 
 
 class SubmitForm(Form):

@@ -218,11 +218,13 @@ class Renderer:
         *,
         tone: Tone = "good",
         secret: FlashSecret | None = None,
+        **values: object,
     ) -> Response:
         """The response to a form: a redirect to a page that shows this message once."""
         headers: Headers = [(b"location", path.encode("ascii")), NO_STORE]
-        if (text or secret) and me.session_id:
-            value = session.write_flash(self._keyring, me.session_id, Flash(text, tone, secret))
+        flash = Flash(text, tone, secret, values)
+        if flash != Flash() and me.session_id:
+            value = session.write_flash(self._keyring, me.session_id, flash)
             seconds = session.FLASH_SECONDS
             headers.append(self._sessions.cookie(FLASH_COOKIE, value, seconds=seconds))
         return Response(None, 303, headers)

@@ -111,23 +111,19 @@ def _mac(key: bytes, session_id: UUID) -> str:
 
 
 class FlashSecret(msgspec.Struct, frozen=True):
-    """A value that is shown once; `kind` is `api_key`, `webhook_secret`, `link` or `test_steps`.
+    """A value that is shown once, and what it is."""
 
-    `subject` is the id of what it belongs to.
-    """
-
-    kind: str
     value: str
-    label: str = ""
-    subject: str = ""
+    label: str
 
 
 class Flash(msgspec.Struct, frozen=True):
-    """A message for the next page, perhaps with a secret. It is in no URL and no table."""
+    """A message for the next page, perhaps with a secret or values that are stored nowhere."""
 
     text: str = ""
     tone: Tone = "good"
     secret: FlashSecret | None = None
+    values: Mapping[str, object] = {}
 
 
 def write_flash(keyring: Keyring, session_id: UUID, flash: Flash) -> str:

@@ -11,10 +11,8 @@ from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import Renderer
-from tradewind.dashboard.shell.session import FLASH_COOKIE, FlashSecret, Sessions, read_flash
 from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.dashboard.webhooks.views import (
-    TestStepView,
     advice_about,
     request_view,
     response_view,
@@ -343,8 +341,6 @@ async def show_test(
     caller: Buyer,
     query: TestQuery,
     db: Database,
-    keyring: Keyring,
-    sessions: Sessions,
     renderer: Renderer,
 ) -> Response:
     """Show the form for a test, and the result of the test that was just sent."""
@@ -355,7 +351,6 @@ async def show_test(
         if delivery_id is None:
             raise ResourceNotFound(ids.DELIVERY)
         attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
-    flash_cookie = sessions.read_cookie(request, FLASH_COOKIE)
     return renderer.page(
         "webhooks/test.html",
         request,
@@ -364,7 +359,6 @@ async def show_test(
         advice=advice_about(attempt) if attempt else "",
         sent=request_view(attempt) if attempt else None,
         received=response_view(attempt) if attempt else None,
-        steps=_flashed_steps(flash_cookie, caller, keyring, query.delivery),
     )
 
 
@@ -378,26 +372,13 @@ async def send_test_delivery(
     sender: Sender,
     renderer: Renderer,
 ) -> Response:
-    """Send a test. Its steps are not in the log: the flash message carries them to the page."""
+    """Send a test. Its steps are not in the log: the flash cookie carries them to the page."""
     path = f"{webhook_path(subscription_id)}/test"
     try:
         trial = await send_test(db, keyring, sender, caller.account_id, subscription_id, body.event)
     except (TestDeliveriesLimited, SigningSecretUnreadable) as error:
         return renderer.redirect(caller, path, error.detail, tone="bad")
     delivery = ids.DELIVERY.show(trial.delivery_id)
-    steps = msgspec.json.encode(test_steps(trial)).decode()
-    secret = FlashSecret("test_steps", steps, subject=delivery)
-    return renderer.redirect(caller, f"{path}?delivery={delivery}", secret=secret)
-
-
-def _flashed_steps(
-    cookie: str | None, caller: Buyer, keyring: Keyring, delivery: str | None
-) -> Sequence[TestStepView]:
-    """The steps of the test that was just sent; none later."""
-    if not cookie or caller.session_id is None:
-        return []
-    flash = read_flash(keyring, caller.session_id, cookie)
-    secret = flash.secret if flash else None
-    if secret is None or secret.kind != "test_steps" or secret.subject != delivery:
-        return []
-    return msgspec.json.decode(secret.value, type=list[TestStepView])
+    return renderer.redirect(
+        caller, f"{path}?delivery={delivery}", delivery=delivery, steps=test_steps(trial)
+    )

@@ -1,9 +1,7 @@
 """Webhooks, in a browser: list with health, create, change and delete, and replays."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -12,7 +10,7 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.charts import attempts_chart
-from tradewind.dashboard.shell.forms import errors_of, read_time
+from tradewind.dashboard.shell.forms import read_time, required_text
 from tradewind.dashboard.shell.render import Renderer
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
@@ -35,7 +33,7 @@ from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import Input, read_values
+from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
@@ -48,6 +46,7 @@ from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
 
 _RECENT = 8
+_REPLAYS = 20
 _SNIPPETS = {"python": VERIFY_PYTHON, "plain": VERIFY_PLAIN, "openssl": VERIFY_OPENSSL}
 
 
@@ -64,6 +63,23 @@ class SwitchForm(Form):
     """Whether to enable or disable a webhook."""
 
     on: bool = False
+
+
+class ReplayForm(Form):
+    """The events to replay; as a query, those to preview."""
+
+    since: str = ""
+    until: str = ""
+    order: str = ""
+    include: str = "undelivered"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPreview:
+    """The number of events that a replay would send, and the end of its window."""
+
+    total: Total
+    until: datetime
 
 
 @routes.get()
@@ -115,7 +131,7 @@ async def create_webhook(
         caller,
         webhook_path(webhook.id),
         "Webhook created. Save its signing secret, then send a test.",
-        secret=_flash_secret(webhook.id, secret, "Signing secret of the new webhook"),
+        secret=FlashSecret(secret, "Signing secret of the new webhook"),
     )
 
 
@@ -215,7 +231,7 @@ async def rotate_secret(
         caller,
         webhook_path(subscription_id),
         "Signing secret rotated. The old secret no longer signs anything.",
-        secret=_flash_secret(subscription_id, secret, "New signing secret"),
+        secret=FlashSecret(secret, "New signing secret"),
     )
 
 
@@ -255,14 +271,13 @@ async def delete_webhook(
     return renderer.redirect(caller, "/webhooks", "Webhook deleted.")
 
 
-def _read(body: WebhookForm) -> dict[str, Any]:
+def _read(body: WebhookForm) -> dict[str, object]:
     """The form as the API takes it."""
-    if not body.url.strip():
-        raise ValidationFailed("/url", "Enter a URL that starts with https://")
+    url = required_text("url", body.url, "Enter a URL that starts with https://")
     if not body.events:
         raise ValidationFailed("/events", "Select at least one event type.")
     return {
-        "url": body.url.strip(),
+        "url": url,
         "events": body.events,
         "description": body.description.strip(),
         "catch_up": body.catch_up,
@@ -278,47 +293,7 @@ def _form(
     webhook: Subscription | None = None,
     error: Invalid | Conflict | None = None,
 ) -> Response:
-    return renderer.page(
-        "webhooks/form.html",
-        request,
-        error=error,
-        webhook=webhook,
-        form=form,
-    )
-
-
-def _flash_secret(subscription_id: UUID, secret: str, label: str) -> FlashSecret:
-    shown = ids.SUBSCRIPTION.show(subscription_id)
-    return FlashSecret("webhook_secret", secret, label, subject=shown)
-
-
-_REPLAYS = 20
-
-
-class ReplayQuery(Input):
-    """The events to preview."""
-
-    since: str = ""
-    until: str = ""
-    order: str = ""
-    include: str = "undelivered"
-
-
-class ReplayForm(Form):
-    """The events to replay, as they were previewed."""
-
-    since: str = ""
-    until: str = ""
-    order: str = ""
-    include: str = "undelivered"
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayPreview:
-    """The number of events that a replay would send, and the end of its window."""
-
-    total: Total
-    until: datetime
+    return renderer.page("webhooks/form.html", request, error=error, webhook=webhook, form=form)
 
 
 @routes.get("/{subscription_id}/recover", expensive=True)
@@ -326,13 +301,36 @@ async def show_replay(
     request: Request,
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
-    query: ReplayQuery,
+    query: ReplayForm,
     db: Database,
     renderer: Renderer,
     policy: RetryPolicy,
 ) -> Response:
     """List the replays, and preview a new one."""
-    return await _replay_page(request, subscription_id, caller, query, db, renderer, policy)
+    webhook = await get_subscription(db, caller.account_id, subscription_id)
+    now = await sql_log.now(db)
+    preview: ReplayPreview | None = None
+    invalid: Invalid | None = None
+    if query.since or request.method == "POST":
+        try:
+            window = _read_replay(query)
+            window.until = window.until or now
+            total = await replay.preview(
+                db, policy, caller.account_id, subscription_id, window.request()
+            )
+            preview = ReplayPreview(total, window.until)
+        except Invalid as error:
+            invalid = error
+    return renderer.page(
+        "webhooks/replay.html",
+        request,
+        error=invalid,
+        webhook=webhook,
+        query=query,
+        preview=preview,
+        replays=await replay.list_replays(db, caller.account_id, subscription_id, limit=_REPLAYS),
+        presets=replay_presets(now, webhook.failing_since),
+    )
 
 
 @routes.post("/{subscription_id}/recover", expensive=True)
@@ -346,15 +344,16 @@ async def start_replay(
     policy: RetryPolicy,
 ) -> Response:
     """Replay the previewed events. The form carries the end of the preview's window."""
-    query = ReplayQuery(since=body.since, until=body.until, order=body.order, include=body.include)
     path = f"{webhook_path(subscription_id)}/recover"
     try:
-        wanted = _read_replay(query).request()
+        wanted = _read_replay(body).request()
         _, total = await replay.request(db, policy, caller.account_id, subscription_id, wanted)
-    except Invalid as error:
-        return await _replay_page(
-            request, subscription_id, caller, query, db, renderer, policy, error=error
+    except Invalid:
+        # The preview of the same events has the same error, and shows it.
+        preview: Response = await show_replay(
+            request, subscription_id, caller, body, db, renderer, policy
         )
+        return preview
     except Conflict as error:
         return renderer.redirect(caller, path, error.detail, tone="bad")
     events = "1 event" if total.count == 1 else f"{total.count:,} events"
@@ -377,44 +376,7 @@ async def cancel_replay(
     return renderer.redirect(caller, f"{webhook_path(subscription_id)}/recover", message)
 
 
-async def _replay_page(
-    request: Request,
-    subscription_id: UUID,
-    caller: Buyer,
-    query: ReplayQuery,
-    db: Database,
-    renderer: Renderer,
-    policy: RetryPolicy,
-    *,
-    error: Invalid | None = None,
-) -> Response:
-    webhook = await get_subscription(db, caller.account_id, subscription_id)
-    now = await sql_log.now(db)
-    preview: ReplayPreview | None = None
-    errors: Mapping[str, str] = {} if error is None else errors_of(error)
-    if query.since and error is None:
-        try:
-            window = _read_replay(query)
-            window.until = window.until or now
-            total = await replay.preview(
-                db, policy, caller.account_id, subscription_id, window.request()
-            )
-            preview = ReplayPreview(total, window.until)
-        except Invalid as invalid:
-            errors = errors_of(invalid)
-    return renderer.page(
-        "webhooks/replay.html",
-        request,
-        webhook=webhook,
-        query=query,
-        errors=errors,
-        preview=preview,
-        replays=await replay.list_replays(db, caller.account_id, subscription_id, limit=_REPLAYS),
-        presets=replay_presets(now, webhook.failing_since),
-    )
-
-
-def _read_replay(query: ReplayQuery) -> RecoverIn:
+def _read_replay(query: ReplayForm) -> RecoverIn:
     """The form as the API takes it."""
     since = read_time("since", query.since)
     if since is None:
