@@ -19,7 +19,7 @@ from tradewind.auth.passwords import MAXIMUM, MINIMUM, Passwords
 from tradewind.dashboard.account import queries
 from tradewind.dashboard.account.views import user_agent_name
 from tradewind.dashboard.shell.forms import CursorQuery
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.errors import ApiError, ValidationFailed
@@ -27,7 +27,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget, RateLimited
 from tradewind.web.paging import read_cursor
@@ -36,7 +35,7 @@ from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 from tradewind.webhooks.subscribe import UrlPolicy
 
-routes = Routes("", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes()
 
 _ROWS = 20
 _NO_MATCH = "The passwords do not match."
@@ -82,14 +81,12 @@ class PasswordForm(Form):
 
 
 @routes.get("/sign-in")
-async def show_sign_in(
-    request: Request, query: SignInQuery, renderer: Renderer, cookies: Sessions
-) -> Response:
+async def show_sign_in(request: Request, query: SignInQuery, cookies: Sessions) -> PageResult:
     """Show the sign-in form; whoever is signed in goes on to the next page."""
     if await cookies.find(request):
         return _redirect(local_path(query.next))
     form = SignInForm(next=local_path(query.next))
-    return renderer.page("account/sign_in.html", request, form=form, changed=query.changed)
+    return TemplatePage("account/sign_in.html", form=form, changed=query.changed)
 
 
 @routes.post("/sign-in")
@@ -100,9 +97,8 @@ async def submit_sign_in(
     keyring: Keyring,
     passwords: Passwords,
     rate: LoginRate,
-    renderer: Renderer,
     cookies: Sessions,
-) -> Response:
+) -> PageResult:
     """Start a session, with the limits that the API has."""
     try:
         _, tokens = await log_in(
@@ -118,8 +114,8 @@ async def submit_sign_in(
     except (WrongCredentials, RateLimited, *_PASSWORD_ERRORS) as error:
         form = SignInForm(email=body.email, next=local_path(body.next))
         errors = {"": _error_message(error.detail, error.facts.get("retry_after"))}
-        return renderer.page(
-            "account/sign_in.html", request, error=error, errors=errors, form=form, changed=False
+        return TemplatePage(
+            "account/sign_in.html", error=error, errors=errors, form=form, changed=False
         )
     return _redirect(local_path(body.next), cookies.begin(tokens.access))
 
@@ -132,23 +128,16 @@ async def sign_out(caller: Caller, body: Form, db: Database, cookies: Sessions) 
 
 
 @routes.get("/password")
-async def show_password_form(
-    request: Request, query: LinkQuery, db: Database, keyring: Keyring, renderer: Renderer
-) -> Response:
+async def show_password_form(query: LinkQuery, db: Database, keyring: Keyring) -> TemplatePage:
     """Show the form of a password link; an expired link is an error at once."""
     await change_password.check_link(db, keyring, query.token)
-    return _password_form(renderer, request, query.token)
+    return _password_form(query.token)
 
 
 @routes.post("/password")
 async def set_password(
-    request: Request,
-    body: LinkForm,
-    db: Database,
-    keyring: Keyring,
-    passwords: Passwords,
-    renderer: Renderer,
-) -> Response:
+    request: Request, body: LinkForm, db: Database, keyring: Keyring, passwords: Passwords
+) -> TemplatePage:
     """Set the password, or show what is wrong with it."""
     errors = {}
     if len(body.password) < MINIMUM:
@@ -156,20 +145,16 @@ async def set_password(
     elif body.password != body.again:
         errors["again"] = _NO_MATCH
     if errors:
-        return _password_form(renderer, request, body.token, errors)
+        return _password_form(body.token, errors)
     actor = Actor.anonymous("password link", request)
     await change_password.use_link(
         db, keyring, passwords, actor, token=body.token, new=body.password
     )
-    return renderer.page("account/password_set.html", request)
+    return TemplatePage("account/password_set.html")
 
 
-def _password_form(
-    renderer: Renderer, request: Request, token: str, errors: Mapping[str, str] | None = None
-) -> Response:
-    return renderer.page(
-        "account/password.html", request, errors=errors, token=token, minimum=MINIMUM
-    )
+def _password_form(token: str, errors: Mapping[str, str] | None = None) -> TemplatePage:
+    return TemplatePage("account/password.html", errors=errors, token=token, minimum=MINIMUM)
 
 
 def _redirect(path: str, *headers: tuple[bytes, bytes]) -> Response:
@@ -186,15 +171,10 @@ def _error_message(detail: str, retry_after: int | None) -> str:
 
 @routes.get("/account")
 async def show_account(
-    request: Request,
-    caller: Caller,
-    query: CursorQuery,
-    db: Database,
-    url_policy: UrlPolicy,
-    renderer: Renderer,
-) -> Response:
+    caller: Caller, query: CursorQuery, db: Database, url_policy: UrlPolicy
+) -> TemplatePage:
     """Show the profile, the usage of the plan, and the open sessions."""
-    return await _page(db, url_policy, renderer, request, caller, query)
+    return await _page(db, url_policy, caller, query)
 
 
 @routes.post("/account/password")
@@ -206,9 +186,8 @@ async def change_own_password(
     keyring: Keyring,
     passwords: Passwords,
     url_policy: UrlPolicy,
-    renderer: Renderer,
     cookies: Sessions,
-) -> Response:
+) -> PageResult:
     """Change the password. Every session ends, including this one, as with the API."""
     try:
         typed = _read_passwords(body)
@@ -222,7 +201,7 @@ async def change_own_password(
             new=typed.new_password,
         )
     except (ValidationFailed, *_PASSWORD_ERRORS) as error:
-        return await _page(db, url_policy, renderer, request, caller, CursorQuery(), error=error)
+        return await _page(db, url_policy, caller, CursorQuery(), error=error)
     return _redirect("/sign-in?changed=true", cookies.end())
 
 
@@ -233,27 +212,26 @@ async def end_session(
     caller: Caller,
     body: Form,
     db: Database,
-    renderer: Renderer,
     cookies: Sessions,
-) -> Response:
+) -> PageResult:
     """End a session of the account, for every process; the current one signs out."""
     await sessions.end_session(db, Actor.of(caller, request), caller.account_id, session_id)
     if session_id == caller.session_id:
         return _redirect("/sign-in", cookies.end())
-    return renderer.redirect(caller, "/account#sessions", "Session ended.")
+    return Redirect("/account#sessions", "Session ended.")
 
 
 @routes.post("/account/sessions/end-others")
 async def end_other_sessions(
-    request: Request, caller: Caller, body: Form, db: Database, renderer: Renderer
-) -> Response:
+    request: Request, caller: Caller, body: Form, db: Database
+) -> Redirect:
     """End every session except the current one."""
     assert caller.session_id is not None  # noqa: S101 - a page has a session
     ended = await sessions.end_other_sessions(
         db, Actor.of(caller, request), caller.account_id, caller.session_id
     )
     sessions_ended = "1 other session" if ended == 1 else f"{ended} other sessions"
-    return renderer.redirect(caller, "/account#sessions", f"{sessions_ended} ended.")
+    return Redirect("/account#sessions", f"{sessions_ended} ended.")
 
 
 def _read_passwords(body: PasswordForm) -> PasswordIn:
@@ -269,13 +247,11 @@ def _read_passwords(body: PasswordForm) -> PasswordIn:
 async def _page(
     db: Database,
     url_policy: UrlPolicy,
-    renderer: Renderer,
-    request: Request,
     caller: Caller,
     query: CursorQuery,
     *,
     error: ApiError | None = None,
-) -> Response:
+) -> TemplatePage:
     open_sessions = await sql_sessions.list_live_sessions(
         db,
         caller.account_id,
@@ -286,9 +262,8 @@ async def _page(
         _LIST, open_sessions, _ROWS, key=lambda session: (session.last_used_at, session.id)
     )
     usage = await queries.find_plan_usage(db, caller.account_id)
-    return renderer.page(
+    return TemplatePage(
         "account/account.html",
-        request,
         error=error,
         sessions=shown.items,
         user_agent_name=user_agent_name,

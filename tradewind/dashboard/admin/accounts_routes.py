@@ -16,7 +16,7 @@ from tradewind.auth.passwords import Passwords
 from tradewind.dashboard.admin import queries
 from tradewind.dashboard.shell.forms import ReasonForm, errors_of, required_text
 from tradewind.dashboard.shell.labels import choices
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ApiError, Conflict, Invalid, ResourceNotFound, ValidationFailed
@@ -24,14 +24,12 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
-routes = Routes("/accounts", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/accounts")
 
 _LINK_LABEL = "Password link"
 _RECENT = 10
@@ -68,9 +66,7 @@ class RolesForm(Form):
 
 
 @routes.get(expensive=True)
-async def show_accounts(
-    request: Request, caller: Operator, query: AccountsPageQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_accounts(caller: Operator, query: AccountsPageQuery, db: Database) -> TemplatePage:
     """List accounts, newest first; the search takes a part of the e-mail or name."""
     accounts = await queries.list_accounts(
         db,
@@ -82,9 +78,8 @@ async def show_accounts(
         limit=query.limit + 1,
     )
     shown = rows_page("accounts", accounts, query.limit, key=lambda account: account.id)
-    return renderer.page(
+    return TemplatePage(
         "admin/accounts.html",
-        request,
         query=query,
         accounts=shown.items,
         roles=choices(Role),
@@ -94,9 +89,9 @@ async def show_accounts(
 
 
 @routes.get("/new")
-async def show_new_account(request: Request, caller: Operator, renderer: Renderer) -> Response:
+async def show_new_account(caller: Operator) -> TemplatePage:
     """Show the form for a new account."""
-    return _form(renderer, request, NewAccountForm(roles=[Role.BUYER]))
+    return _form(NewAccountForm(roles=[Role.BUYER]))
 
 
 @routes.post("/new")
@@ -108,8 +103,7 @@ async def create_account(
     keyring: Keyring,
     passwords: Passwords,
     public_url: PublicUrl,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Create an account, and the one-time link to set its password."""
     actor = Actor.of(caller, request)
     try:
@@ -135,26 +129,19 @@ async def create_account(
         errors = dict(errors_of(error))
         if "email" in errors:
             errors["email"] = "Enter a valid e-mail address (ASCII only)."
-        return _form(renderer, request, body, error, errors)
+        return _form(body, error, errors)
     except EmailTaken as error:
-        return _form(renderer, request, body, error, {"email": error.detail})
+        return _form(body, error, {"email": error.detail})
     url, _ = await change_password.make_link(db, keyring, actor, account.id, public_url.text)
     message = f"Account {account.email} created."
-    return renderer.redirect(
-        caller, _path(account.id), message, secret=FlashSecret(url, _LINK_LABEL)
-    )
+    return Redirect(_path(account.id), message, secret=FlashSecret(url, _LINK_LABEL))
 
 
 def _form(
-    renderer: Renderer,
-    request: Request,
-    form: NewAccountForm,
-    error: ApiError | None = None,
-    errors: Mapping[str, str] | None = None,
-) -> Response:
-    return renderer.page(
+    form: NewAccountForm, error: ApiError | None = None, errors: Mapping[str, str] | None = None
+) -> TemplatePage:
+    return TemplatePage(
         "admin/account_new.html",
-        request,
         error=error,
         errors=errors,
         form=form,
@@ -164,36 +151,24 @@ def _form(
 
 
 @routes.get("/{account_id}")
-async def show_account(
-    account_id: ids.AccountId, request: Request, caller: Operator, db: Database, renderer: Renderer
-) -> Response:
+async def show_account(account_id: ids.AccountId, caller: Operator, db: Database) -> TemplatePage:
     """Show an account, its usage and its recent activity."""
-    return await _page(db, renderer, request, caller, account_id)
+    return await _page(db, caller, account_id)
 
 
 @routes.post("/{account_id}/plan")
 async def change_plan(
-    account_id: ids.AccountId,
-    request: Request,
-    caller: Operator,
-    body: PlanForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    account_id: ids.AccountId, request: Request, caller: Operator, body: PlanForm, db: Database
+) -> Redirect:
     """Change the plan of an account."""
     saved = await change.change_plan(db, Actor.of(caller, request), account_id, body.plan)
-    return renderer.redirect(caller, _path(account_id), f"Plan changed to {saved.plan}.")
+    return Redirect(_path(account_id), f"Plan changed to {saved.plan}.")
 
 
 @routes.post("/{account_id}/roles")
 async def change_roles(
-    account_id: ids.AccountId,
-    request: Request,
-    caller: Operator,
-    body: RolesForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    account_id: ids.AccountId, request: Request, caller: Operator, body: RolesForm, db: Database
+) -> PageResult:
     """Set the roles of an account to those selected."""
     try:
         if not body.roles:
@@ -201,31 +176,23 @@ async def change_roles(
         wanted = inputs.read_values(RolesIn, roles=body.roles)
         saved = await change.change_roles(db, Actor.of(caller, request), account_id, wanted.roles)
     except (Invalid, Conflict) as error:
-        return await _page(db, renderer, request, caller, account_id, error, field="roles")
+        return await _page(db, caller, account_id, error, field="roles")
     roles = ", ".join(sorted(saved.roles))
-    return renderer.redirect(caller, _path(account_id), f"Roles changed to {roles}.")
+    return Redirect(_path(account_id), f"Roles changed to {roles}.")
 
 
 @routes.post("/{account_id}/lock")
 async def lock(
-    account_id: ids.AccountId,
-    request: Request,
-    caller: Operator,
-    body: ReasonForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    account_id: ids.AccountId, request: Request, caller: Operator, body: ReasonForm, db: Database
+) -> PageResult:
     """Lock an account: none of its credentials work from now on."""
     try:
         reason = required_text("reason", body.reason, "Enter a reason. Other operators see it.")
         wanted = inputs.read_values(LockIn, reason=reason)
         await change.lock(db, Actor.of(caller, request), account_id, wanted.reason)
     except (Invalid, Conflict) as error:
-        return await _page(
-            db, renderer, request, caller, account_id, error, field="reason", reason=body.reason
-        )
-    return renderer.redirect(
-        caller,
+        return await _page(db, caller, account_id, error, field="reason", reason=body.reason)
+    return Redirect(
         _path(account_id),
         "Account locked. Its API keys and sessions no longer work; its payments are on hold.",
     )
@@ -239,12 +206,10 @@ async def unlock(
     body: Form,
     db: Database,
     keyring: Keyring,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Unlock an account."""
     await change.unlock(db, keyring, Actor.of(caller, request), account_id)
-    return renderer.redirect(
-        caller,
+    return Redirect(
         _path(account_id),
         "Account unlocked. Its API keys work again; its users must sign in again.",
     )
@@ -259,44 +224,34 @@ async def create_password_link(
     db: Database,
     keyring: Keyring,
     public_url: PublicUrl,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Create a one-time link to set the password."""
     url, _ = await change_password.make_link(
         db, keyring, Actor.of(caller, request), account_id, public_url.text
     )
-    return renderer.redirect(
-        caller, _path(account_id), "Password link created.", secret=FlashSecret(url, _LINK_LABEL)
+    return Redirect(
+        _path(account_id), "Password link created.", secret=FlashSecret(url, _LINK_LABEL)
     )
 
 
 async def _page(
     db: Database,
-    renderer: Renderer,
-    request: Request,
     caller: Caller,
     account_id: UUID,
     error: Invalid | Conflict | None = None,
     *,
     field: str = "",
     reason: str = "",
-) -> Response:
+) -> TemplatePage:
     """The page of an account; an error is shown beside its field."""
     account = await account_sql.find_account(db, account_id=account_id)
     if account is None:
         raise ResourceNotFound(ids.ACCOUNT)
     entries = await audit_sql.list_entries(
-        db,
-        account_id=account_id,
-        actions=None,
-        after=None,
-        before=None,
-        below=None,
-        limit=_RECENT,
+        db, account_id=account_id, actions=None, after=None, before=None, below=None, limit=_RECENT
     )
-    return renderer.page(
+    return TemplatePage(
         "admin/account.html",
-        request,
         error=error,
         errors={field: error.detail} if isinstance(error, Conflict) else None,
         account=account,

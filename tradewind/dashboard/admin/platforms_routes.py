@@ -5,7 +5,7 @@ from msgspec.structs import asdict
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator
 from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.errors import (
     ApiError,
     Conflict,
@@ -24,14 +24,12 @@ from tradewind.platforms.wire import CredentialsIn
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
-routes = Routes("/platforms", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/platforms")
 
 _CREDENTIALS = ("app_key", "app_secret", "code", "state", "access_token", "refresh_token")
 
@@ -49,13 +47,10 @@ class CredentialsForm(Form):
 
 
 @routes.get()
-async def show_platforms(
-    request: Request, caller: Operator, platforms: Platforms, modes: PayModes, renderer: Renderer
-) -> Response:
+async def show_platforms(caller: Operator, platforms: Platforms, modes: PayModes) -> TemplatePage:
     """List the marketplaces with their connection."""
-    return renderer.page(
+    return TemplatePage(
         "admin/platforms.html",
-        request,
         listings=await platforms.listed(),
         pay_mode=modes.of,
         reachable=platforms.clients,
@@ -71,11 +66,10 @@ async def show_platform(
     platforms: Platforms,
     modes: PayModes,
     public_url: PublicUrl,
-    renderer: Renderer,
-) -> Response:
+) -> TemplatePage:
     """Show a marketplace and the forms that connect it."""
     name = _named(platforms, platform)
-    return await _page(renderer, request, caller, platforms, modes, public_url, name)
+    return await _page(request, caller, platforms, modes, public_url, name)
 
 
 @routes.post("/{platform}")
@@ -88,8 +82,7 @@ async def connect(
     platforms: Platforms,
     modes: PayModes,
     public_url: PublicUrl,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Save the application, or authorise it with a code or tokens; secrets are never shown."""
     name = _named(platforms, platform)
     if body.returned:
@@ -105,10 +98,8 @@ async def connect(
             db, platforms, Actor.of(caller, request), name, credentials, public_url.text
         )
     except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as error:
-        return await _page(
-            renderer, request, caller, platforms, modes, public_url, name, error, body.app_key
-        )
-    return renderer.redirect(caller, f"/platforms/{name}", _saved_message(connected.state))
+        return await _page(request, caller, platforms, modes, public_url, name, error, body.app_key)
+    return Redirect(f"/platforms/{name}", _saved_message(connected.state))
 
 
 @routes.post("/{platform}/disconnect")
@@ -119,16 +110,14 @@ async def disconnect(
     body: Form,
     db: Database,
     platforms: Platforms,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Delete the credentials of a marketplace."""
     name = _named(platforms, platform)
     await connecting.disconnect(db, platforms, Actor.of(caller, request), name)
-    return renderer.redirect(caller, f"/platforms/{name}", "Credentials deleted.")
+    return Redirect(f"/platforms/{name}", "Credentials deleted.")
 
 
 async def _page(
-    renderer: Renderer,
     request: Request,
     caller: Caller,
     platforms: Platforms,
@@ -137,7 +126,7 @@ async def _page(
     name: str,
     error: ApiError | None = None,
     app_key: str = "",
-) -> Response:
+) -> TemplatePage:
     """The page of a marketplace. Of what was typed, only the app key is shown again."""
     listings = await platforms.listed()
     listing = next(item for item in listings if item.traits.platform == name)
@@ -153,9 +142,8 @@ async def _page(
         "returned" if field in {"code", "state"} else field: message
         for field, message in (errors_of(error) if error else {}).items()
     }
-    return renderer.page(
+    return TemplatePage(
         "admin/platform.html",
-        request,
         error=error,
         errors=messages,
         listing=listing,

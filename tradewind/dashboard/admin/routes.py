@@ -18,7 +18,7 @@ from tradewind.dashboard.orders import views as order_views
 from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.labels import choices
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageRoutes, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.delivery import sql_log
 from tradewind.delivery.model import QueuedSubscription
@@ -31,28 +31,20 @@ from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.payments.model import PaymentStatus
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import PageQuery, read_cursor
-from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 
-routes = Routes("", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes()
 
 _CHANGES = 50
 
 
 @routes.get("/admin/orders", expensive=True)
 async def show_all_orders(
-    request: Request,
-    caller: Operator,
-    query: AdminOrdersQuery,
-    db: Database,
-    platforms: Platforms,
-    renderer: Renderer,
-) -> Response:
+    caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
+) -> TemplatePage:
     """List the orders of every account, or of one."""
     account_id = None
     if query.account is not None:
@@ -61,9 +53,8 @@ async def show_all_orders(
             raise ValidationFailed("?account", "This is not the ID of an account.")
     filters = query.filters(platforms.named, account_id)
     shown = await list_orders(db, filters, query, lambda order: order)
-    return renderer.page(
+    return TemplatePage(
         "admin/orders.html",
-        request,
         query=query,
         orders=shown.items,
         owners=await queries.account_names(db, list({order.account_id for order in shown.items})),
@@ -75,9 +66,7 @@ async def show_all_orders(
 
 
 @routes.get("/admin/orders/{order_id}")
-async def show_any_order(
-    order_id: ids.OrderId, request: Request, caller: Operator, db: Database, renderer: Renderer
-) -> Response:
+async def show_any_order(order_id: ids.OrderId, caller: Operator, db: Database) -> TemplatePage:
     """Show an order as it is stored, with its timeline; the marketplace is not called."""
     order = await sql_lists.find_order(db, None, order_id)
     if order is None:
@@ -86,9 +75,8 @@ async def show_any_order(
         db, order.account_id, order_id, below=None, limit=_CHANGES
     )
     accounts = await queries.account_names(db, [order.account_id])
-    return renderer.page(
+    return TemplatePage(
         "admin/order.html",
-        request,
         order=order,
         parcels=order_views.parcels(order),
         account=accounts.get(order.account_id),
@@ -134,13 +122,12 @@ class AccountQueue:
 
 @routes.get("/endpoints", expensive=True)
 async def show_all_webhooks(
-    request: Request, caller: Operator, query: AllWebhooksQuery, db: Database, renderer: Renderer
-) -> Response:
+    caller: Operator, query: AllWebhooksQuery, db: Database
+) -> TemplatePage:
     """List webhooks of all accounts with their owner, health and last error."""
     subscriptions, cursor = await _list_webhooks(db, query)
-    return renderer.page(
+    return TemplatePage(
         "admin/webhooks.html",
-        request,
         query=query,
         health_choices=_HEALTH_CHOICES,
         webhooks=subscriptions,
@@ -172,17 +159,14 @@ async def _list_webhooks(
 
 
 @routes.get("/queue", expensive=True)
-async def show_queue(
-    request: Request, caller: Operator, query: QueueQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_queue(caller: Operator, query: QueueQuery, db: Database) -> TemplatePage:
     """Show the pending deliveries by webhook or account, and the attempts of a day."""
     rows = await sql_log.list_queue(db, limit=_MOST + 1)
     if query.only == "failing":
         rows = [row for row in rows if row.failing_since is not None]
     shown = rows[:_MOST]
-    return renderer.page(
+    return TemplatePage(
         "admin/queue.html",
-        request,
         query=query,
         counts=await queries.count_queue(db),
         rows=shown,
@@ -227,9 +211,7 @@ class AuditPageQuery(PageQuery):
 
 
 @routes.get("/audit", expensive=True)
-async def show_audit(
-    request: Request, caller: Operator, query: AuditPageQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_audit(caller: Operator, query: AuditPageQuery, db: Database) -> TemplatePage:
     """List who did what, when and from where, newest first."""
     account_id, errors = None, {}
     if query.account.strip():
@@ -248,9 +230,8 @@ async def show_audit(
     )
     shown = rows_page("audit", entries, query.limit, key=lambda entry: entry.id)
     accounts = [entry.account_id for entry in shown.items if entry.account_id is not None]
-    return renderer.page(
+    return TemplatePage(
         "admin/audit.html",
-        request,
         query=query,
         entries=shown.items,
         names=await queries.account_names(db, accounts),

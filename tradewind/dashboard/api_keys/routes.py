@@ -10,7 +10,7 @@ from tradewind.auth.api_keys.issue import MOST_KEYS, issue
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ApiError, ValidationFailed
@@ -18,14 +18,12 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 
-routes = Routes("/keys", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/keys")
 
 _ROWS = 25
 
@@ -44,22 +42,15 @@ class NewKeyForm(Form):
 
 
 @routes.get()
-async def show_keys(
-    request: Request, caller: Caller, query: KeysQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplatePage:
     """List the keys of the account, newest first."""
-    return await _page(db, renderer, request, caller, query)
+    return await _page(db, caller, query)
 
 
 @routes.post()
 async def create_key(
-    request: Request,
-    caller: Caller,
-    body: NewKeyForm,
-    db: Database,
-    keyring: Keyring,
-    renderer: Renderer,
-) -> Response:
+    request: Request, caller: Caller, body: NewKeyForm, db: Database, keyring: Keyring
+) -> PageResult:
     """Create a key and show it once, on the next page."""
     try:
         new_key = inputs.read_values(NewKeyIn, name=body.name.strip())
@@ -67,35 +58,23 @@ async def create_key(
             db, keyring, Actor.of(caller, request), caller.account_id, new_key.name
         )
     except (ValidationFailed, KeyLimitReached) as error:
-        return await _page(db, renderer, request, caller, KeysQuery(), name=body.name, error=error)
+        return await _page(db, caller, KeysQuery(), name=body.name, error=error)
     secret = FlashSecret(key, f"New API key “{created.name}”")
-    return renderer.redirect(caller, "/keys", secret=secret)
+    return Redirect("/keys", secret=secret)
 
 
 @routes.post("/{key_id}/revoke")
 async def revoke_key(
-    key_id: ids.ApiKeyId,
-    request: Request,
-    caller: Caller,
-    body: Form,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    key_id: ids.ApiKeyId, request: Request, caller: Caller, body: Form, db: Database
+) -> Redirect:
     """Revoke a key: from this response on, no process accepts it."""
     await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
-    return renderer.redirect(caller, "/keys", "API key revoked.")
+    return Redirect("/keys", "API key revoked.")
 
 
 async def _page(
-    db: Database,
-    renderer: Renderer,
-    request: Request,
-    caller: Caller,
-    query: KeysQuery,
-    *,
-    name: str = "",
-    error: ApiError | None = None,
-) -> Response:
+    db: Database, caller: Caller, query: KeysQuery, *, name: str = "", error: ApiError | None = None
+) -> TemplatePage:
     list_name = f"keys: {query.state}"
     rows = await sql.list_keys(
         db,
@@ -105,9 +84,8 @@ async def _page(
         revoked=None if query.state == "all" else query.state == "revoked",
     )
     keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
-    return renderer.page(
+    return TemplatePage(
         "api_keys/keys.html",
-        request,
         error=error,
         keys=keys.items,
         state=query.state,

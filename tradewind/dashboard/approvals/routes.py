@@ -22,7 +22,7 @@ from tradewind.dashboard.shell.forms import (
     required_text,
 )
 from tradewind.dashboard.shell.labels import choices, label
-from tradewind.dashboard.shell.render import Renderer, fen
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage, fen
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import Conflict, Invalid, ResourceNotFound
 from tradewind.orders.model import Order
@@ -37,14 +37,13 @@ from tradewind.orders.person import Person
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import StoredResponse
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 
-routes = Routes("/approvals", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/approvals")
 
 _HISTORY = 20
 # An approval has no idempotency key: a repeat finds the payment decided.
@@ -95,9 +94,7 @@ class ApprovalItem:
 
 
 @routes.get(expensive=True)
-async def show_approvals(
-    request: Request, caller: Approver, query: ApprovalsQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_approvals(caller: Approver, query: ApprovalsQuery, db: Database) -> TemplatePage:
     """List pending payments, the most urgent first; or decided ones, newest first."""
     if query.show == "waiting":
         pending = await payment_sql.list_queue(
@@ -114,9 +111,8 @@ async def show_approvals(
             limit=query.limit + 1,
         )
         shown = rows_page("payments", decided, query.limit, key=lambda pair: pair[0].id)
-    return renderer.page(
+    return TemplatePage(
         "approvals/approvals.html",
-        request,
         query=query,
         payments=await _items(db, caller, shown.items),
         options=[("", "Any"), *choices(_DECIDED)],
@@ -125,22 +121,15 @@ async def show_approvals(
 
 
 @routes.get("/{payment_id}")
-async def show_approval(
-    payment_id: ids.PaymentId, request: Request, caller: Approver, db: Database, renderer: Renderer
-) -> Response:
+async def show_approval(payment_id: ids.PaymentId, caller: Approver, db: Database) -> TemplatePage:
     """Show a payment request with its order."""
-    return await _page(db, renderer, request, caller, payment_id)
+    return await _page(db, caller, payment_id)
 
 
 @routes.post("/{payment_id}/approve")
 async def approve(
-    payment_id: ids.PaymentId,
-    request: Request,
-    caller: Approver,
-    body: ApproveForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    payment_id: ids.PaymentId, request: Request, caller: Approver, body: ApproveForm, db: Database
+) -> PageResult:
     """Approve the amount that the page showed, or show that it changed."""
     try:
         seen_fen = required_amount_fen("amount_cny", body.amount_cny)
@@ -148,23 +137,18 @@ async def approve(
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
         errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
-        return await _page(db, renderer, request, caller, payment_id, error, errors)
+        return await _page(db, caller, payment_id, error, errors)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "approved")}
-        return await _page(db, renderer, request, caller, payment_id, error, errors)
+        return await _page(db, caller, payment_id, error, errors)
     message = f"Approved {fen(seen_fen)}. The payment is being made."
-    return renderer.redirect(caller, "/approvals", message)
+    return Redirect("/approvals", message)
 
 
 @routes.post("/{payment_id}/reject")
 async def reject(
-    payment_id: ids.PaymentId,
-    request: Request,
-    caller: Approver,
-    body: ReasonForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    payment_id: ids.PaymentId, request: Request, caller: Approver, body: ReasonForm, db: Database
+) -> PageResult:
     """Reject a payment with a reason, which the requester can see."""
     try:
         reason = required_text("reason", body.reason, "Enter a reason. The requester sees it.")
@@ -172,26 +156,22 @@ async def reject(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        return await _page(db, renderer, request, caller, payment_id, error, reason=body.reason)
+        return await _page(db, caller, payment_id, error, reason=body.reason)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
-        return await _page(
-            db, renderer, request, caller, payment_id, error, errors, reason=body.reason
-        )
-    return renderer.redirect(caller, "/approvals", "Rejected. The requester can see the reason.")
+        return await _page(db, caller, payment_id, error, errors, reason=body.reason)
+    return Redirect("/approvals", "Rejected. The requester can see the reason.")
 
 
 async def _page(
     db: Database,
-    renderer: Renderer,
-    request: Request,
     caller: Caller,
     payment_id: UUID,
     error: Invalid | Conflict | None = None,
     errors: Mapping[str, str] | None = None,
     *,
     reason: str = "",
-) -> Response:
+) -> TemplatePage:
     pair = await payment_sql.find_payment(db, payment_id)
     if pair is None:
         raise ResourceNotFound(ids.PAYMENT)
@@ -200,9 +180,8 @@ async def _page(
     history = await payment_sql.list_payments_of(
         db, order.account_id, order.id, below=None, limit=_HISTORY
     )
-    return renderer.page(
+    return TemplatePage(
         "approvals/approval.html",
-        request,
         error=error,
         errors=errors,
         item=item,

@@ -21,17 +21,11 @@ from tradewind.dashboard.shell.forms import (
     required_text,
     submit_token,
 )
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.site import limit_marketplace_calls
 from tradewind.dashboard.shell.urls import web_link
 from tradewind.egress.client import Client
-from tradewind.errors import (
-    Conflict,
-    Invalid,
-    ResourceNotFound,
-    ServiceUnavailable,
-    UpstreamFailed,
-)
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ServiceUnavailable, UpstreamFailed
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
 from tradewind.orders.inputs import AdvanceIn, OrdersQuery
@@ -51,7 +45,6 @@ from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKeyReused, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import page, read_cursor
@@ -59,7 +52,7 @@ from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 
-routes = Routes("/orders", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/orders")
 
 _ROWS = 25
 _PAYMENTS = 50
@@ -148,13 +141,8 @@ class AdvanceForm(Form):
 
 @routes.get(expensive=True)
 async def show_orders(
-    request: Request,
-    caller: Buyer,
-    query: OrdersPageQuery,
-    db: Database,
-    platforms: Platforms,
-    renderer: Renderer,
-) -> Response:
+    caller: Buyer, query: OrdersPageQuery, db: Database, platforms: Platforms
+) -> PageResult:
     """List the orders of the account; a search for the ID of one order opens that order."""
     errors: Mapping[str, str] = {}
     orders: Sequence[Order] = ()
@@ -166,16 +154,15 @@ async def show_orders(
         if text := query.q.strip():
             orders = await queries.find_orders(db, filters, text, limit=_MATCHES)
             if len(orders) == 1 and filled.keys() == {"q"}:
-                return renderer.redirect(caller, _path(orders[0].id))
+                return Redirect(_path(orders[0].id))
         else:
             shown = await list_orders(db, filters, api_query, lambda order: order)
             orders, cursor = shown.items, shown.next_cursor
     except Invalid as error:
         errors = errors_of(error)
     kept = {name: value for name, value in filled.items() if name != "sort"}
-    return renderer.page(
+    return TemplatePage(
         "orders/orders.html",
-        request,
         orders=orders,
         query=query,
         filters=filled,
@@ -200,34 +187,23 @@ async def show_orders(
 
 @routes.get("/{order_id}")
 async def show_order(
-    request: Request,
-    order_id: ids.OrderId,
-    caller: Buyer,
-    query: CursorQuery,
-    db: Database,
-    platforms: Platforms,
-    renderer: Renderer,
-) -> Response:
+    order_id: ids.OrderId, caller: Buyer, query: CursorQuery, db: Database, platforms: Platforms
+) -> TemplatePage:
     """Show an order as it is stored; opening the page does not call the marketplace."""
-    return await _page(request, caller, order_id, db, platforms, renderer, cursor=query.cursor)
+    return await _page(caller, order_id, db, platforms, cursor=query.cursor)
 
 
 @routes.post("/{order_id}/refresh")
 async def sync_order(
-    order_id: ids.OrderId,
-    caller: Buyer,
-    body: Form,
-    db: Database,
-    refreshes: Refreshes,
-    renderer: Renderer,
-) -> Response:
+    order_id: ids.OrderId, caller: Buyer, body: Form, db: Database, refreshes: Refreshes
+) -> Redirect:
     """Sync an order with its marketplace now, as a GET of the API does."""
     await limit_marketplace_calls(db, caller)
     order, stale = await refreshes.fresh(caller.account_id, order_id)
     if stale:
         message = "The marketplace did not respond in time. This is the last synced state."
-        return renderer.redirect(caller, _path(order.id), message, tone="waiting")
-    return renderer.redirect(caller, _path(order.id), "Synced with the marketplace.")
+        return Redirect(_path(order.id), message, tone="waiting")
+    return Redirect(_path(order.id), "Synced with the marketplace.")
 
 
 @routes.post("/{order_id}/cancel")
@@ -239,13 +215,10 @@ async def cancel_order(
     db: Database,
     platforms: Platforms,
     background_tasks: BackgroundTasks,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Cancel an order; the marketplace may confirm later."""
     stored = _stored(caller, request, body)
     return await _finish(
-        renderer,
-        caller,
         order_id,
         cancel(db, platforms, background_tasks, Person.of(caller), order_id, stored),
         "Order cancelled.",
@@ -261,30 +234,24 @@ async def request_order_payment(
     body: PaymentForm,
     db: Database,
     modes: PayModes,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Request the payment of the amount that the page showed."""
     seen_fen = required_amount_fen("amount_cny", body.amount_cny)
     stored = _stored(caller, request, body)
     actor = Actor.of(caller, request)
     command = request_payment(db, actor, Person.of(caller), order_id, modes, seen_fen, stored)
     message = "Payment requested. Another person must approve it."
-    return await _finish(renderer, caller, order_id, command, message)
+    return await _finish(order_id, command, message)
 
 
 @routes.post("/{order_id}/payment/withdraw")
 async def withdraw_order_payment(
-    request: Request,
-    order_id: ids.OrderId,
-    caller: Buyer,
-    body: SubmitForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    request: Request, order_id: ids.OrderId, caller: Buyer, body: SubmitForm, db: Database
+) -> Redirect:
     """Withdraw a payment request before it is decided."""
     stored = _stored(caller, request, body)
     command = withdraw_payment(db, Actor.of(caller, request), Person.of(caller), order_id, stored)
-    return await _finish(renderer, caller, order_id, command, "Payment request withdrawn.")
+    return await _finish(order_id, command, "Payment request withdrawn.")
 
 
 @routes.post("/{order_id}/refunds")
@@ -296,8 +263,7 @@ async def request_refund(
     db: Database,
     platforms: Platforms,
     background_tasks: BackgroundTasks,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Request a refund from the seller, once for each submit token."""
     stored = _stored(caller, request, body)
     actor = Actor.of(caller, request)
@@ -307,18 +273,15 @@ async def request_refund(
             db, platforms, background_tasks, actor, Person.of(caller), order_id, wanted, stored
         )
         message = "Refund requested. The seller must approve it."
-        return await _finish(renderer, caller, order_id, command, message)
+        return await _finish(order_id, command, message)
     except Invalid as error:
         is_amount = isinstance(error, RefundTooLarge)
         errors = {"amount_cny": error.detail} if is_amount else errors_of(error)
-        return await _page(
-            request, caller, order_id, db, platforms, renderer, "refund", errors, body
-        )
+        return await _page(caller, order_id, db, platforms, "refund", errors, body)
 
 
 @routes.post("/{order_id}/advance")
 async def simulate_event(
-    request: Request,
     order_id: ids.OrderId,
     caller: Buyer,
     body: AdvanceForm,
@@ -326,8 +289,7 @@ async def simulate_event(
     platforms: Platforms,
     client: Client,
     refreshes: Refreshes,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Simulate an event at a simulated marketplace, then sync the order."""
     try:
         total = money.show_or_none(amount_fen("total_cny", body.total_cny))
@@ -337,10 +299,10 @@ async def simulate_event(
             db, platforms, client, refreshes, person, order_id, event.to, event.total_fen
         )
         message = "Event simulated. The order was synced."
-        return await _finish(renderer, caller, order_id, command, message)
+        return await _finish(order_id, command, message)
     except Invalid as error:
         errors = errors_of(error)
-        return await _page(request, caller, order_id, db, platforms, renderer, "advance", errors)
+        return await _page(caller, order_id, db, platforms, "advance", errors)
 
 
 def _read_refund(body: RefundForm) -> RefundIn:
@@ -368,39 +330,31 @@ def _stored_response(result: object) -> Response:
 
 
 async def _finish(
-    renderer: Renderer,
-    caller: Caller,
-    order_id: UUID,
-    command: Awaitable[object],
-    message: str,
-    *,
-    pending: str = "",
-) -> Response:
+    order_id: UUID, command: Awaitable[object], message: str, *, pending: str = ""
+) -> Redirect:
     """Run a command and go back to the order. A repeated command has the result of the first."""
     try:
         response = _stored_response(await command)
     except RepeatedRequest as repeated:
         response = repeated.response
     except _EXPECTED_ERRORS as error:
-        return renderer.redirect(caller, _path(order_id), views.error_message(error), tone="bad")
+        return Redirect(_path(order_id), views.error_message(error), tone="bad")
     if pending and response.status != _COMPLETED:
-        return renderer.redirect(caller, _path(order_id), pending, tone="waiting")
-    return renderer.redirect(caller, _path(order_id), message)
+        return Redirect(_path(order_id), pending, tone="waiting")
+    return Redirect(_path(order_id), message)
 
 
 async def _page(
-    request: Request,
     caller: Caller,
     order_id: UUID,
     db: Database,
     platforms: Platforms,
-    renderer: Renderer,
     rejected_action: str = "",
     errors: Mapping[str, str] | None = None,
     form: RefundForm | None = None,
     *,
     cursor: str | None = None,
-) -> Response:
+) -> TemplatePage:
     """The page of an order; with the errors of the action whose form was rejected."""
     order = await sql_lists.find_order(db, caller.account_id, order_id)
     if order is None:
@@ -412,9 +366,8 @@ async def _page(
     path = _path(order.id)
     is_simulated = platforms.simulated_origin(order.platform) is not None
     is_open = order.payment is not None and order.payment.status in OPEN_REQUESTS
-    return renderer.page(
+    return TemplatePage(
         "orders/order.html",
-        request,
         errors=errors,
         order=order,
         order_path=path,
@@ -439,11 +392,7 @@ async def _timeline(
 ) -> tuple[Sequence[TimelineEntry], str | None]:
     """A page of the timeline, newest first, and the cursor of the next page."""
     changes = await sql_lists.list_changes(
-        db,
-        account_id,
-        order_id,
-        below=read_cursor("timeline", cursor, int),
-        limit=_CHANGES + 1,
+        db, account_id, order_id, below=read_cursor("timeline", cursor, int), limit=_CHANGES + 1
     )
     times = {event: change.at for change in changes[:_CHANGES] for event in change.events}
     events = await _events(db, account_id, times) if times else {}

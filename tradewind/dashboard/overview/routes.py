@@ -15,7 +15,7 @@ from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.overview.queries import WebhookCounts
 from tradewind.dashboard.overview.views import AttemptFigures, GettingStartedStep, TimeRange
 from tradewind.dashboard.shell import charts
-from tradewind.dashboard.shell.render import LARGEST_COUNT, Renderer
+from tradewind.dashboard.shell.render import LARGEST_COUNT, PageRoutes, Redirect, TemplatePage
 from tradewind.delivery import sql as deliveries
 from tradewind.delivery.sql import QueueDepth
 from tradewind.orders.model import OrderStatus
@@ -27,15 +27,12 @@ from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 
-routes = Routes("", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes()
 
 ReturnParameter = Annotated[str, Meta(max_length=2000)] | None
 
@@ -90,17 +87,11 @@ class OperatorOverview:
 
 @routes.get("/", expensive=True)
 async def show_overview(
-    request: Request,
-    caller: Caller,
-    query: OverviewQuery,
-    db: Database,
-    platforms: Platforms,
-    renderer: Renderer,
-) -> Response:
+    caller: Caller, query: OverviewQuery, db: Database, platforms: Platforms
+) -> TemplatePage:
     """Show what each role of the caller needs."""
-    return renderer.page(
+    return TemplatePage(
         "overview/overview.html",
-        request,
         query=query,
         authorised=_authorised_marketplace(query, platforms),
         ranges=[
@@ -115,12 +106,10 @@ async def show_overview(
 
 
 @routes.post("/first-steps/dismiss")
-async def dismiss_getting_started(
-    caller: Buyer, body: Form, db: Database, renderer: Renderer
-) -> Response:
+async def dismiss_getting_started(caller: Buyer, body: Form, db: Database) -> Redirect:
     """Hide the getting-started steps."""
     await queries.dismiss_steps(db, caller.account_id)
-    return renderer.redirect(caller, "/")
+    return Redirect("/")
 
 
 def _authorised_marketplace(query: OverviewQuery, platforms: Platforms) -> Traits | None:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from tradewind.dashboard.products.views import curl_command, plain_text, unit_price
 from tradewind.dashboard.shell.forms import errors_of
-from tradewind.dashboard.shell.render import LIVE_HEADER, Renderer
+from tradewind.dashboard.shell.render import LIVE_HEADER, PageResult, PageRoutes, TemplatePage
 from tradewind.dashboard.shell.site import limit_marketplace_calls
 from tradewind.dashboard.shell.urls import image_url, web_link
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed
@@ -20,14 +20,13 @@ from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn
 from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.urls import PublicUrl
 
-routes = Routes("/products", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/products")
 
 _SIZE = 24
 _CAPITAL = re.compile(r"[A-Z]")
@@ -71,8 +70,7 @@ async def show_products(
     platforms: Platforms,
     cache: SearchCache,
     db: Database,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Search a marketplace. If it fails, the form stays as it was, below an error."""
     if LIVE_HEADER in request.headers:  # no live updates: they would call the marketplace
         return Response(None, 204)
@@ -96,9 +94,8 @@ async def show_products(
         except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as error:
             errors, status = _field_errors(error), problems.status_of(type(error))
     origins = platforms.picture_origins(platform) if platform in dict(searchable) else ()
-    return renderer.page(
+    return TemplatePage(
         "products/products.html",
-        request,
         status=status,
         images=origins,
         query=query,
@@ -123,8 +120,7 @@ async def show_product(
     platforms: Platforms,
     public_url: PublicUrl,
     db: Database,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Show a product, and the commands that order it."""
     if LIVE_HEADER in request.headers:
         return Response(None, 204)
@@ -144,9 +140,8 @@ async def show_product(
     sku = query.sku if query.sku in sku_ids else _first_available(product.skus)
     origins = platforms.picture_origins(detail.platform)
     images = (image_url(url, origins) for url in product.images or [offer.image_url or ""])
-    return renderer.page(
+    return TemplatePage(
         "products/product.html",
-        request,
         images=origins,
         product=product,
         offer=offer,

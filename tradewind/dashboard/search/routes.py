@@ -17,21 +17,18 @@ from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import ListedAccount
 from tradewind.dashboard.orders.queries import find_orders
 from tradewind.dashboard.search import queries
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
 from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.sql_lists import Filters
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.headers import DELIVERY
 
-routes = Routes("/search", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/search")
 
 
 class SearchQuery(Input):
@@ -41,18 +38,15 @@ class SearchQuery(Input):
 
 
 @routes.get(expensive=True)
-async def search(
-    request: Request, caller: Caller, query: SearchQuery, db: Database, renderer: Renderer
-) -> Response:
+async def search(caller: Caller, query: SearchQuery, db: Database) -> PageResult:
     """Open the page of the only result, or list the results."""
     text = query.q.strip()
     results = await find(db, caller, text) if text else SearchResults()
     if results.path is not None:
-        return renderer.redirect(caller, results.path)
+        return Redirect(results.path)
     owners = [order.account_id for order in results.orders]
-    return renderer.page(
+    return TemplatePage(
         "search/search.html",
-        request,
         text=text,
         results=results,
         owners=await admin_queries.account_names(db, owners),

@@ -2,11 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from importlib.resources import files
+from typing import TypeVar, Unpack, get_type_hints
 from uuid import UUID
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
@@ -24,6 +25,7 @@ from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
 from tradewind.web import problems
 from tradewind.web.caller import Caller
+from tradewind.web.endpoint import Handler, RouteOptions, Routes
 from tradewind.web.request import Request
 from tradewind.web.response import HTML, NO_STORE, Headers, Response
 
@@ -159,8 +161,99 @@ def _is_within(path: str, href: str) -> bool:
     return path == href or (href != "/" and path.startswith(href + "/"))
 
 
+class TemplatePage:
+    """A page to render from a template.
+
+    After an `error`, the page has its status and, in `errors`, its messages by field; `errors`
+    replaces those messages. `images` are the origins that its images may come from, besides ours.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        *,
+        status: int | None = None,
+        error: ApiError | None = None,
+        errors: Mapping[str, str] | None = None,
+        images: Sequence[str] = (),
+        **context: object,
+    ) -> None:
+        if errors is None:
+            errors = {} if error is None else errors_of(error)
+        if status is None:
+            status = problems.status_of(type(error)) if error else 422 if errors else 200
+        self.template = template
+        self.status = status
+        self.images = images
+        self.context = {"errors": errors, **context}
+
+
+class Redirect:
+    """The response to a form: a redirect to a page that shows this message once."""
+
+    def __init__(
+        self,
+        path: str,
+        text: str = "",
+        *,
+        tone: Tone = "good",
+        secret: FlashSecret | None = None,
+        **values: object,
+    ) -> None:
+        self.path = path
+        self.flash = Flash(text, tone, secret, values)
+
+
+# What the endpoint of a page returns; a `Response` is sent as it is.
+PageResult = TemplatePage | Redirect | Response
+PageHandler = TypeVar("PageHandler", bound=Callable[..., Awaitable[PageResult]])
+
+
+class PageRoutes(Routes):
+    """Endpoints of pages: each returns what to show, which is then rendered for the caller."""
+
+    def __init__(self, prefix: str = "") -> None:
+        super().__init__(prefix, tag="Dashboard", hidden=True, pages=True)
+
+    def get(
+        self, path: str = "", **options: Unpack[RouteOptions]
+    ) -> Callable[[PageHandler], PageHandler]:
+        return _declare_rendered(super().get(path, **options))
+
+    def post(
+        self, path: str = "", **options: Unpack[RouteOptions]
+    ) -> Callable[[PageHandler], PageHandler]:
+        return _declare_rendered(super().post(path, **options))
+
+
+def _declare_rendered(
+    declare: Callable[[Handler], Handler],
+) -> Callable[[PageHandler], PageHandler]:
+    def declare_handler(handler: PageHandler) -> PageHandler:
+        declare(_rendered(handler))
+        return handler
+
+    return declare_handler
+
+
+def _rendered(handler: Handler) -> Handler:
+    """The handler with two more parameters, which render its result."""
+    hints = get_type_hints(handler, include_extras=True)
+    takes_request = "request" in hints
+
+    @wraps(handler)
+    async def endpoint(request: Request, renderer: Renderer, **arguments: object) -> Response:
+        if takes_request:
+            arguments["request"] = request
+        return renderer.response(request, await handler(**arguments))
+
+    added = {"request": Request, "renderer": Renderer, "return": Response}
+    endpoint.__annotations__ = {**hints, **added}
+    return endpoint
+
+
 class Renderer:
-    """Renders pages from templates, with what every page needs besides its own values."""
+    """Makes responses of pages and redirects, with what every page needs besides its values."""
 
     def __init__(
         self, keyring: Keyring, sessions: Sessions, static: Static, public_url: str
@@ -170,31 +263,17 @@ class Renderer:
         self._public_url = public_url
         self._environment = environment(static.url)
 
-    def page(
-        self,
-        template: str,
-        request: Request,
-        *,
-        status: int | None = None,
-        error: ApiError | None = None,
-        errors: Mapping[str, str] | None = None,
-        me: Caller | None = None,
-        images: Sequence[str] = (),
-        **context: object,
+    def response(
+        self, request: Request, result: PageResult, *, me: Caller | None = None
     ) -> Response:
-        """The page of a template, for the person who is signed in, if any.
-
-        After an `error`, the page has its status and, in `errors`, its messages by field; `errors`
-        replaces those messages. `me` is for pages that do not require a session. `images` are the
-        origins that its images may come from, besides our own.
-        """
-        if errors is None:
-            errors = {} if error is None else errors_of(error)
-        if status is None:
-            status = problems.status_of(type(error)) if error else 422 if errors else 200
+        """The response that shows a result; `me` is for pages that do not require a session."""
         me = me or request.caller
+        if isinstance(result, Response):
+            return result
+        if isinstance(result, Redirect):
+            return self._redirect(result, me)
         flash, headers = self._flash(request, me)
-        html = self._environment.get_template(template).render(
+        html = self._environment.get_template(result.template).render(
             me=me,
             sections=sidebar(me.roles, request.path) if me else (),
             csrf_token=csrf_token(self._keyring, me.session_id) if me and me.session_id else "",
@@ -204,27 +283,16 @@ class Renderer:
             page_url=partial(page_url, request),
             is_first_page=is_first_page(request),
             filtered=is_filtered(request),
-            errors=errors,
             public_url=self._public_url,
-            **context,
+            **result.context,
         )
-        return Response(html.encode(), status, [*_security_headers(images), *headers], HTML)
+        headers = [*_security_headers(result.images), *headers]
+        return Response(html.encode(), result.status, headers, HTML)
 
-    def redirect(
-        self,
-        me: Caller,
-        path: str,
-        text: str = "",
-        *,
-        tone: Tone = "good",
-        secret: FlashSecret | None = None,
-        **values: object,
-    ) -> Response:
-        """The response to a form: a redirect to a page that shows this message once."""
-        headers: Headers = [(b"location", path.encode("ascii")), NO_STORE]
-        flash = Flash(text, tone, secret, values)
-        if flash != Flash() and me.session_id:
-            value = session.write_flash(self._keyring, me.session_id, flash)
+    def _redirect(self, redirect: Redirect, me: Caller | None) -> Response:
+        headers: Headers = [(b"location", redirect.path.encode("ascii")), NO_STORE]
+        if redirect.flash != Flash() and me and me.session_id:
+            value = session.write_flash(self._keyring, me.session_id, redirect.flash)
             seconds = session.FLASH_SECONDS
             headers.append(self._sessions.cookie(FLASH_COOKIE, value, seconds=seconds))
         return Response(None, 303, headers)

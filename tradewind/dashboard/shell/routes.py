@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from tradewind.dashboard.shell.live import Live
-from tradewind.dashboard.shell.render import Renderer, Static
+from tradewind.dashboard.shell.render import Renderer, Static, TemplatePage
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.web import problems
 from tradewind.web.caller import Caller
@@ -51,7 +51,7 @@ async def list_problems(request: Request, renderer: Renderer, sessions: Sessions
         for code, kind in sorted(problems.catalogue().items())
     ]
     me = await sessions.find_or_none(request)
-    return renderer.page("shell/problems.html", request, me=me, kinds=kinds)
+    return renderer.response(request, TemplatePage("shell/problems.html", kinds=kinds), me=me)
 
 
 @problem_routes.get("/{code}")
@@ -62,13 +62,12 @@ async def explain_problem(
     kind = problems.catalogue().get(code)
     if kind is None:
         raise RouteNotFound
-    return renderer.page(
+    page = TemplatePage(
         "shell/problem.html",
-        request,
-        me=await sessions.find_or_none(request),
         code=code,
         problem_status=problems.status_of(kind),
         name=kind.title,
         # A docstring of ours, escaped by `paragraphs`.
         text=Markup(paragraphs(kind.__doc__ or kind.title)),  # noqa: S704
     )
+    return renderer.response(request, page, me=await sessions.find_or_none(request))

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import Renderer, TemplatePage
 from tradewind.dashboard.shell.session import Sessions, is_csrf_token
 from tradewind.dashboard.shell.urls import current_url, local_path, origin_of, split_url
 from tradewind.errors import ApiError, Unauthenticated
@@ -79,10 +79,8 @@ class Dashboard:
             return self._sign_in_redirect(request)
         status = problems.status_of(type(error))
         is_unknown_url = isinstance(error, RouteNotFound)
-        response = self._renderer.page(
+        page = TemplatePage(
             "shell/error.html",
-            request,
-            me=request.caller or await self._sessions.find_or_none(request),
             status=status,
             title="Page not found" if is_unknown_url else error.title,
             detail="There is no page at this URL." if is_unknown_url else error.detail,
@@ -90,6 +88,8 @@ class Dashboard:
             problem_status=status,
             request_id=request.id,
         )
+        me = request.caller or await self._sessions.find_or_none(request)
+        response = self._renderer.response(request, page, me=me)
         kept = [
             header
             for header in problems.response(error, "", "").headers

@@ -10,7 +10,7 @@ from tradewind import ids
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.dashboard.webhooks.views import (
     advice_about,
@@ -33,18 +33,15 @@ from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFail
 from tradewind.events.catalogue import EventKind
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import PageQuery, read_cursor
-from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.subscribe import get_subscription
 
-routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/webhooks")
 
 _MOST = 50
 _UNKNOWN_EVENT = (
@@ -101,13 +98,8 @@ class TestForm(Form):
 
 @routes.get("/{subscription_id}/deliveries", expensive=True)
 async def show_log(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    query: LogQuery,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: LogQuery, db: Database
+) -> TemplatePage:
     """List the attempts; every filter is in the URL."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     errors: Mapping[str, str] = {}
@@ -132,9 +124,8 @@ async def show_log(
         attempts, cursor = shown.items, shown.next_cursor
     except Invalid as error:
         errors = errors_of(error)
-    return renderer.page(
+    return TemplatePage(
         "webhooks/deliveries.html",
-        request,
         webhook=webhook,
         attempts=attempts,
         query=query,
@@ -171,13 +162,8 @@ def _as_api_query(query: LogQuery) -> DeliveriesQuery:
 
 @routes.get("/{subscription_id}/deliveries/{delivery_id}")
 async def show_attempt(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    delivery_id: ids.DeliveryId,
-    caller: Buyer,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
+) -> TemplatePage:
     """Show an attempt: request, response, and how to fix what failed."""
     account = caller.account_id
     webhook = await get_subscription(db, account, subscription_id)
@@ -186,9 +172,8 @@ async def show_attempt(
     if attempt.trigger is not DeliveryTrigger.TEST:
         filters = AttemptFilters(event_id=attempt.event_id)
         others = await log.list_attempts(db, account, subscription_id, filters, limit=_MOST)
-    return renderer.page(
+    return TemplatePage(
         "webhooks/attempt.html",
-        request,
         webhook=webhook,
         attempt=attempt,
         others=[other for other in others if other.id != attempt.id],
@@ -206,32 +191,27 @@ async def resend_event(
     caller: Buyer,
     body: ResendForm,
     db: Database,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Resend the event of an attempt."""
     path = f"{webhook_path(subscription_id)}/deliveries/{ids.DELIVERY.show(delivery_id)}"
     path = local_path(body.back, default=path)
     try:
         await resend(db, caller.account_id, subscription_id, delivery_id)
     except Conflict as error:
-        return renderer.redirect(caller, path, error.detail, tone="bad")
-    return renderer.redirect(caller, path, "The event is being resent.")
+        return Redirect(path, error.detail, tone="bad")
+    return Redirect(path, "The event is being resent.")
 
 
 @routes.post("/{subscription_id}/redeliver")
 async def resend_selected(
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    body: SelectedForm,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, body: SelectedForm, db: Database
+) -> Redirect:
     """Resend the events of the selected attempts, each event once."""
     account = caller.account_id
     path = local_path(body.back, default=f"{webhook_path(subscription_id)}/deliveries")
     await get_subscription(db, account, subscription_id)
     if not body.delivery:
-        return renderer.redirect(caller, path, "Select at least one attempt.", tone="bad")
+        return Redirect(path, "Select at least one attempt.", tone="bad")
     resent: set[UUID] = set()
     skipped = 0
     for delivery_id in filter(None, map(ids.DELIVERY.read, dict.fromkeys(body.delivery))):
@@ -243,23 +223,18 @@ async def resend_selected(
         except ResourceNotFound:
             skipped += 1
         except Conflict as error:
-            return renderer.redirect(caller, path, error.detail, tone="bad")
+            return Redirect(path, error.detail, tone="bad")
     count = len(resent)
     message = "1 event is being resent." if count == 1 else f"{count} events are being resent."
     if skipped:
         message += f" {skipped} skipped: a test, or an event that is no longer stored."
-    return renderer.redirect(caller, path, message, tone="good" if resent else "bad")
+    return Redirect(path, message, tone="good" if resent else "bad")
 
 
 @routes.get("/{subscription_id}/pending", expensive=True)
 async def show_pending(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    query: PageQuery,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
+) -> TemplatePage:
     """List the pending deliveries by the time of their next attempt."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     pending = await log.list_pending(
@@ -272,47 +247,34 @@ async def show_pending(
     shown = rows_page(
         "pending", pending, query.limit, key=lambda delivery: (delivery.due_at, delivery.id)
     )
-    return renderer.page(
-        "webhooks/pending.html",
-        request,
-        webhook=webhook,
-        pending=shown.items,
-        next_cursor=shown.next_cursor,
+    return TemplatePage(
+        "webhooks/pending.html", webhook=webhook, pending=shown.items, next_cursor=shown.next_cursor
     )
 
 
 @routes.get("/explain", expensive=True)
-async def explain_for_all(
-    request: Request, caller: Buyer, query: ExplainPageQuery, db: Database, renderer: Renderer
-) -> Response:
+async def explain_for_all(caller: Buyer, query: ExplainPageQuery, db: Database) -> TemplatePage:
     """Explain what happened to an event at every webhook."""
     webhooks = await webhook_sql.list_subscriptions(db, caller.account_id, below=None, limit=_MOST)
-    return await _explain(request, caller, query, db, renderer, webhooks, None)
+    return await _explain(caller, query, db, webhooks, None)
 
 
 @routes.get("/{subscription_id}/explain", expensive=True)
 async def explain_for_webhook(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    query: ExplainPageQuery,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainPageQuery, db: Database
+) -> TemplatePage:
     """Explain what happened to an event at one webhook."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    return await _explain(request, caller, query, db, renderer, [webhook], webhook)
+    return await _explain(caller, query, db, [webhook], webhook)
 
 
 async def _explain(
-    request: Request,
     caller: Buyer,
     query: ExplainPageQuery,
     db: Database,
-    renderer: Renderer,
     webhooks: Sequence[Subscription],
     webhook: Subscription | None,
-) -> Response:
+) -> TemplatePage:
     explanations: Sequence[tuple[Subscription, Explanation]] = ()
     errors = {}
     if event := query.event.strip():
@@ -322,9 +284,8 @@ async def _explain(
             explanations = list(zip(webhooks, results, strict=True))
         except ResourceNotFound:
             errors["event"] = _UNKNOWN_EVENT
-    return renderer.page(
+    return TemplatePage(
         "webhooks/explain.html",
-        request,
         status=404 if errors else 200,
         webhook=webhook,
         event=query.event,
@@ -336,13 +297,8 @@ async def _explain(
 
 @routes.get("/{subscription_id}/test")
 async def show_test(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    query: TestQuery,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: TestQuery, db: Database
+) -> TemplatePage:
     """Show the form for a test, and the result of the test that was just sent."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     attempt: AttemptDetail | None = None
@@ -351,9 +307,8 @@ async def show_test(
         if delivery_id is None:
             raise ResourceNotFound(ids.DELIVERY)
         attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
-    return renderer.page(
+    return TemplatePage(
         "webhooks/test.html",
-        request,
         webhook=webhook,
         attempt=attempt,
         advice=advice_about(attempt) if attempt else "",
@@ -370,15 +325,12 @@ async def send_test_delivery(
     db: Database,
     keyring: Keyring,
     sender: Sender,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Send a test. Its steps are not in the log: the flash cookie carries them to the page."""
     path = f"{webhook_path(subscription_id)}/test"
     try:
         trial = await send_test(db, keyring, sender, caller.account_id, subscription_id, body.event)
     except (TestDeliveriesLimited, SigningSecretUnreadable) as error:
-        return renderer.redirect(caller, path, error.detail, tone="bad")
+        return Redirect(path, error.detail, tone="bad")
     delivery = ids.DELIVERY.show(trial.delivery_id)
-    return renderer.redirect(
-        caller, f"{path}?delivery={delivery}", delivery=delivery, steps=test_steps(trial)
-    )
+    return Redirect(f"{path}?delivery={delivery}", delivery=delivery, steps=test_steps(trial))

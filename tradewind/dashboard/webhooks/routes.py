@@ -11,7 +11,7 @@ from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import read_time, required_text
-from tradewind.dashboard.shell.render import Renderer
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.dashboard.webhooks import queries
@@ -32,18 +32,16 @@ from tradewind.delivery.wire import RecoverIn
 from tradewind.errors import Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
-from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.subscribe import UrlPolicy, get_subscription
 from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 
-routes = Routes("/webhooks", tag="Dashboard", hidden=True, pages=True)
+routes = PageRoutes("/webhooks")
 
 _RECENT = 8
 _REPLAYS = 20
@@ -83,9 +81,7 @@ class ReplayPreview:
 
 
 @routes.get()
-async def show_webhooks(
-    request: Request, caller: Buyer, query: PageQuery, db: Database, renderer: Renderer
-) -> Response:
+async def show_webhooks(caller: Buyer, query: PageQuery, db: Database) -> TemplatePage:
     """List the webhooks with their health."""
     subscriptions = await sql.list_subscriptions(
         db,
@@ -94,9 +90,8 @@ async def show_webhooks(
         limit=query.limit + 1,
     )
     shown = rows_page("webhooks", subscriptions, query.limit, key=lambda webhook: webhook.id)
-    return renderer.page(
+    return TemplatePage(
         "webhooks/webhooks.html",
-        request,
         webhooks=list(zip(shown.items, await health_of(db, shown.items), strict=True)),
         webhook_state=webhook_state,
         next_cursor=shown.next_cursor,
@@ -104,9 +99,9 @@ async def show_webhooks(
 
 
 @routes.get("/new")
-async def show_new(request: Request, caller: Buyer, renderer: Renderer) -> Response:
+async def show_new(caller: Buyer) -> TemplatePage:
     """Show the form for a new webhook."""
-    return _form(request, caller, renderer, WebhookForm(events=list(BOTH)))
+    return _form(WebhookForm(events=list(BOTH)))
 
 
 @routes.post("/new")
@@ -117,8 +112,7 @@ async def create_webhook(
     db: Database,
     keyring: Keyring,
     url_policy: UrlPolicy,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Create a webhook and show its secret on the next page."""
     try:
         settings = read_values(SubscriptionIn, **_read(body)).changes()
@@ -126,9 +120,8 @@ async def create_webhook(
             db, keyring, url_policy, Actor.of(caller, request), caller.account_id, settings
         )
     except (Invalid, Conflict) as error:
-        return _form(request, caller, renderer, body, error=error)
-    return renderer.redirect(
-        caller,
+        return _form(body, error=error)
+    return Redirect(
         webhook_path(webhook.id),
         "Webhook created. Save its signing secret, then send a test.",
         secret=FlashSecret(secret, "Signing secret of the new webhook"),
@@ -137,12 +130,8 @@ async def create_webhook(
 
 @routes.get("/{subscription_id}/edit")
 async def show_edit(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
+) -> TemplatePage:
     """Show the form to edit a webhook."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     form = WebhookForm(
@@ -151,7 +140,7 @@ async def show_edit(
         description=webhook.description,
         catch_up=webhook.catch_up,
     )
-    return _form(request, caller, renderer, form, webhook=webhook)
+    return _form(form, webhook=webhook)
 
 
 @routes.post("/{subscription_id}/edit")
@@ -162,8 +151,7 @@ async def edit_webhook(
     body: WebhookForm,
     db: Database,
     url_policy: UrlPolicy,
-    renderer: Renderer,
-) -> Response:
+) -> PageResult:
     """Change a webhook. An unchanged URL is not checked again."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     try:
@@ -174,9 +162,8 @@ async def edit_webhook(
         actor = Actor.of(caller, request)
         await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
     except Invalid as error:
-        return _form(request, caller, renderer, body, webhook=webhook, error=error)
-    return renderer.redirect(
-        caller,
+        return _form(body, webhook=webhook, error=error)
+    return Redirect(
         webhook_path(subscription_id),
         "Webhook saved. Every attempt from now on uses the new settings.",
     )
@@ -184,12 +171,8 @@ async def edit_webhook(
 
 @routes.get("/{subscription_id}")
 async def show_webhook(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
+) -> TemplatePage:
     """Show a webhook: health, attempts by hour, recent attempts, pending deliveries, replays."""
     account = caller.account_id
     webhook = await get_subscription(db, account, subscription_id)
@@ -199,9 +182,8 @@ async def show_webhook(
     )
     pending = await log.list_pending(db, account, subscription_id, limit=_RECENT + 1)
     hours = await queries.attempts_by_hour(db, account, subscription_id)
-    return renderer.page(
+    return TemplatePage(
         "webhooks/webhook.html",
-        request,
         webhook=webhook,
         state=webhook_state(webhook),
         health=health,
@@ -222,13 +204,11 @@ async def rotate_secret(
     body: Form,
     db: Database,
     keyring: Keyring,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Rotate the signing secret and show the new one on the next page."""
     actor = Actor.of(caller, request)
     _, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
-    return renderer.redirect(
-        caller,
+    return Redirect(
         webhook_path(subscription_id),
         "Signing secret rotated. The old secret no longer signs anything.",
         secret=FlashSecret(secret, "New signing secret"),
@@ -243,8 +223,7 @@ async def switch_webhook(
     body: SwitchForm,
     db: Database,
     url_policy: UrlPolicy,
-    renderer: Renderer,
-) -> Response:
+) -> Redirect:
     """Enable a webhook, which clears its failures, or disable it, which cancels deliveries."""
     actor = Actor.of(caller, request)
     settings = SubscriptionPatch(is_active=body.on).changes()
@@ -254,21 +233,16 @@ async def switch_webhook(
         if body.on
         else "Webhook disabled. Pending deliveries were cancelled."
     )
-    return renderer.redirect(caller, webhook_path(subscription_id), message)
+    return Redirect(webhook_path(subscription_id), message)
 
 
 @routes.post("/{subscription_id}/delete")
 async def delete_webhook(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    body: Form,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    request: Request, subscription_id: ids.SubscriptionId, caller: Buyer, body: Form, db: Database
+) -> Redirect:
     """Delete a webhook; its pending deliveries are cancelled."""
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
-    return renderer.redirect(caller, "/webhooks", "Webhook deleted.")
+    return Redirect("/webhooks", "Webhook deleted.")
 
 
 def _read(body: WebhookForm) -> dict[str, object]:
@@ -285,15 +259,12 @@ def _read(body: WebhookForm) -> dict[str, object]:
 
 
 def _form(
-    request: Request,
-    caller: Buyer,
-    renderer: Renderer,
     form: WebhookForm,
     *,
     webhook: Subscription | None = None,
     error: Invalid | Conflict | None = None,
-) -> Response:
-    return renderer.page("webhooks/form.html", request, error=error, webhook=webhook, form=form)
+) -> TemplatePage:
+    return TemplatePage("webhooks/form.html", error=error, webhook=webhook, form=form)
 
 
 @routes.get("/{subscription_id}/recover", expensive=True)
@@ -303,9 +274,8 @@ async def show_replay(
     caller: Buyer,
     query: ReplayForm,
     db: Database,
-    renderer: Renderer,
     policy: RetryPolicy,
-) -> Response:
+) -> TemplatePage:
     """List the replays, and preview a new one."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     now = await sql_log.now(db)
@@ -321,9 +291,8 @@ async def show_replay(
             preview = ReplayPreview(total, window.until)
         except Invalid as error:
             invalid = error
-    return renderer.page(
+    return TemplatePage(
         "webhooks/replay.html",
-        request,
         error=invalid,
         webhook=webhook,
         query=query,
@@ -340,9 +309,8 @@ async def start_replay(
     caller: Buyer,
     body: ReplayForm,
     db: Database,
-    renderer: Renderer,
     policy: RetryPolicy,
-) -> Response:
+) -> PageResult:
     """Replay the previewed events. The form carries the end of the preview's window."""
     path = f"{webhook_path(subscription_id)}/recover"
     try:
@@ -350,30 +318,22 @@ async def start_replay(
         _, total = await replay.request(db, policy, caller.account_id, subscription_id, wanted)
     except Invalid:
         # The preview of the same events has the same error, and shows it.
-        preview: Response = await show_replay(
-            request, subscription_id, caller, body, db, renderer, policy
-        )
-        return preview
+        return await show_replay(request, subscription_id, caller, body, db, policy)
     except Conflict as error:
-        return renderer.redirect(caller, path, error.detail, tone="bad")
+        return Redirect(path, error.detail, tone="bad")
     events = "1 event" if total.count == 1 else f"{total.count:,} events"
     message = f"Replay started: {events}." if total.is_exact else "Replay started."
-    return renderer.redirect(caller, path, message)
+    return Redirect(path, message)
 
 
 @routes.post("/{subscription_id}/recover/{job_id}/cancel")
 async def cancel_replay(
-    subscription_id: ids.SubscriptionId,
-    job_id: ids.JobId,
-    caller: Buyer,
-    body: Form,
-    db: Database,
-    renderer: Renderer,
-) -> Response:
+    subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, body: Form, db: Database
+) -> Redirect:
     """Cancel a replay."""
     await replay.cancel(db, caller.account_id, subscription_id, job_id)
     message = "Replay cancelled. Events that were not sent yet will not be sent."
-    return renderer.redirect(caller, f"{webhook_path(subscription_id)}/recover", message)
+    return Redirect(f"{webhook_path(subscription_id)}/recover", message)
 
 
 def _read_replay(query: ReplayForm) -> RecoverIn:
