@@ -11,7 +11,7 @@ from uuid import UUID
 
 from bench import one_post, workers
 from bench import sender as bare_sender
-from bench.receivers import Receivers
+from bench.endpoints import Endpoints
 from tradewind import ids
 from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
 from tradewind.egress.guard import Policy
@@ -141,9 +141,9 @@ class Bench:
         )
         return [row["took"] for row in rows]
 
-    async def queue_bad(self, receivers: Receivers, number: int) -> None:
+    async def queue_bad(self, endpoints: Endpoints, number: int) -> None:
         """Queue so many for a black hole, for a dead name, and for an endpoint that drips."""
-        for url in (receivers.black_hole, "http://dead.invalid/hook", receivers.dripping):
+        for url in (endpoints.black_hole, "http://dead.invalid/hook", endpoints.dripping):
             await self.queue([await self.subscribe(url)], number)
 
     async def clear(self) -> None:
@@ -202,7 +202,7 @@ async def run(database_url: str) -> bool:
     tune_garbage_collection()
     held = []
     async with opened(database_url) as bench:
-        with Receivers() as receivers:
+        with Endpoints() as endpoints:
             print("\nDeliveries")
             for figure in (
                 _drain,
@@ -214,21 +214,21 @@ async def run(database_url: str) -> bool:
                 _workers,
                 _million,
             ):
-                held.append(await figure(bench, receivers))
+                held.append(await figure(bench, endpoints))
                 await bench.clear()
     return all(held)
 
 
-async def _drain(bench: Bench, receivers: Receivers) -> bool:
+async def _drain(bench: Bench, endpoints: Endpoints) -> bool:
     """The rate of one engine, against bare pycurl before and after: machines change their speed."""
     ratios, rates = [], []
-    before = await bare_sender.bare(receivers.good, DRAIN)
+    before = await bare_sender.bare(endpoints.good, DRAIN)
     for _ in range(PAIRS):
-        subscriptions = [await bench.subscribe(receivers.good)]
+        subscriptions = [await bench.subscribe(endpoints.good)]
         await bench.queue(subscriptions, DRAIN)
         rates.append(await bench.drained(subscriptions, DRAIN))
         await bench.clear()
-        after = await bare_sender.bare(receivers.good, DRAIN)
+        after = await bare_sender.bare(endpoints.good, DRAIN)
         ratios.append(rates[-1] / mean((before, after)))
         before = after
     ratio = median(ratios)
@@ -236,9 +236,9 @@ async def _drain(bench: Bench, receivers: Receivers) -> bool:
     return ratio >= 0.5  # noqa: PLR2004
 
 
-async def _price(bench: Bench, receivers: Receivers) -> bool:
+async def _price(bench: Bench, endpoints: Endpoints) -> bool:
     """What one delivery costs in statements, WAL and CPU."""
-    subscriptions = [await bench.subscribe(receivers.good)]
+    subscriptions = [await bench.subscribe(endpoints.good)]
     await bench.queue(subscriptions, DRAIN)
     before = await _spent(bench.db)
     cpu = time.process_time()
@@ -253,9 +253,9 @@ async def _price(bench: Bench, receivers: Receivers) -> bool:
     return statements < 0.1  # noqa: PLR2004
 
 
-async def _one_post(_bench: Bench, receivers: Receivers) -> bool:
+async def _one_post(_bench: Bench, endpoints: Endpoints) -> bool:
     """What it costs that libcurl cannot send a POST twice."""
-    ratio = await one_post.run(receivers.good)
+    ratio = await one_post.run(endpoints.good)
     _tell(ratio, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
     return ratio <= 1.1  # noqa: PLR2004
 
@@ -272,13 +272,13 @@ async def _spent(db: Database) -> tuple[int, int]:
     return (0, 0) if row is None else (row["xact_commit"], row["wal"])
 
 
-async def _fairness(bench: Bench, receivers: Receivers) -> bool:
+async def _fairness(bench: Bench, endpoints: Endpoints) -> bool:
     """The p99 of healthy endpoints beside three that swallow everything, and without them."""
     ratios = []
     for _ in range(3):
-        healthy = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(HEALTHY)]
+        healthy = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(HEALTHY)]
         alone = await _p99(bench, healthy)
-        await bench.queue_bad(receivers, POISON)
+        await bench.queue_bad(endpoints, POISON)
         beside = await _p99(bench, healthy)
         ratios.append(beside / alone)
         await bench.clear()
@@ -309,11 +309,11 @@ async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
     return await bench.latencies(subscriptions, sent)
 
 
-async def _latency(bench: Bench, receivers: Receivers) -> bool:
-    subscriptions = [await bench.subscribe(receivers.good)]
+async def _latency(bench: Bench, endpoints: Endpoints) -> bool:
+    subscriptions = [await bench.subscribe(endpoints.good)]
     async with bench.working():
         times = await _flow(bench, subscriptions)
-    posts = await _bare_posts(receivers.good)
+    posts = await _bare_posts(endpoints.good)
     cut, bare = quantiles(times, n=100), quantiles(posts, n=100)
     print(
         f"         commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
@@ -334,14 +334,14 @@ async def _bare_posts(url: str) -> Sequence[float]:
     return times
 
 
-async def _many(bench: Bench, receivers: Receivers) -> bool:
+async def _many(bench: Bench, endpoints: Endpoints) -> bool:
     """The rate with a thousand subscriptions against one."""
     ratios = []
     for _ in range(3):
-        subscriptions = [await bench.subscribe(receivers.good)]
+        subscriptions = [await bench.subscribe(endpoints.good)]
         await bench.queue(subscriptions, DRAIN)
         rate = await bench.drained(subscriptions, DRAIN)
-        thousand = [await bench.subscribe(f"{receivers.good}/{n}") for n in range(1000)]
+        thousand = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(1000)]
         await bench.queue(thousand, DRAIN)
         ratios.append(await bench.drained(thousand, DRAIN) / rate)
         await bench.clear()
@@ -350,11 +350,11 @@ async def _many(bench: Bench, receivers: Receivers) -> bool:
     return ratio >= 0.7  # noqa: PLR2004
 
 
-async def _workers(bench: Bench, receivers: Receivers) -> bool:
+async def _workers(bench: Bench, endpoints: Endpoints) -> bool:
     """What a second worker adds. With two cores, the database has had one of them already."""
     rates = []
     for number in (1, 2):
-        subscriptions = [await bench.subscribe(receivers.good)]
+        subscriptions = [await bench.subscribe(endpoints.good)]
         with workers.working(bench.url, number) as running:
             await bench.queue(subscriptions, DRAIN)
             first, last = await asyncio.to_thread(workers.marks_at, running, [DRAIN // 10, DRAIN])
@@ -376,9 +376,9 @@ class LongDrain:
     peak_mib: float
 
 
-async def drain_long_queue(bench: Bench, receivers: Receivers, rows: int) -> LongDrain:
+async def drain_long_queue(bench: Bench, endpoints: Endpoints, rows: int) -> LongDrain:
     """Have one worker deliver `rows` pending rows of one subscription."""
-    subscriptions = [await bench.subscribe(receivers.good)]
+    subscriptions = [await bench.subscribe(endpoints.good)]
     for _ in range(rows // _AT_A_TIME):
         await bench.queue(subscriptions, _AT_A_TIME)
     tenth = rows // 10
@@ -391,9 +391,9 @@ async def drain_long_queue(bench: Bench, receivers: Receivers, rows: int) -> Lon
     return LongDrain(first / last, marks[3].memory_mib / marks[1].memory_mib, peak)
 
 
-async def _million(bench: Bench, receivers: Receivers) -> bool:
+async def _million(bench: Bench, endpoints: Endpoints) -> bool:
     """Whether the last tenth of a million is drained as fast as the first, in as little memory."""
-    drain = await drain_long_queue(bench, receivers, MILLION)
+    drain = await drain_long_queue(bench, endpoints, MILLION)
     _tell(drain.rate_ratio, f"rate of the last tenth of {MILLION:,} against the first", 0.8)
     _tell(drain.peak_mib, "MiB of memory of the worker at the most", -300)
     return drain.rate_ratio >= 0.8 and drain.peak_mib <= 300  # noqa: PLR2004

@@ -46,7 +46,7 @@ def run(database_url: str, key: str, token: str) -> bool:
         bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
         kit = {
             level: stack.enter_context(
-                servers.granian("bench.kit_only:create", {"BENCH_LOG_LEVEL": level}, path="/hello")
+                servers.granian("bench.http_layer:create", {"BENCH_LOG_LEVEL": level}, path="/hello")
             )
             for level in ("warning", "info")
         }

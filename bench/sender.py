@@ -83,7 +83,7 @@ async def guarded(url: str) -> float:
 
 
 async def main() -> None:
-    command = [sys.executable, "-m", "bench.receiver"]
+    command = [sys.executable, "-m", "bench.endpoint"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as endpoint:  # noqa: ASYNC220
         try:
             assert endpoint.stdout is not None  # noqa: S101 - for the types

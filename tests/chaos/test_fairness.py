@@ -11,7 +11,7 @@ from kit.postgres import Postgres
 
 from bench import workers
 from bench.deliveries import Bench, opened
-from bench.receivers import Receivers
+from bench.endpoints import Endpoints
 from tradewind.events.journal import DELIVERIES
 
 pytestmark = pytest.mark.xdist_group("fairness")
@@ -37,14 +37,14 @@ async def test_healthy_endpoints_wait_no_longer_beside_three_bad_ones(postgres: 
     time, and for seconds: then there is no calm window, and half of them are far from it.
     """
     async with AsyncExitStack() as stack:
-        receivers = stack.enter_context(Receivers())
+        endpoints = stack.enter_context(Endpoints())
         benches, hooks = [], []
         for _ in range(2):
             url = stack.enter_context(postgres.fresh_database())
             bench = await stack.enter_async_context(opened(url))
             benches.append(bench)
-            hooks.append([await bench.subscribe(f"{receivers.good}/{n}") for n in range(_HEALTHY)])
-        await benches[1].queue_bad(receivers, _BACKLOG)
+            hooks.append([await bench.subscribe(f"{endpoints.good}/{n}") for n in range(_HEALTHY)])
+        await benches[1].queue_bad(endpoints, _BACKLOG)
         for bench in benches:
             stack.enter_context(workers.working(bench.url, 1))
         await asyncio.sleep(_SETTLE_SECONDS)

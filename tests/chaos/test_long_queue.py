@@ -5,7 +5,7 @@ import os
 import pytest
 
 from bench.deliveries import drain_long_queue, opened
-from bench.receivers import Receivers
+from bench.endpoints import Endpoints
 
 # A soak has a million, which takes minutes.
 _ROWS = int(os.environ.get("SOAK_ROWS", "0"))
@@ -14,8 +14,8 @@ _ROWS = int(os.environ.get("SOAK_ROWS", "0"))
 @pytest.mark.skipif(not _ROWS, reason="only in a soak")
 async def test_a_million_rows_are_drained_at_one_rate_and_in_flat_memory(database_url: str) -> None:
     async with opened(database_url) as bench:
-        with Receivers() as receivers:
-            found = await drain_long_queue(bench, receivers, _ROWS)
+        with Endpoints() as endpoints:
+            found = await drain_long_queue(bench, endpoints, _ROWS)
 
     assert found.rate_ratio >= 0.8
     assert found.memory_ratio <= 1.2

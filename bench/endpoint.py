@@ -9,7 +9,7 @@ import uvloop
 _RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
 
 
-class Receiver(asyncio.Protocol):
+class Endpoint(asyncio.Protocol):
     """Reads requests by their Content-Length, pipelined or not."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -28,7 +28,7 @@ class Receiver(asyncio.Protocol):
 
 
 async def main() -> None:
-    server = await asyncio.get_running_loop().create_server(Receiver, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(Endpoint, "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await server.serve_forever()

@@ -6,13 +6,13 @@ from types import TracebackType
 from typing import Self
 
 
-class Receivers:
+class Endpoints:
     """A good endpoint in a process of its own, and two bad ones in another."""
 
     def __enter__(self) -> Self:
-        self._good, ports = _started("bench.receiver")
+        self._good, ports = _started("bench.endpoint")
         self.good = f"http://127.0.0.1:{ports[0]}"
-        self._bad, ports = _started("bench.bad_receivers")
+        self._bad, ports = _started("bench.bad_endpoints")
         self.black_hole, self.dripping = (f"http://127.0.0.1:{port}" for port in ports)
         return self
 
