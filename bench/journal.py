@@ -101,7 +101,8 @@ async def _together(db: Database, orders: Sequence[UUID]) -> float:
 
 async def _change(tx: Tx, order_ids: Sequence[UUID]) -> None:
     """Request the payment of each order, or withdraw the request: one event either way."""
-    await advance.many(tx, [_toggled(order) for order in await sql.lock_orders(tx, order_ids)])
+    orders = [await sql.lock_order(tx, None, order_id) for order_id in sorted(order_ids)]
+    await advance.many(tx, [_toggled(order) for order in orders if order is not None])
 
 
 def _toggled(order: Order) -> Advance:

@@ -46,7 +46,9 @@ def run(database_url: str, key: str, token: str) -> bool:
         bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
         kit = {
             level: stack.enter_context(
-                servers.granian("bench.http_layer:create", {"BENCH_LOG_LEVEL": level}, path="/hello")
+                servers.granian(
+                    "bench.http_layer:create", {"BENCH_LOG_LEVEL": level}, path="/hello"
+                )
             )
             for level in ("warning", "info")
         }
@@ -54,8 +56,8 @@ def run(database_url: str, key: str, token: str) -> bool:
         rate, ratios = servers.ratios(
             (bare, {}),
             {
-                "the HTTP layer: routing, ids, headers, metrics, JSON": (kit["warning"], {}),
-                "the HTTP layer with its log line": (kit["info"], {}),
+                "the HTTP layer: routing, ids, headers, metrics, JSON": (http_layer["warning"], {}),
+                "the HTTP layer with its log line": (http_layer["info"], {}),
                 "GET /v1/me with an access token": (
                     f"{api}/v1/me",
                     {"authorization": f"Bearer {token}"},

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import sys
 from contextlib import ExitStack
@@ -200,12 +199,7 @@ async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
         """
     )
     await connection.close()
-    return {(row["pid"], row["application_name"]): _cpu_seconds(row["pid"]) for row in rows}
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return {(row["pid"], row["application_name"]): servers.cpu_seconds(row["pid"]) for row in rows}
 
 
 def _place(api: str, key: str) -> tuple[list[str], list[str]]:

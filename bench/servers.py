@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from urllib.error import URLError
@@ -20,6 +20,26 @@ SECONDS = 3
 PAIRS = 5
 CONNECTIONS = 64
 _SCRIPT = "(a script for wrk)"
+
+
+def cpu_seconds(process_id: int) -> float:
+    """The CPU that a process has used, and its children that ended."""
+    return sum(map(int, _stat(process_id)[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def tree_cpu_seconds(process_id: int) -> float:
+    """The CPU that a process and its children have used, those that ended included."""
+    children = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if int(_stat(int(folder.name))[1]) == process_id:
+                children.append(int(folder.name))
+    return sum(cpu_seconds(pid) for pid in [process_id, *children])
+
+
+def _stat(process_id: int) -> list[str]:
+    """The fields of /proc/PID/stat behind the name of the program."""
+    return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
 
 
 def free_port() -> int:

@@ -46,9 +46,10 @@ class Worker:
 
 @dataclass(frozen=True)
 class Mark:
-    """When so many were delivered, in seconds, and how much memory the workers had then."""
+    """When a number of deliveries was reached: the time, the CPU used by then, the memory."""
 
     seconds: float
+    cpu_seconds: float
     memory_mib: float
 
 
@@ -72,15 +73,20 @@ def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
         yield running
 
 
-def marks_at(workers: Sequence[Worker], counts: Sequence[int]) -> list[Mark]:
-    """Wait until so many were delivered by all workers together, and note each moment."""
+def marks_at(workers: Sequence[Worker], counts: Sequence[int], postmaster: int) -> list[Mark]:
+    """Wait for each number of deliveries by all workers together, and note the moment.
+
+    The CPU is that of the workers and of PostgreSQL.
+    """
+    process_ids = [postmaster, *(worker.process_id for worker in workers)]
     began = time.perf_counter()
     reached: list[Mark] = []
     while len(reached) < len(counts):
         delivered = sum(worker.delivered() for worker in workers)
         now = time.perf_counter() - began
         while len(reached) < len(counts) and delivered >= counts[len(reached)]:
-            reached.append(Mark(now, sum(worker.memory_mib() for worker in workers)))
+            cpu = sum(servers.tree_cpu_seconds(process_id) for process_id in process_ids)
+            reached.append(Mark(now, cpu, sum(worker.memory_mib() for worker in workers)))
         if now > _PATIENCE_SECONDS:
             raise RuntimeError("The queue was not drained in time.")
         time.sleep(_LOOK_SECONDS)

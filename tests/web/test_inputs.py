@@ -76,9 +76,8 @@ async def _awaited(work: Any) -> Any:
 
 
 def complaint(error: ApiError) -> dict[str, str]:
-    [error] = error.facts["errors"]
-    found: dict[str, str] = error
-    return found
+    [field_error] = error.facts["errors"]
+    return dict(field_error)
 
 
 def test_a_body_is_read_into_its_type_whatever_its_parts() -> None:
