@@ -44,7 +44,7 @@ def run(database_url: str, key: str, token: str) -> bool:
     """Print the ratios; whether the bar holds."""
     with ExitStack() as stack:
         bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
-        kit = {
+        http_layer = {
             level: stack.enter_context(
                 servers.granian(
                     "bench.http_layer:create", {"BENCH_LOG_LEVEL": level}, path="/hello"
