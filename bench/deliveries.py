@@ -103,7 +103,7 @@ class Bench:
         return subscription_id
 
     async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
-        """Queue so many events, one a microsecond, dealt out over the subscriptions."""
+        """Queue `number` events, one a microsecond, dealt out over the subscriptions."""
         await self.db.execute(
             """
             WITH input AS MATERIALIZED (
@@ -151,7 +151,7 @@ class Bench:
         return is_pending
 
     async def latencies(self, subscriptions: Sequence[UUID], number: int) -> Sequence[float]:
-        """Seconds from the commit to the endpoint's answer, of the latest so many events."""
+        """Seconds from the commit to the endpoint's answer, of the latest `number` events."""
         rows = await self.db.fetch(
             """
             SELECT extract(epoch FROM started_at - event_at)::float + duration_ms / 1000.0 AS took
@@ -166,7 +166,7 @@ class Bench:
         return [row["took"] for row in rows]
 
     async def queue_bad(self, endpoints: Endpoints, number: int) -> None:
-        """Queue so many for a black hole, for a dead name, and for an endpoint that drips."""
+        """Queue `number` events each for a black hole, a dead name and an endpoint that drips."""
         for url in (endpoints.black_hole, "http://dead.invalid/hook", endpoints.dripping):
             await self.queue([await self.subscribe(url)], number)
 

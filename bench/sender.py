@@ -35,7 +35,7 @@ def headers() -> list[str]:
 
 
 async def rate(post: Callable[[int], Awaitable[bool]], posts: int) -> float:
-    """POSTs a second, over so many lanes at once."""
+    """POSTs a second, over LANES connections at once."""
     left = posts
 
     async def work(lane: int) -> None:

@@ -55,7 +55,7 @@ class Mark:
 
 @contextmanager
 def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
-    """So many `tradewind worker` while the block lasts."""
+    """Run `number` times `tradewind worker` while the block lasts."""
     with ExitStack() as stack:
         running = []
         for _ in range(number):

@@ -8,8 +8,8 @@ import pytest
 from kit.egress import Names, Watch, sending
 
 from tradewind.egress import guard
-from tradewind.egress.grammar import UrlRefused
-from tradewind.egress.guard import AddressRefused, Policy
+from tradewind.egress.grammar import UrlRejected
+from tradewind.egress.guard import AddressBlocked, Policy
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import Outcome
 
@@ -43,7 +43,7 @@ def names() -> Names:
 async def admitted(url: str, lookup: Names) -> bool:
     try:
         await guard.admit(url, PRODUCTION, lookup)
-    except (UrlRefused, AddressRefused, LookupFailed):
+    except (UrlRejected, AddressBlocked, LookupFailed):
         return False
     return True
 

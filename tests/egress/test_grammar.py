@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tradewind.egress.grammar import LONGEST_URL, Target, UrlRefused, parse
+from tradewind.egress.grammar import LONGEST_URL, Target, UrlRejected, parse
 
 PORTS = frozenset({443, 8443})
 
@@ -36,7 +36,7 @@ ALMOST_PLAIN = st.builds(
 
 
 def reason(url: str, *, development: bool = False) -> str:
-    with pytest.raises(UrlRefused) as refusal:
+    with pytest.raises(UrlRejected) as refusal:
         parse(url, ports=PORTS, development=development)
     return refusal.value.reason
 
@@ -61,7 +61,7 @@ def test_a_plain_url_is_read_as_it_is_written(name: str, port: str, path: str) -
 def test_what_is_accepted_means_the_same_to_other_parsers(url: str) -> None:
     try:
         target = parse(url, ports=PORTS)
-    except UrlRefused:
+    except UrlRejected:
         return
 
     other = urlsplit(url)

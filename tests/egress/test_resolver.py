@@ -20,7 +20,7 @@ from egress.receivers import OK, answering, receiving
 from kit.egress import sending
 
 from tradewind.egress import guard
-from tradewind.egress.guard import AddressRefused, Policy
+from tradewind.egress.guard import AddressBlocked, Policy
 from tradewind.egress.resolver import LookupFailed, Resolver
 from tradewind.egress.result import Outcome
 
@@ -214,7 +214,7 @@ def test_a_name_server_may_have_a_port(server: str) -> None:
 )
 async def test_one_bad_address_refuses_the_name(zone: Zone) -> None:
     async with naming({HOOK: zone}) as server, resolving(server) as resolver:
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressBlocked):
             await guard.admit(f"https://{HOOK}/", Policy(), resolver)
 
 

@@ -105,7 +105,7 @@ class ClaimBuffer:
         return queue
 
     def _pop(self, lane: Lane, number: int) -> Sequence[ClaimedDelivery]:
-        """Take so many out of a lane; if more wait, they do so behind the other lanes."""
+        """Take deliveries out of a lane; if more wait, the lane goes behind the others."""
         queue = self._queues[lane]
         lane.waiting -= number
         taken = [queue.popleft() for _ in range(number)]

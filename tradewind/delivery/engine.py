@@ -49,14 +49,14 @@ _MAX_POLL_SECONDS = 0.5
 # How long it waits for more room before it claims only a few, while much is in flight.
 _GATHER_SECONDS = 0.01
 _FEW = 64
-# While so many are in flight, results are gathered for so long before others are begun.
+# While more than _MANY are in flight, results are gathered before other attempts are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
 _MOST_LANES = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 # How long a subscription is left alone whose secret cannot be opened.
 _UNREADABLE_SECONDS = 30.0
-# What was claimed so long ago is given back: its lease may not last for a whole attempt.
+# A claim that has waited longer is given back: its lease may not last for a whole attempt.
 _LATE_SECONDS = 5.0
 _LATE_CHECK_SECONDS = 0.5
 _CONTRACT = RetryPolicy()
@@ -392,7 +392,7 @@ def _host(url: str) -> str:
 
 
 async def _first(seconds: float, *events: asyncio.Event) -> bool:
-    """Wait for the first of these events, so long at the most; return whether there was one."""
+    """Wait for the first of these events, or for the timeout; return whether there was one."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -8,7 +8,7 @@ from tradewind.delivery.engine import LEASE
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
-# After so many expired leases in a row, a delivery is likely to be what kills its workers.
+# Expired leases in a row after which a delivery is likely to be what kills its workers.
 _LOST = 5
 _REST = timedelta(minutes=15)
 # So often it is parked, in case something else killed them; then it is given up.

@@ -18,13 +18,13 @@ from tradewind.storage.transaction import transaction
 from tradewind.webhooks.subscribe import get_subscription
 
 _LEASE = timedelta(seconds=30)
-# A replay queues so many at a time, so far apart, and no more before most of them are over.
+# A replay queues a batch at a time, with a pause in between, and waits while most are pending.
 _BATCH = 100
 _SPACING = timedelta(milliseconds=10)
 _OUTSTANDING = 50
 # Events that one statement examines to find those that were missed.
 _EXAMINED_AT_ONCE = 1000
-# Where a count of missed events stops: at so many, or after so many events, missed or not.
+# Where a count of missed events stops: missed events counted, and events read.
 _COUNTED = 10_000
 _EXAMINED = 50_000
 _REST = timedelta(seconds=1)
@@ -61,7 +61,7 @@ class ReplayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How many events a replay delivers; if that is not exact, at least so many."""
+    """How many events a replay delivers; if that is not exact, it is a lower bound."""
 
     count: int
     is_exact: bool

@@ -15,9 +15,9 @@ WORKER_DIED = "It was sent, but the worker died before it reported the result."
 # As much of a response's headers as the log keeps.
 _KEPT_HEAD = 4096
 _AT_ONCE = timedelta(0)
-# So many subscriptions are examined one by one, whether anything of theirs is due or not.
+# Up to this number, subscriptions are examined one by one, whether anything is due or not.
 _FEW = 500
-# So many rows that are due are read to find whose they are.
+# The number of due rows that are read to find their subscriptions.
 _SOONEST = 2000
 # Before everything that may be due.
 _START = (0.0, UUID(int=0))
@@ -108,7 +108,7 @@ async def claim(
     after: Mapping[UUID, tuple[float, UUID]] = _FROM_THE_START,
     claimed_at: float = 0.0,
 ) -> Sequence[ClaimedDelivery]:
-    """Lease up to so many due deliveries of each subscription.
+    """Lease due deliveries of each subscription, up to its share.
 
     `after` is where the last claim of a subscription ended, by `due_at` and id. Without it, each
     claim of a backlog would read again what the last ones took.

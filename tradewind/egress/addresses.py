@@ -18,7 +18,7 @@ from ipaddress import (
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-_REFUSED_4 = tuple(
+_BLOCKED_4 = tuple(
     IPv4Network(network)
     for network in (
         "0.0.0.0/8",  # this host, this network
@@ -46,7 +46,7 @@ _REFUSED_4 = tuple(
 # Only global unicast IPv6 addresses may be called, except ranges that embed an IPv4 address, are
 # for documentation, or belong to a protocol.
 _GIVEN_OUT_6 = IPv6Network("2000::/3")
-_REFUSED_6 = tuple(
+_BLOCKED_6 = tuple(
     IPv6Network(network)
     for network in (
         "2001::/23",  # protocol assignments, Teredo
@@ -106,5 +106,5 @@ def may_be_called(
 @lru_cache(maxsize=4096)
 def _is_public(address: Address) -> bool:
     if isinstance(address, IPv4Address):
-        return not any(address in network for network in _REFUSED_4)
-    return address in _GIVEN_OUT_6 and not any(address in network for network in _REFUSED_6)
+        return not any(address in network for network in _BLOCKED_4)
+    return address in _GIVEN_OUT_6 and not any(address in network for network in _BLOCKED_6)

@@ -21,7 +21,7 @@ LARGEST_BODY: Final = 4096
 _LARGEST_HEAD: Final = 64 * 1024
 _WEIGHT_OF_A_LINE: Final = 64  # overhead of a header line; limits their number
 _IDLE_SECONDS: Final = 2
-# The headers and so much of a body fit into one TLS record, which is sent whole or not at all.
+# The headers and this much of a body fit into one TLS record, which is sent whole or not.
 _ONE_RECORD: Final = 8 * 1024
 _NO_AUTHORITIES: Final = 77  # the CA file cannot be opened
 
@@ -37,7 +37,7 @@ class _Lent(socket.socket):
 
 
 def open_socket(family: int, kind: int, protocol: int, _address: Address) -> socket.socket | None:
-    """A socket with which libcurl connects to the address; None would refuse."""
+    """A socket with which libcurl connects to the address; None opens none."""
     return _Lent(family, kind, protocol)
 
 

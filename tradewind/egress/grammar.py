@@ -64,7 +64,7 @@ _SENTENCES: Final = {
 }
 
 
-class UrlRefused(TradewindError):
+class UrlRejected(TradewindError):
     """A URL is not written as we want it. `reason` is a short code, the message a sentence."""
 
     def __init__(self, reason: str) -> None:
@@ -90,7 +90,7 @@ class Target:
 
 
 def parse(url: str, *, ports: frozenset[int], development: bool = False) -> Target:
-    """Read a URL, or raise UrlRefused.
+    """Read a URL, or raise UrlRejected.
 
     `ports` are those that may be called. In development http is accepted as well, any port, and
     the name `localhost`. Whether an address in it may be called is for `addresses` to say.
@@ -98,32 +98,32 @@ def parse(url: str, *, ports: frozenset[int], development: bool = False) -> Targ
     parts = _parts(url)
     scheme = parts["scheme"].lower()
     if scheme != "https" and not (development and scheme == "http"):
-        raise UrlRefused("scheme")
+        raise UrlRejected("scheme")
     authority = _AUTHORITY.fullmatch(parts["authority"])
     if authority is None:
-        raise UrlRefused("credentials" if "@" in parts["authority"] else "host")
+        raise UrlRejected("credentials" if "@" in parts["authority"] else "host")
     host, literal = _host(authority["host"].lower(), development=development)
     port = _port(authority["port"], scheme)
     if port not in ports and not development:
-        raise UrlRefused("port")
+        raise UrlRejected("port")
     path = (parts["path"] or "/") + (parts["query"] or "")
     if not _PATH_AND_QUERY.fullmatch(path):
-        raise UrlRefused("path")
+        raise UrlRejected("path")
     return Target(scheme, host, port, path, literal, f"{scheme}://{host}:{port}{path}")
 
 
 def _parts(url: str) -> re.Match[str]:
     if len(url) > LONGEST_URL:
-        raise UrlRefused("too_long")
+        raise UrlRejected("too_long")
     if not _PRINTED.fullmatch(url):
-        raise UrlRefused("characters")
+        raise UrlRejected("characters")
     if "\\" in url:
-        raise UrlRefused("backslash")
+        raise UrlRejected("backslash")
     if "#" in url:
-        raise UrlRefused("fragment")
+        raise UrlRejected("fragment")
     parts = _PARTS.fullmatch(url)
     if parts is None:
-        raise UrlRefused("form")
+        raise UrlRejected("form")
     return parts
 
 
@@ -141,7 +141,7 @@ def _host(host: str, *, development: bool) -> tuple[str, Address | None]:
         or not labels[-1][0].isalpha()  # 127, 0x7f: some parsers would read the whole as a number
         or labels[-1] in _NOT_PUBLIC
     ):
-        raise UrlRefused("host")
+        raise UrlRejected("host")
     return host, None
 
 
@@ -149,5 +149,5 @@ def _port(text: str | None, scheme: str) -> int:
     if text is None:
         return _USUAL_PORTS[scheme]
     if not _PORT.fullmatch(text) or int(text) > _HIGHEST_PORT:
-        raise UrlRefused("port")
+        raise UrlRejected("port")
     return int(text)

@@ -20,7 +20,7 @@ class Lookup(Protocol):
     async def addresses(self, name: str) -> tuple[Address, ...]: ...
 
 
-class AddressRefused(TradewindError):
+class AddressBlocked(TradewindError):
     """An address must not be called. The message is the same for every address and names none."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Admitted:
 
 
 async def admit(url: str, policy: Policy, lookup: Lookup) -> Admitted:
-    """Read, resolve and check a URL; UrlRefused, LookupFailed or AddressRefused if it must not be.
+    """Read, resolve and check a URL; UrlRejected, LookupFailed or AddressBlocked if it must not be.
 
     A name with one blocked address is blocked: mixed addresses suggest an attack, and we cannot
     know which one would be used.
@@ -77,9 +77,9 @@ def known_addresses(target: Target) -> tuple[Address, ...] | None:
 
 
 def checked(resolved: tuple[Address, ...], policy: Policy) -> tuple[Address, ...]:
-    """The same addresses, or AddressRefused if there is none, or one that must not be called."""
+    """The same addresses, or AddressBlocked if there is none, or one that must not be called."""
     if not _allowed(resolved, policy):
-        raise AddressRefused
+        raise AddressBlocked
     return resolved
 
 

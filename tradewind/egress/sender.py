@@ -14,8 +14,8 @@ import msgspec
 from tradewind.egress import descriptors, failures, guard
 from tradewind.egress.addresses import Address
 from tradewind.egress.exchange import Exchange, OpenSocket, open_socket
-from tradewind.egress.grammar import Target, UrlRefused
-from tradewind.egress.guard import AddressRefused, Lookup, Policy
+from tradewind.egress.grammar import Target, UrlRejected
+from tradewind.egress.guard import AddressBlocked, Lookup, Policy
 from tradewind.egress.multi import Multi
 from tradewind.egress.resolver import LookupFailed
 from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
@@ -58,7 +58,7 @@ class Call(msgspec.Struct):
         self._exchange = self._sender.exchange(diagnosis=self._diagnosis)
         self._try_next(self._exchange)
 
-    def refuse(self, error: AddressRefused | LookupFailed) -> None:
+    def fail(self, error: AddressBlocked | LookupFailed) -> None:
         """It ends before any address was tried."""
         self._finish(_unsent(error, perf_counter() - self._began))
 
@@ -201,7 +201,7 @@ class Sender:
         began = perf_counter()
         try:
             target, resolved = self._read(url)
-        except (UrlRefused, AddressRefused) as error:
+        except (UrlRejected, AddressBlocked) as error:
             done(_unsent(error, perf_counter() - began))
             return None
         call = Call(
@@ -268,12 +268,12 @@ class Sender:
                 resolved = await self._lookup.addresses(target.host)
             resolved = guard.checked(resolved, self._policy)[:_MOST_ADDRESSES]
         except TimeoutError:
-            call.refuse(LookupFailed("dns_timeout", target.host))
-        except (AddressRefused, LookupFailed) as error:
-            call.refuse(error)
+            call.fail(LookupFailed("dns_timeout", target.host))
+        except (AddressBlocked, LookupFailed) as error:
+            call.fail(error)
         except Exception as error:  # noqa: BLE001 - the caller must get a result
             log.exception("egress.lookup_failed", error=str(error))
-            call.refuse(LookupFailed("dns_failed", target.host))
+            call.fail(LookupFailed("dns_failed", target.host))
         else:
             call.go(resolved)
 
@@ -303,13 +303,13 @@ class Sender:
             self._free.append(exchange)
 
 
-def _unsent(error: UrlRefused | AddressRefused | LookupFailed, total: float) -> AttemptResult:
+def _unsent(error: UrlRejected | AddressBlocked | LookupFailed, total: float) -> AttemptResult:
     """The result of a call that ended before any address was tried."""
     timings = Timings(total=total)
-    if isinstance(error, UrlRefused):
+    if isinstance(error, UrlRejected):
         problem = Problem(f"url_{error.reason}", str(error))
         return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=problem, timings=timings)
-    if isinstance(error, AddressRefused):
+    if isinstance(error, AddressBlocked):
         return AttemptResult(Outcome.BLOCKED_ADDRESS, problem=failures.BLOCKED, timings=timings)
     ours = error.reason == descriptors.NONE_LEFT.code
     problem = descriptors.NONE_LEFT if ours else Problem(error.reason, str(error))

@@ -8,8 +8,8 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.egress.grammar import UrlRefused
-from tradewind.egress.guard import AddressRefused, Lookup, Policy, admit
+from tradewind.egress.grammar import UrlRejected
+from tradewind.egress.guard import AddressBlocked, Lookup, Policy, admit
 from tradewind.egress.resolver import LookupFailed
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
@@ -36,7 +36,7 @@ class UrlPolicy:
         """Reject a URL that may not be called; one message for every blocked address."""
         try:
             await admit(url, self.policy, self.lookup)
-        except (UrlRefused, AddressRefused, LookupFailed) as error:
+        except (UrlRejected, AddressBlocked, LookupFailed) as error:
             raise WebhookUrlRejected(str(error)) from None
 
 
