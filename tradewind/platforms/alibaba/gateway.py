@@ -20,25 +20,14 @@ SIGNATURE = "_aop_signature"
 
 def sign_request(secret: str, path: str, params: Mapping[str, str]) -> str:
     """Sign a request; `path` runs from `param2` to the app key, values are not URL-encoded."""
-    return _sign(secret, path + _concatenated(params))
+    concatenated = "".join(name + params[name] for name in sorted(params) if name != SIGNATURE)
+    signature = hmac.new(secret.encode(), (path + concatenated).encode(), hashlib.sha1)
+    return signature.hexdigest().upper()
 
 
 def sign_notice(secret: str, params: Mapping[str, str]) -> str:
     """Sign a notice: without a path. No official text says so, so a notice is only a hint."""
-    return _sign(secret, _concatenated(params))
-
-
-def same_signature(signature: str, expected: str) -> bool:
-    """Compare two signatures in constant time."""
-    return hmac.compare_digest(signature.encode(), expected.encode())
-
-
-def _concatenated(params: Mapping[str, str]) -> str:
-    return "".join(name + params[name] for name in sorted(params) if name != SIGNATURE)
-
-
-def _sign(secret: str, text: str) -> str:
-    return hmac.new(secret.encode(), text.encode(), hashlib.sha1).hexdigest().upper()
+    return sign_request(secret, "", params)
 
 
 _PRODUCTS = "com.alibaba.fenxiao.crossborder"

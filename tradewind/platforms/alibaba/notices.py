@@ -1,5 +1,6 @@
 """Notices of 1688: a signed form that names orders to read again."""
 
+import hmac
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
@@ -18,8 +19,9 @@ _ORDER_ID_FIELDS = frozenset({"orderid", "orderids", "orderidlist", "tradeid"})
 def read(secret: str, body: bytes) -> Notice:
     """Verify and read a notice; NoticeRejected if its signature is wrong."""
     form = _form(body)
-    signature = form.get(gateway.SIGNATURE, "").upper()
-    if not secret or not gateway.same_signature(signature, gateway.sign_notice(secret, form)):
+    signature = form.get(gateway.SIGNATURE, "").upper().encode()
+    expected = gateway.sign_notice(secret, form).encode()
+    if not secret or not hmac.compare_digest(signature, expected):
         raise NoticeRejected("The notice is not signed with our application's secret.")
     try:
         message = values.decode(form.get("message", "").encode())

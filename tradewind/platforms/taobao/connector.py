@@ -56,11 +56,11 @@ class TaobaoConnector:
         numbers = range(span.first, span.last + 1)
         pages = await fan_out(partial(self._hits, query, no, span.page_size) for no in numbers)
         parts = [page.offers for page in pages]
-        hits = products.join_pages(parts, span, query.size)
-        more = products.may_follow(parts, span, query.size)
+        hits, more = products.join_pages(parts, span, query.size)
         total = pages[0].total
         if total is None and hits:
-            total = products.least_total(query.page, query.size, len(hits), more=more)
+            # One more than were read while more may follow, so that there is a next page.
+            total = (query.page - 1) * query.size + len(hits) + more
         elif total is None:
             total = await self._count_before(query, span.first, span.page_size, len(parts[0]))
         offers = tuple(offer for offer in hits if offer is not None)

@@ -45,32 +45,21 @@ def span_of(page: int, size: int) -> PageSpan:
     )
 
 
-def join_pages(parts: Sequence[Sequence[T]], span: PageSpan, size: int) -> Sequence[T]:
-    """Return our page. A short part ends the results, whatever the parts after it hold."""
+def join_pages(parts: Sequence[Sequence[T]], span: PageSpan, size: int) -> tuple[Sequence[T], bool]:
+    """Return our page, and whether results may follow it.
+
+    A short part ends the results, whatever the parts after it hold. If every part is full, the
+    results may go on, since the marketplace states no total.
+    """
     results: list[T] = []
+    ended = False
     for part in parts:
         results.extend(part)
-        if len(part) < span.page_size:
+        ended = len(part) < span.page_size
+        if ended:
             break
-    return tuple(results[span.skip : span.skip + size])
-
-
-def least_total(page: int, size: int, on_page: int, *, more: bool) -> int:
-    """Return a lower bound of the total, which the marketplace does not state.
-
-    It is one more than were read while more may follow, so that there is a next page.
-    """
-    return (page - 1) * size + on_page + (1 if more else 0)
-
-
-def may_follow(parts: Sequence[Sequence[T]], span: PageSpan, size: int) -> bool:
-    """Whether results may follow our page: every part is full, or they reach beyond it."""
-    results = 0
-    for part in parts:
-        results += len(part)
-        if len(part) < span.page_size:
-            return results > span.skip + size
-    return True
+    end = span.skip + size
+    return tuple(results[span.skip : end]), not ended or len(results) > end
 
 
 ITEM_PAGE = "https://item.taobao.com/item.htm?id="
