@@ -93,16 +93,16 @@ def test_a_plan_and_roles_count_from_the_next_request(api: Server) -> None:
     assert api.call("GET", "/v1/admin/accounts", by=person).status_code == 200
 
 
-def test_an_operator_can_end_a_stop_after_failed_logins(own_api: Server) -> None:
-    operator, person = own_api.operator(), own_api.person()
+def test_an_operator_can_end_a_stop_after_failed_logins(api: Server) -> None:
+    operator, person = api.operator(), api.person()
     body = {"email": person.email, "password": person.password}
     for _ in range(10):
-        own_api.call("POST", "/v1/auth/login", json={**body, "password": "a wrong password"})
-    assert own_api.call("POST", "/v1/auth/login", json=body).status_code == 403
+        api.call("POST", "/v1/auth/login", json={**body, "password": "a wrong password"})
+    assert api.call("POST", "/v1/auth/login", json=body).status_code == 403
 
-    own_api.call("POST", f"/v1/admin/accounts/{person.id}/unlock", by=operator)
+    api.call("POST", f"/v1/admin/accounts/{person.id}/unlock", by=operator)
 
-    assert own_api.call("POST", "/v1/auth/login", json=body).status_code == 200
+    assert api.call("POST", "/v1/auth/login", json=body).status_code == 200
 
 
 def test_accounts_are_listed_by_several_values_of_a_filter(api: Server) -> None:

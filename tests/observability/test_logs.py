@@ -14,6 +14,8 @@ from kit.server import Server, Workshop
 from tradewind import ids
 from tradewind.runtime import child_processes
 
+pytestmark = pytest.mark.xdist_group("logs")
+
 # A program that logs in every way that we and our libraries do.
 PROGRAM = """
 import logging, sys
@@ -177,18 +179,19 @@ def test_health_is_not_news_while_all_is_well(server: Server) -> None:
     assert [line for line in lines(server) if line.get("request_id") == "healthy"] == []
 
 
-def test_what_fails_on_our_side_is_logged_with_its_cause(own_api: Server) -> None:
-    person = own_api.person()
-    own_api.fetch("ALTER TABLE api_key RENAME COLUMN prefix TO moved")
+def test_what_fails_on_our_side_is_logged_with_its_cause(server: Server) -> None:
+    person = server.person()
+    server.fetch("ALTER TABLE api_key RENAME COLUMN prefix TO moved")
 
-    answer = own_api.call("GET", "/v1/api-keys", by=person, headers={"x-request-id": "broken"})
+    answer = server.call("GET", "/v1/api-keys", by=person, headers={"x-request-id": "broken"})
 
+    server.fetch("ALTER TABLE api_key RENAME COLUMN moved TO prefix")
     assert answer.status_code == 500
     assert answer.json()["code"] == "internal_error"
     assert answer.json()["request_id"] == "broken"
     assert "moved" not in answer.text
     deadline = time.monotonic() + 5
-    while len(found := [x for x in lines(own_api) if x.get("request_id") == "broken"]) < 2:
+    while len(found := [x for x in lines(server) if x.get("request_id") == "broken"]) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     cause, line = found

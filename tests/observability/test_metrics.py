@@ -15,6 +15,8 @@ import pytest
 from kit.metrics import counter
 from kit.server import Server, Workshop, free_port
 
+pytestmark = pytest.mark.xdist_group("metrics")
+
 REQUESTS = "tradewind_http_requests_total"
 
 
