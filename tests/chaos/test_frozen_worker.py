@@ -16,6 +16,8 @@ from kit import invariants, turmoil
 from kit.server import Workshop
 from kit.store import Store, opened, simulated
 
+pytestmark = pytest.mark.xdist_group("frozen worker")
+
 _PATIENCE_SECONDS = 20.0
 _BUSY = "gw.QosAppFrequencyLimit"
 # After which what the platform was too busy for is tried again.

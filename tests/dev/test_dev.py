@@ -18,6 +18,8 @@ import pytest
 from kit.processes import family_of, members, read, wait_for_child, wait_until_gone
 from kit.server import free_port
 
+pytestmark = pytest.mark.xdist_group("dev")
+
 READY_SECONDS = 60
 STOP_SECONDS = 20
 
@@ -164,7 +166,7 @@ def test_logs_go_to_stderr_and_hold_no_credentials(
     assert secret not in log
 
 
-def test_the_next_run_keeps_data_and_credentials_and_commands_find_it(
+def test_the_next_run_keeps_its_data_commands_find_it_and_ctrl_c_ends_it_gently(
     used: tuple[Path, dict[str, Any], str], data_dir: Path
 ) -> None:
     _, said, _ = used
@@ -197,6 +199,8 @@ def test_the_next_run_keeps_data_and_credentials_and_commands_find_it(
         second = complaint(data_dir)
         assert dev.me("buyer").status_code == 200
 
+        _end_by_ctrl_c(dev)
+
     assert login.status_code == 200
     emails = {account["email"] for account in json.loads(listed.stdout)}
     assert emails == {"kept@test.example", "buyer@demo.example", "operator@demo.example"}
@@ -205,9 +209,27 @@ def test_the_next_run_keeps_data_and_credentials_and_commands_find_it(
         f"Another Tradewind (process {dev.process.pid}) is already running on {data_dir}; "
         "stop it first, or set TRADEWIND_DATA_DIR to another directory."
     )
+    log = dev.log.read_text()
+    assert "Traceback" not in log
+    assert "worker.stopped" in log
+    assert "database system is shut down" in (data_dir / "postgres.log").read_text()
 
 
-def test_killed_it_takes_everything_along_and_the_next_run_starts(data_dir: Path) -> None:
+def _end_by_ctrl_c(dev: Dev) -> None:
+    """Send SIGINT to the group, as a terminal does: to `dev`, and not to its children."""
+    family = dev.family()
+    assert dev.process.pid not in map(os.getsid, family)
+
+    os.killpg(dev.process.pid, signal.SIGINT)
+    rest, _ = dev.process.communicate(timeout=STOP_SECONDS)
+
+    assert (dev.process.returncode, rest) == (0, "")
+    wait_until_gone(family)
+
+
+def test_killed_it_takes_everything_along_and_the_next_run_ends_with_its_database(
+    data_dir: Path,
+) -> None:
     with running(data_dir) as dev:
         family = dev.family()
         assert len(family) >= 4, "PostgreSQL, the API and its process, the worker"
@@ -219,6 +241,9 @@ def test_killed_it_takes_everything_along_and_the_next_run_starts(data_dir: Path
 
     with running(data_dir) as dev:
         assert dev.me("buyer").status_code == 200
+        postmaster = int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
+        os.kill(postmaster, signal.SIGKILL)
+        assert dev.process.wait(timeout=30) == 1
 
 
 @pytest.mark.parametrize("moment", ["bin/postgres", "tradewind\0worker", "spawn_main"])
@@ -252,39 +277,9 @@ def test_an_api_that_is_killed_while_it_starts_leaves_nobody_behind(tmp_path: Pa
         wait_until_gone(members(tmp_path))
 
 
-def test_ctrl_c_in_a_terminal_ends_it_gently(data_dir: Path) -> None:
-    with running(data_dir) as dev:
-        family = dev.family()
-        assert dev.process.pid not in map(os.getsid, family)
-
-        # A terminal sends it to the whole group: to us, and not to the server or our children.
-        os.killpg(dev.process.pid, signal.SIGINT)
-        rest, _ = dev.process.communicate(timeout=STOP_SECONDS)
-
-        assert (dev.process.returncode, rest) == (0, "")
-        wait_until_gone(family)
-    log = dev.log.read_text()
-    assert "Traceback" not in log
-    assert "worker.stopped" in log
-    assert "database system is shut down" in (data_dir / "postgres.log").read_text()
-
-
-def test_a_part_that_dies_ends_the_rest_with_a_sentence(data_dir: Path) -> None:
-    with running(data_dir) as dev:
-        family = dev.family()
-        worker = next(pid for pid in family if b"\0worker\0" in read(pid, "cmdline"))
-
-        os.kill(worker, signal.SIGKILL)
-        dev.process.communicate(timeout=STOP_SECONDS)
-
-        assert dev.process.returncode == 1
-        wait_until_gone(family)
-    assert dev.log.read_text().endswith(
-        "tradewind: The worker process ended with status -9; its last lines say why.\n"
-    )
-
-
-def test_settings_of_ones_own_are_used(data_dir: Path) -> None:
+def test_settings_of_ones_own_are_used_and_a_part_that_dies_ends_the_rest(
+    data_dir: Path,
+) -> None:
     """A list of master secrets, of which the first is new, and one port for metrics."""
     kept = json.loads((data_dir / "secrets.json").read_text())["secret_key"]
     metrics = free_port()
@@ -302,7 +297,17 @@ def test_settings_of_ones_own_are_used(data_dir: Path) -> None:
             capture_output=True,
             check=True,
         )
+        family = dev.family()
+        worker = next(pid for pid in family if b"\0worker\0" in read(pid, "cmdline"))
 
+        os.kill(worker, signal.SIGKILL)
+        dev.process.communicate(timeout=STOP_SECONDS)
+
+        assert dev.process.returncode == 1
+        wait_until_gone(family)
+    assert dev.log.read_text().endswith(
+        "tradewind: The worker process ended with status -9; its last lines say why.\n"
+    )
     assert 'tradewind_http_requests_total{route="GET /v1/me"' in text
     [left] = json.loads(report.stdout)["still_old"]  # the operator's key, not used yet
     assert left["count"] == 1
@@ -353,10 +358,3 @@ def test_it_is_not_for_production(tmp_path: Path) -> None:
         "`tradewind worker`."
     )
     assert not (tmp_path / "data").exists()
-
-
-def test_it_ends_when_its_database_does(data_dir: Path) -> None:
-    with running(data_dir) as dev:
-        postmaster = int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
-        os.kill(postmaster, signal.SIGKILL)
-        assert dev.process.wait(timeout=30) == 1

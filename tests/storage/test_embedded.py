@@ -20,6 +20,8 @@ import pytest
 from tradewind.errors import CannotStart
 from tradewind.storage.embedded import EmbeddedServer, running
 
+pytestmark = pytest.mark.xdist_group("embedded")
+
 # The tests' data may be lost in a power cut; everything else is as in real life.
 OPTIONS = {"fsync": "off"}
 

@@ -15,6 +15,8 @@ from kit.server import Person, Server, Workshop
 
 from tradewind.web.concurrency import EXPENSIVE_AT_ONCE, ConcurrencyLimit, TooManyConcurrentRequests
 
+pytestmark = pytest.mark.xdist_group("concurrency")
+
 ANNA, BERT = UUID(int=1), UUID(int=2)
 _VERY_SLOW_SECONDS = 2.0
 _CLIENTS = 16

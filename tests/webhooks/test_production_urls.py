@@ -18,6 +18,8 @@ from kit.server import Person, Server, Workshop
 
 from tradewind.egress.grammar import LONGEST_URL
 
+pytestmark = pytest.mark.xdist_group("production urls")
+
 _FIXTURE = Path(__file__).parents[1] / "data/ssrf_dns_fixture.json"
 _ANSWERS: dict[str, list[list[str]]] = {
     name: entry["answers"] for name, entry in json.loads(_FIXTURE.read_text())["names"].items()
