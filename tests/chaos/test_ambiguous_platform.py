@@ -1,5 +1,6 @@
 """The marketplace drops, delays and repeats responses while workers die: one order, one debit."""
 
+import os
 import random
 import sys
 import time
@@ -17,7 +18,8 @@ from kit.store import PLAIN, Store, opened, simulated
 
 from tradewind import ids
 
-_ORDERS = 500
+# A soak places twice as many.
+_ORDERS = 500 if "SOAK_STORIES" in os.environ else 250
 _CLIENTS = 16
 _FAULTS = {
     "preview": {"slow": 0.03, "drop": 0.05},
@@ -45,7 +47,7 @@ _FAULTS = {
 _LATE, _SLOW = 0.7, 2.5
 # So late that whoever asked has left, yet well within the time in which we expect it to come
 # true; they are over before time flies faster.
-_VERY_LATE = {"seconds": 11, "rate": 0.15, "count": 20}
+_VERY_LATE = {"seconds": 11, "rate": 0.15, "count": _ORDERS // 25}
 # What becomes of an order, and how often.
 _WISHES = {"pay": 78, "cancel": 10, "reject": 4, "by_hand": 4, "leave": 4}
 

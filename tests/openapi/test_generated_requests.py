@@ -27,6 +27,8 @@ from schemathesis.specs.openapi.checks import (
 
 from tradewind.auth.model import Role
 
+pytestmark = pytest.mark.xdist_group("generated requests")
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -36,7 +38,7 @@ CHECKS = [
 ]
 # `make soak` makes up more requests, and others each time; a failure names its seed.
 SOAKING = "SOAK_STORIES" in os.environ
-STORIES = int(os.environ.get("SOAK_STORIES", "10"))
+STORIES = int(os.environ.get("SOAK_STORIES", "6"))
 EXAMPLES = "20" if SOAKING else "4"
 ANY_SEED = random.SystemRandom().randrange(2**31) if SOAKING else 0
 FIRST_SEED = int(os.environ.get("TRADEWIND_SEED", str(ANY_SEED)))
