@@ -29,7 +29,7 @@ from tradewind.auth.model import Role
 
 # A soak tells more stories, and others each time.
 _SOAK = int(os.environ.get("SOAK_STORIES", "0"))
-_EXAMPLES, _STEPS = _SOAK or 25, 30
+_EXAMPLES, _STEPS = _SOAK or 15, 30
 _SETTLE_SECONDS = 20.0
 # Those whose sellers close, raise prices, ship in parts or refuse; and payments that fail.
 _PRODUCTS = [f"9000000000{number:02}" for number in (1, 1, 1, 1, 4, 6, 8, 9, 10, 12, 14, 15)]
