@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from kit import invariants, turmoil
+from kit import chaos, invariants
 from kit.server import Person, Workshop
 from kit.store import PLAIN, Store, opened, simulated
 
@@ -136,12 +136,12 @@ _BECOMES = {
 def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_dies(
     workshop: Workshop, tmp_path: Path
 ) -> None:
-    chance = turmoil.chances()
-    with turmoil.nothing_crashes(workshop), ExitStack() as stack:
+    chance = chaos.seeded_random()
+    with chaos.no_errors_logged(workshop), ExitStack() as stack:
         store = stack.enter_context(opened(workshop, tmp_path, workers=0))
         api, market = store.api, store.market
         settings = simulated(market)
-        crew = stack.enter_context(turmoil.crew(workshop, api.database_url, settings))
+        workers = stack.enter_context(chaos.worker_pool(workshop, api.database_url, settings))
         store.sku()
         clients = [
             Client(store, api.person(), random.Random(chance.random()))  # noqa: S311
@@ -152,27 +152,27 @@ def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_
         pool = stack.enter_context(ThreadPoolExecutor(_CLIENTS))
         began = time.monotonic()
         market.fault("create", "late", **_VERY_LATE)
-        turmoil.misbehave(market, _FAULTS, late=_LATE, slow=_SLOW)
+        chaos.set_faults(market, _FAULTS, late=_LATE, slow=_SLOW)
         with (
-            turmoil.dying(crew, chance, 1.0, 4.0),
-            turmoil.flying_time(api, market, 6),
+            chaos.killing_workers(workers, chance, 1.0, 4.0),
+            chaos.accelerated_clock(api, market, 6),
         ):
             shares = [range(first, _ORDERS, _CLIENTS) for first in range(_CLIENTS)]
             list(pool.map(Client.buy, clients, shares))
-            turmoil.until_decided(api, 30, but=_ORDERS // 10)
+            chaos.wait_until_decided(api, 30, but=_ORDERS // 10)
         load = time.monotonic() - began
         assert market.control("faults", "GET")["faults"][0]["count"] == 0, "none is late any more"
         counters = market.state()["counters"]
-        crew.kill_all()
-        turmoil.behave(market)
-        with turmoil.flying_time(api, market, 20):
-            recovery = turmoil.until_decided(api, 40)
+        workers.kill_all()
+        chaos.clear_faults(market)
+        with chaos.accelerated_clock(api, market, 20):
+            recovery = chaos.wait_until_decided(api, 40)
             list(pool.map(Client.catch_up, clients))
-            recovery += turmoil.until_decided(api, 40)
+            recovery += chaos.wait_until_decided(api, 40)
         list(pool.map(Client.look, clients))
-        crew.dismiss()
+        workers.stop()
         sys.stdout.write(
-            f"load {load:.1f} s, recovery {recovery:.1f} s, {crew.kills} kills, "
+            f"load {load:.1f} s, recovery {recovery:.1f} s, {workers.kills} kills, "
             f"{sum(len(one.later) for one in clients)} done later, {counters}\n"
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from kit import invariants, turmoil
+from kit import chaos, invariants
 from kit.processes import family_of, wait_until_gone
 from kit.server import Person, Server, Workshop
 from kit.store import Store, simulated
@@ -79,16 +79,16 @@ def _kill(api: Server) -> None:
 def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
     workshop: Workshop, tmp_path: Path
 ) -> None:
-    chance: random.Random = turmoil.chances()
-    with turmoil.nothing_crashes(workshop), ExitStack() as stack:
+    chance: random.Random = chaos.seeded_random()
+    with chaos.no_errors_logged(workshop), ExitStack() as stack:
         url = stack.enter_context(workshop.postgres.fresh_database())
         market = stack.enter_context(serving(tmp_path))
         settings = simulated(market)
-        crew = stack.enter_context(turmoil.crew(workshop, url, settings, 1))
+        workers = stack.enter_context(chaos.worker_pool(workshop, url, settings, 1))
         with workshop.serving_on(url, settings=settings) as api:
             store = Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
             clients = [Client(api.person(), store.wish()) for _ in range(_CLIENTS)]
-            turmoil.misbehave(market, _FAULTS, late=0.5, slow=2.5)
+            chaos.set_faults(market, _FAULTS, late=0.5, slow=2.5)
             gone = threading.Event()
             with ThreadPoolExecutor(_CLIENTS) as pool:
                 buying = [pool.submit(one.buy, api.url, gone) for one in clients]
@@ -100,16 +100,16 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
         told = sum(len(one.acknowledged) for one in clients)
         lost = sum(len(one.sent) for one in clients) - told
         sys.stdout.write(f"{told} acknowledged, {lost} not answered\n")
-        turmoil.behave(market)
+        chaos.clear_faults(market)
 
         with workshop.serving_on(url, settings=settings) as api:
             # Who died replaces no answer any more; so long its first one is not the last word.
             api.move_clock(PENDING)
             with ThreadPoolExecutor(_CLIENTS) as pool:
                 list(pool.map(Client.repeat, clients, [api.url] * _CLIENTS))
-            with turmoil.flying_time(api, market, 20):
-                turmoil.until_decided(api, 30)
-            crew.dismiss()
+            with chaos.accelerated_clock(api, market, 20):
+                chaos.wait_until_decided(api, 30)
+            workers.stop()
             facts = invariants.check(api, market)
 
     assert told > _CLIENTS

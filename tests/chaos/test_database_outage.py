@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from kit import invariants, turmoil
+from kit import chaos, invariants
 from kit.invariants import Facts
 from kit.postgres import MOVABLE_CLOCK
 from kit.processes import family_of
@@ -224,8 +224,8 @@ def _check(answers: Iterable[tuple[float, httpx.Response]]) -> None:
 
 def _finish(api: Server, market: Market) -> Facts:
     """Let the worker find out about orders that the outage interrupted, then check everything."""
-    with turmoil.flying_time(api, market, 20):
-        turmoil.until_decided(api, 30)
+    with chaos.accelerated_clock(api, market, 20):
+        chaos.wait_until_decided(api, 30)
     return invariants.check(api, market)
 
 

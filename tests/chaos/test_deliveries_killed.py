@@ -16,8 +16,8 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from kit.chaos import WorkerPool, seeded_random
 from kit.server import Server, Workshop
-from kit.turmoil import Crew, chances
 
 from tradewind import ids
 from tradewind.delivery.lanes import EngineLimits
@@ -157,11 +157,11 @@ def subscribe(api: Server, workshop: Workshop, port: int, secret: str) -> tuple[
 def test_no_event_is_lost_when_workers_are_killed_again_and_again(
     own_api: Server, workshop: Workshop
 ) -> None:
-    seed = chances()
+    seed = seeded_random()
     secret = f"whsec_{chance.token_urlsafe(32)}"
     with sinking(secret) as sink:
         account, subscription = subscribe(own_api, workshop, sink.port, secret)
-        crew = Crew(workshop, own_api.database_url, {}, 2)
+        workers = WorkerPool(workshop, own_api.database_url, {}, 2)
         try:
             for number in range(KILLS):
                 share = EVENTS // KILLS
@@ -169,10 +169,10 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
                 own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
                 until_received(sink, before + 1)
                 time.sleep(seed.uniform(0, 0.1))
-                crew.kill_oldest()
+                workers.kill_oldest()
             drain(own_api)
         finally:
-            crew.dismiss()
+            workers.stop()
 
         assert sink.forged == 0
         assert len(sink.seen) == EVENTS
@@ -194,20 +194,20 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
     share = 200
     with sinking(secret) as sink:
         account, subscription = subscribe(own_api, workshop, sink.port, secret)
-        crew = Crew(workshop, own_api.database_url, {}, 1)
+        workers = WorkerPool(workshop, own_api.database_url, {}, 1)
         try:
             for number in range(_STOPS):
                 sink.answers = False
                 own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
                 until_received(sink, number * share + 10)
                 assert len(sink.seen) < (number + 1) * share
-                oldest = crew.stop_oldest()
+                oldest = workers.stop_oldest()
                 sink.answers = True
                 assert oldest.wait(_LONGEST_STOP) == 0
                 until_received(sink, (number + 1) * share)
         finally:
             sink.answers = True
-            crew.dismiss()
+            workers.stop()
 
         assert left(own_api) == 0
         assert sink.forged == 0

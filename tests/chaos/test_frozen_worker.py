@@ -12,7 +12,7 @@ from typing import Any
 
 import asyncpg
 import pytest
-from kit import invariants, turmoil
+from kit import chaos, invariants
 from kit.server import Workshop
 from kit.store import Store, opened, simulated
 
@@ -51,13 +51,13 @@ class Stage:
         self._store = store
         self._workers: list[subprocess.Popen[bytes]] = []
 
-    def hire(self) -> subprocess.Popen[bytes]:
+    def start_worker(self) -> subprocess.Popen[bytes]:
         settings = simulated(self._store.market)
         worker = self._workshop.worker(self._store.api.database_url, settings=settings)
         self._workers.append(worker)
         return worker
 
-    def dismiss(self, worker: subprocess.Popen[bytes]) -> None:
+    def stop(self, worker: subprocess.Popen[bytes]) -> None:
         """Have it finish what is at hand, and end."""
         worker.send_signal(signal.SIGTERM)
         worker.wait(20)
@@ -80,23 +80,23 @@ class Stage:
         """Freeze a worker, have another bring the order to its end, and let the first wake up."""
         frozen.send_signal(signal.SIGSTOP)
         since = time.monotonic()
-        turmoil.behave(self._store.market)
+        chaos.clear_faults(self._store.market)
         self._store.api.move_clock(_FROZEN)
-        other = self.hire()
+        other = self.start_worker()
         _until(lambda: self.stands(order_id) == end)
         time.sleep(max(0.0, since + seconds - time.monotonic()))
         frozen.send_signal(signal.SIGCONT)
-        self.dismiss(frozen)
-        self.dismiss(other)
+        self.stop(frozen)
+        self.stop(other)
 
 
 @pytest.fixture
 def stage(workshop: Workshop, market_town: Store) -> Iterator[Stage]:
-    with turmoil.nothing_crashes(workshop):
+    with chaos.no_errors_logged(workshop):
         made = Stage(workshop, market_town)
         yield made
         made.close()
-        turmoil.behave(market_town.market)
+        chaos.clear_faults(market_town.market)
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def test_frozen_while_the_create_is_answered(market_town: Store, stage: Stage) -
     order_id = _left_to_the_worker(store)
     done = stage.counter("create.done")
     store.market.fault("create", "slow", seconds=5)
-    frozen = stage.hire()
+    frozen = stage.start_worker()
     _until(lambda: stage.counter("create.done") > done)
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
@@ -164,7 +164,7 @@ def test_frozen_before_the_create_is_sent(market_town: Store, stage: Stage) -> N
            AND query LIKE '%take_from_budgets%'
     """
     with no_calls(store):
-        frozen = stage.hire()
+        frozen = stage.start_worker()
         _until(lambda: store.stored(order_id)["create_sent_at"] and store.api.fetch(waiting))
         frozen.send_signal(signal.SIGSTOP)
 
@@ -183,7 +183,7 @@ def test_frozen_between_the_late_preview_and_the_create(market_town: Store, stag
     store.api.move_clock(_PAUSE)
     faults = stage.counter("preview.faults")
     store.market.fault("preview", "slow", seconds=2)
-    frozen = stage.hire()
+    frozen = stage.start_worker()
     _until(lambda: stage.counter("preview.faults") > faults)
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
@@ -196,7 +196,7 @@ def test_frozen_while_the_payment_is_answered(market_town: Store, stage: Stage) 
     order_id = _approved(store)
     done = stage.counter("pay.done")
     store.market.fault("pay", "slow", seconds=5)
-    frozen = stage.hire()
+    frozen = stage.start_worker()
     _until(lambda: stage.counter("pay.done") > done)
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
@@ -212,7 +212,7 @@ def test_frozen_while_the_order_is_read_that_is_to_be_paid(
     order_id = _approved(store)
     faults = stage.counter("list.faults")
     store.market.fault("list", "slow", seconds=3)
-    frozen = stage.hire()
+    frozen = stage.start_worker()
     _until(lambda: stage.counter("list.faults") > faults)
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)

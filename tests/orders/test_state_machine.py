@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from kit import invariants, turmoil
+from kit import chaos, invariants
 from kit.server import Person, Workshop
 from kit.store import Store, opened
 
@@ -100,7 +100,7 @@ class Trade(RuleBasedStateMachine):
     def begin(self) -> None:
         self.owner: dict[str, Person] = {}
         self.numbers = 0
-        turmoil.behave(self.store.market)
+        chaos.clear_faults(self.store.market)
 
     # What people do
 
@@ -223,7 +223,7 @@ class Trade(RuleBasedStateMachine):
         owner = getattr(self, "owner", {})
         if not owner:
             return
-        turmoil.behave(self.store.market)
+        chaos.clear_faults(self.store.market)
         deadline = time.monotonic() + _SETTLE_SECONDS
         while left := [
             one for one in invariants.undecided(self.store.api) if one["work"] != "none"
@@ -293,7 +293,7 @@ class Trade(RuleBasedStateMachine):
 @pytest.fixture(scope="module")
 def market_town(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with (
-        turmoil.nothing_crashes(workshop),
+        chaos.no_errors_logged(workshop),
         opened(workshop, tmp_path_factory.mktemp("town")) as store,
     ):
         yield store

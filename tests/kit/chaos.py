@@ -20,7 +20,7 @@ _TICK_SECONDS = 0.5
 _CRASHES = ('"level":"error"', '"level":"critical"', "Traceback")
 
 
-def chances() -> random.Random:
+def seeded_random() -> random.Random:
     """Others in each run; CHAOS_SEED brings those of a run back whose output names it."""
     chosen = int(os.environ.get("CHAOS_SEED") or random.SystemRandom().randrange(1 << 32))
     sys.stdout.write(f"CHAOS_SEED={chosen}\n")
@@ -28,7 +28,7 @@ def chances() -> random.Random:
 
 
 @contextmanager
-def nothing_crashes(workshop: Workshop) -> Iterator[None]:
+def no_errors_logged(workshop: Workshop) -> Iterator[None]:
     """Whatever fails is expected: no process that starts in the block logs an error of its own."""
     before = set(workshop.folder.glob("*.log"))
     yield
@@ -41,7 +41,7 @@ def nothing_crashes(workshop: Workshop) -> Iterator[None]:
     assert not lines, "\n".join([f"{len(lines)} errors", *lines[:10]])
 
 
-def misbehave(market: Market, rates: Mapping[str, Mapping[str, float]], **more: float) -> None:
+def set_faults(market: Market, rates: Mapping[str, Mapping[str, float]], **more: float) -> None:
     """Have operations go wrong in several ways, each as often as its rate says.
 
     `http500 after` does what it was asked before it says that it failed, `http500` does not. A
@@ -55,11 +55,11 @@ def misbehave(market: Market, rates: Mapping[str, Mapping[str, float]], **more: 
             market.fault(operation, word, rate=rate, after=after == "after", **details)
 
 
-def behave(market: Market) -> None:
+def clear_faults(market: Market) -> None:
     market.client.delete("/_control/faults").raise_for_status()
 
 
-class Crew:
+class WorkerPool:
     """Workers, of which one dies now and then and is replaced."""
 
     def __init__(
@@ -68,41 +68,41 @@ class Crew:
         self._workshop = workshop
         self._database_url = database_url
         self._settings = settings
-        self.workers = [self._hire() for _ in range(number)]
+        self.workers = [self._start_worker() for _ in range(number)]
         self.kills = 0
 
-    def _hire(self) -> subprocess.Popen[bytes]:
+    def _start_worker(self) -> subprocess.Popen[bytes]:
         return self._workshop.worker(self._database_url, settings=self._settings)
 
     def kill_one(self, chance: random.Random) -> None:
         which = chance.randrange(len(self.workers))
         self._kill(self.workers[which])
-        self.workers[which] = self._hire()
+        self.workers[which] = self._start_worker()
 
     def kill_oldest(self) -> None:
         """Let the worker die that has been at work the longest; a new one takes its place."""
         self._kill(self.workers.pop(0))
-        self.workers.append(self._hire())
+        self.workers.append(self._start_worker())
 
     def stop_oldest(self) -> subprocess.Popen[bytes]:
         """Tell the oldest worker to stop, and start a new one; whoever calls waits for its end."""
         oldest = self.workers.pop(0)
         oldest.send_signal(signal.SIGTERM)
-        self.workers.append(self._hire())
+        self.workers.append(self._start_worker())
         return oldest
 
     def kill_all(self) -> None:
         """Let all of them die, and begin with as many new ones."""
         for worker in self.workers:
             self._kill(worker)
-        self.workers = [self._hire() for _ in self.workers]
+        self.workers = [self._start_worker() for _ in self.workers]
 
     def _kill(self, worker: subprocess.Popen[bytes]) -> None:
         worker.kill()
         worker.wait(10)
         self.kills += 1
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         """Have them finish what is at hand, and end."""
         for worker in self.workers:
             worker.send_signal(signal.SIGTERM)
@@ -112,26 +112,28 @@ class Crew:
 
 
 @contextmanager
-def crew(
+def worker_pool(
     workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int = 2
-) -> Iterator[Crew]:
-    hired = Crew(workshop, database_url, settings, number)
+) -> Iterator[WorkerPool]:
+    pool = WorkerPool(workshop, database_url, settings, number)
     try:
-        yield hired
+        yield pool
     finally:
-        for worker in hired.workers:
+        for worker in pool.workers:
             worker.kill()
             worker.wait(10)
 
 
 @contextmanager
-def dying(hired: Crew, chance: random.Random, least: float, most: float) -> Iterator[None]:
+def killing_workers(
+    pool: WorkerPool, chance: random.Random, least: float, most: float
+) -> Iterator[None]:
     """Kill a worker every now and then, until the block ends."""
     stop = threading.Event()
 
     def kill() -> None:
         while not stop.wait(chance.uniform(least, most)):
-            hired.kill_one(chance)
+            pool.kill_one(chance)
 
     thread = threading.Thread(target=kill)
     thread.start()
@@ -143,7 +145,7 @@ def dying(hired: Crew, chance: random.Random, least: float, most: float) -> Iter
 
 
 @contextmanager
-def flying_time(api: Server, market: Market, speed: int) -> Iterator[None]:
+def accelerated_clock(api: Server, market: Market, speed: int) -> Iterator[None]:
     """Let time pass faster, on the platform and for us: leases and settling times end sooner.
 
     What is in the air in the middle of a step of the clock has taken a little longer than it
@@ -153,12 +155,12 @@ def flying_time(api: Server, market: Market, speed: int) -> Iterator[None]:
     stop = threading.Event()
     extra = timedelta(seconds=_TICK_SECONDS * (speed - 1))
 
-    def fly() -> None:
+    def move() -> None:
         while not stop.wait(_TICK_SECONDS):
             api.move_clock(extra)
 
     market.clock(speed=speed)
-    thread = threading.Thread(target=fly)
+    thread = threading.Thread(target=move)
     thread.start()
     try:
         yield
@@ -168,7 +170,7 @@ def flying_time(api: Server, market: Market, speed: int) -> Iterator[None]:
         market.clock(speed=1)
 
 
-def until_decided(api: Server, seconds: float, *, but: int = 0) -> float:
+def wait_until_decided(api: Server, seconds: float, *, but: int = 0) -> float:
     """Wait until no order is undecided, `but` for some, so long at the most; how long it took."""
     began = time.monotonic()
     while len(left := invariants.undecided(api)) > but:
