@@ -10,7 +10,7 @@ from tradewind import ids
 from tradewind.dashboard.account.views import user_agent_name
 from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps
-from tradewind.dashboard.shell import render
+from tradewind.dashboard.shell import labels
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
 from tradewind.storage.pool import Database
@@ -148,7 +148,7 @@ def test_steps_go_when_all_are_done() -> None:
 
 @pytest.mark.parametrize(("number", "said"), [(0, "0"), (10_000, "10,000"), (10_001, "10,000+")])
 def test_a_count_says_where_it_ended(number: int, said: str) -> None:
-    assert render.limited_count(number) == said
+    assert labels.limited_count(number) == said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tradewind import ids
-from tradewind.dashboard.shell import charts, render
+from tradewind.dashboard.shell import charts, labels, render
 from tradewind.dashboard.shell.charts import Series
 from tradewind.dashboard.shell.render import Static
 from tradewind.dashboard.shell.session import FlashSecret
@@ -131,20 +131,20 @@ def test_a_chart_has_a_table_twin() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (render.percent(1), "100 %"),
-        (render.percent(0.99999), "99.9 %"),
-        (render.percent(0.5), "50 %"),
-        (render.percent(None), "—"),
-        (render.duration(0.04), "40 ms"),
-        (render.duration(3.25), "3.2 s"),
-        (render.duration(60), "1 min"),
-        (render.duration(7500), "2 h 5 min"),
-        (render.duration(90000), "1 d 1 h"),
-        (render.number(12345), "12,345"),
-        (render.fen(None), "—"),
-        (render.utc("2026-11-15T01:02:03.004Z"), "2026-11-15 01:02:03 UTC"),
-        (render.show_id(UUID(int=1), "order"), ids.ORDER.show(UUID(int=1))),
-        (render.show_id("ORD1", "order"), "ORD1"),
+        (labels.percent(1), "100 %"),
+        (labels.percent(0.99999), "99.9 %"),
+        (labels.percent(0.5), "50 %"),
+        (labels.percent(None), "—"),
+        (labels.duration(0.04), "40 ms"),
+        (labels.duration(3.25), "3.2 s"),
+        (labels.duration(60), "1 min"),
+        (labels.duration(7500), "2 h 5 min"),
+        (labels.duration(90000), "1 d 1 h"),
+        (labels.number(12345), "12,345"),
+        (labels.fen(None), "—"),
+        (labels.utc("2026-11-15T01:02:03.004Z"), "2026-11-15 01:02:03 UTC"),
+        (labels.show_id(UUID(int=1), "order"), ids.ORDER.show(UUID(int=1))),
+        (labels.show_id("ORD1", "order"), "ORD1"),
     ],
 )
 def test_values_are_shown_for_people(value: str, shown: str) -> None:

@@ -21,8 +21,8 @@ from tradewind.dashboard.shell.forms import (
     required_amount_fen,
     required_text,
 )
-from tradewind.dashboard.shell.labels import choices, label
-from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage, fen
+from tradewind.dashboard.shell.labels import choices, fen, label
+from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import Conflict, Invalid, ResourceNotFound
 from tradewind.orders.model import Order

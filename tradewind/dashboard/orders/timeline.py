@@ -8,8 +8,7 @@ import msgspec
 
 from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
-from tradewind.dashboard.shell.labels import Tone
-from tradewind.dashboard.shell.render import yuan
+from tradewind.dashboard.shell.labels import Tone, yuan
 from tradewind.orders.sql_lists import OrderChange
 
 # Each field that changed, with its value `from` and `to`.

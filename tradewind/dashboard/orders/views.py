@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
-from tradewind.dashboard.shell.render import yuan
+from tradewind.dashboard.shell.labels import yuan
 from tradewind.errors import ApiError
 from tradewind.orders import lifecycle
 from tradewind.orders.errors import InvalidTransition

@@ -15,7 +15,8 @@ from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.overview.queries import WebhookCounts
 from tradewind.dashboard.overview.views import AttemptFigures, GettingStartedStep, TimeRange
 from tradewind.dashboard.shell import charts
-from tradewind.dashboard.shell.render import LARGEST_COUNT, PageRoutes, Redirect, TemplatePage
+from tradewind.dashboard.shell.labels import LARGEST_COUNT
+from tradewind.dashboard.shell.render import PageRoutes, Redirect, TemplatePage
 from tradewind.delivery import sql as deliveries
 from tradewind.delivery.sql import QueueDepth
 from tradewind.orders.model import OrderStatus

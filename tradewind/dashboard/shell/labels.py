@@ -1,7 +1,14 @@
-"""Labels: statuses and codes as people read them, and the tone that they are shown in. Pure."""
+"""Values as people read them: statuses with their tone, amounts, times, durations, IDs. Pure."""
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Literal
+from uuid import UUID
+
+from tradewind import clock, ids
+
+# Counts of a page stop after this one, so that the page stays cheap.
+LARGEST_COUNT = 10_000
 
 Tone = Literal["good", "bad", "waiting", "plain"]
 
@@ -79,6 +86,21 @@ _EXPLANATIONS: Mapping[str, str] = {
     "processing": "The marketplace is processing the payment.",
 }
 
+_ID_KINDS: Mapping[str, ids.Kind] = {
+    "account": ids.ACCOUNT,
+    "key": ids.API_KEY,
+    "audit": ids.AUDIT,
+    "delivery": ids.DELIVERY,
+    "event": ids.EVENT,
+    "job": ids.JOB,
+    "order": ids.ORDER,
+    "payment": ids.PAYMENT,
+    "refund": ids.REFUND,
+    "session": ids.SESSION,
+    "test_event": ids.TEST_EVENT,
+    "webhook": ids.SUBSCRIPTION,
+}
+
 
 def label(code: object) -> str:
     """A status or code in plain words: `awaiting_x` without a label of its own is "Awaiting x"."""
@@ -106,3 +128,65 @@ def tone(code: object) -> Tone:
 def choices(codes: Iterable[str]) -> list[tuple[str, str]]:
     """The options of a select field: each code with its label."""
     return [(str(code), label(code)) for code in codes]
+
+
+def iso(moment: datetime | str) -> str:
+    """A time for machines; a text is taken to be one already."""
+    return moment if isinstance(moment, str) else clock.show(moment)
+
+
+def utc(moment: datetime | str) -> str:
+    """A time for people, to the second, in UTC."""
+    parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def yuan(cny: float | None) -> str:
+    """An amount of yuan for people: `CNY 1,234.50`."""
+    return "—" if cny is None else f"CNY {cny:,.2f}"
+
+
+def fen(amount: int | None) -> str:
+    """An amount of fen for people: `CNY 1,234.50`."""
+    return "—" if amount is None else yuan(amount / 100)
+
+
+def number(count: float | None) -> str:
+    return "—" if count is None else f"{count:,}"
+
+
+def limited_count(count: int) -> str:
+    """A count that stopped after `LARGEST_COUNT`."""
+    return f"{LARGEST_COUNT:,}+" if count > LARGEST_COUNT else f"{count:,}"
+
+
+def percent(share: float | None) -> str:
+    """A share from 0 to 1; only a whole one is 100 %."""
+    if share is None:
+        return "—"
+    text = f"{share * 100:.1f}"
+    return "99.9 %" if text == "100.0" and share < 1 else f"{text.removesuffix('.0')} %"
+
+
+def duration(seconds: float | None) -> str:
+    """A duration in readable units: `40 ms`, `3.2 s`, `2 h 5 min`."""
+    if seconds is None:
+        return "—"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    minutes = int(seconds // 60)
+    hours, days = minutes // 60, minutes // 1440
+    if days:
+        return f"{days} d {hours % 24} h" if hours % 24 else f"{days} d"
+    if hours:
+        return f"{hours} h {minutes % 60} min" if minutes % 60 else f"{hours} h"
+    return f"{minutes} min"
+
+
+def show_id(value: UUID | str | None, kind: str) -> str:
+    """An ID as the API shows it: `{{ order.id | id("order") }}`; a text is taken to be one."""
+    if value is None:
+        return "—"
+    return value if isinstance(value, str) else _ID_KINDS[kind].show(value)

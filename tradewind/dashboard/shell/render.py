@@ -4,16 +4,13 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial, wraps
 from importlib.resources import files
 from typing import TypeVar, Unpack, get_type_hints
-from uuid import UUID
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from tradewind import clock, ids
 from tradewind.auth.model import Role
 from tradewind.dashboard.shell import labels, session
 from tradewind.dashboard.shell.forms import errors_of, time_input
@@ -47,23 +44,6 @@ _AREAS = (
 # Sent by `live.js` with an update, which must not consume the flash message.
 LIVE_HEADER = "x-tradewind-live"
 
-# Counts of a page stop after this one, so that the page stays cheap.
-LARGEST_COUNT = 10_000
-
-_ID_KINDS: Mapping[str, ids.Kind] = {
-    "account": ids.ACCOUNT,
-    "key": ids.API_KEY,
-    "audit": ids.AUDIT,
-    "delivery": ids.DELIVERY,
-    "event": ids.EVENT,
-    "job": ids.JOB,
-    "order": ids.ORDER,
-    "payment": ids.PAYMENT,
-    "refund": ids.REFUND,
-    "session": ids.SESSION,
-    "test_event": ids.TEST_EVENT,
-    "webhook": ids.SUBSCRIPTION,
-}
 _TAG = re.compile(r"<(tr|td)(?=[\s>])")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _TYPES = {
@@ -322,81 +302,19 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "label": labels.label,
         "tone": labels.tone,
         "explanation": labels.explanation,
-        "iso": iso,
-        "utc": utc,
-        "fen": fen,
-        "number": number,
-        "limited_count": limited_count,
-        "percent": percent,
-        "duration": duration,
-        "id": show_id,
+        "iso": labels.iso,
+        "utc": labels.utc,
+        "fen": labels.fen,
+        "number": labels.number,
+        "limited_count": labels.limited_count,
+        "percent": labels.percent,
+        "duration": labels.duration,
+        "id": labels.show_id,
         "label_cells": label_cells,
         "time_input": time_input,
         "mark_times": mark_times,
     }
     return templates
-
-
-def iso(moment: datetime | str) -> str:
-    """A time for machines; a text is taken to be one already."""
-    return moment if isinstance(moment, str) else clock.show(moment)
-
-
-def utc(moment: datetime | str) -> str:
-    """A time for people, to the second, in UTC."""
-    parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def yuan(cny: float | None) -> str:
-    """An amount of yuan for people: `CNY 1,234.50`."""
-    return "—" if cny is None else f"CNY {cny:,.2f}"
-
-
-def fen(amount: int | None) -> str:
-    """An amount of fen for people: `CNY 1,234.50`."""
-    return "—" if amount is None else yuan(amount / 100)
-
-
-def number(count: float | None) -> str:
-    return "—" if count is None else f"{count:,}"
-
-
-def limited_count(count: int) -> str:
-    """A count that stopped after `LARGEST_COUNT`."""
-    return f"{LARGEST_COUNT:,}+" if count > LARGEST_COUNT else f"{count:,}"
-
-
-def percent(share: float | None) -> str:
-    """A share from 0 to 1; only a whole one is 100 %."""
-    if share is None:
-        return "—"
-    text = f"{share * 100:.1f}"
-    return "99.9 %" if text == "100.0" and share < 1 else f"{text.removesuffix('.0')} %"
-
-
-def duration(seconds: float | None) -> str:
-    """A duration in readable units: `40 ms`, `3.2 s`, `2 h 5 min`."""
-    if seconds is None:
-        return "—"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{seconds:.1f}".removesuffix(".0") + " s"
-    minutes = int(seconds // 60)
-    hours, days = minutes // 60, minutes // 1440
-    if days:
-        return f"{days} d {hours % 24} h" if hours % 24 else f"{days} d"
-    if hours:
-        return f"{hours} h {minutes % 60} min" if minutes % 60 else f"{hours} h"
-    return f"{minutes} min"
-
-
-def show_id(value: UUID | str | None, kind: str) -> str:
-    """An ID as the API shows it: `{{ order.id | id("order") }}`; a text is taken to be one."""
-    if value is None:
-        return "—"
-    return value if isinstance(value, str) else _ID_KINDS[kind].show(value)
 
 
 def label_cells(rows: Markup, columns: Sequence[str | tuple[str, ...]]) -> Markup:
