@@ -144,6 +144,30 @@ def test_a_filter_that_cannot_be_read_is_said_beside_it(api: Server, signed_in: 
         assert name == "limit" or f'id="error-{name}"' in answer.text
 
 
+def test_a_rejected_form_shows_its_errors_and_changes_nothing(
+    api: Server, signed_in: SignIn
+) -> None:
+    owner = api.person()
+    hook = create_webhook(api, owner)
+    before = state(api, hook)
+    pages = signed_in(owner)
+
+    for path, form, name in (
+        (f"/webhooks/{hook}/recover", {"since": ""}, "since"),
+        (f"/webhooks/{hook}/recover", {"since": "soon"}, "since"),
+        (f"/webhooks/{hook}/recover", {"since": "2026-01-01", "order": "ORD1"}, "order"),
+        (f"/webhooks/{hook}/edit", {"url": " ", "events": "order.updated"}, "url"),
+        (f"/webhooks/{hook}/edit", {"url": "http://127.0.0.1:9/"}, "events"),
+        ("/webhooks/new", {"url": "nonsense", "events": "order.updated"}, "url"),
+    ):
+        answer = pages.post(path, **form)
+
+        assert answer.status_code == 422, (path, form)
+        assert f'id="error-{name}"' in answer.text, (path, form)
+        assert all(value in answer.text for value in form.values()), "what was typed stays"
+    assert state(api, hook) == before
+
+
 def test_there_are_ten_tests_a_minute(api: Server, signed_in: SignIn) -> None:
     owner = api.person()
     hook = create_webhook(api, owner)

@@ -22,7 +22,7 @@ from tradewind.dashboard.shell.forms import CursorQuery
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.dashboard.shell.urls import local_path, rows_page
-from tradewind.errors import ApiError, ValidationFailed
+from tradewind.errors import ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
 from tradewind.web import inputs
@@ -114,9 +114,8 @@ async def submit_sign_in(
     except (WrongCredentials, RateLimited, *_PASSWORD_ERRORS) as error:
         form = SignInForm(email=body.email, next=local_path(body.next))
         errors = {"": _error_message(error.detail, error.facts.get("retry_after"))}
-        return TemplatePage(
-            "account/sign_in.html", error=error, errors=errors, form=form, changed=False
-        )
+        page = TemplatePage("account/sign_in.html", form=form, changed=False)
+        return page.rejected(error, errors)
     return _redirect(local_path(body.next), cookies.begin(tokens.access))
 
 
@@ -174,7 +173,27 @@ async def show_account(
     caller: Caller, query: CursorQuery, db: Database, url_policy: UrlPolicy
 ) -> TemplatePage:
     """Show the profile, the usage of the plan, and the open sessions."""
-    return await _page(db, url_policy, caller, query)
+    open_sessions = await sql_sessions.list_live_sessions(
+        db,
+        caller.account_id,
+        below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
+        limit=_ROWS + 1,
+    )
+    shown = rows_page(
+        _LIST, open_sessions, _ROWS, key=lambda session: (session.last_used_at, session.id)
+    )
+    usage = await queries.find_plan_usage(db, caller.account_id)
+    return TemplatePage(
+        "account/account.html",
+        sessions=shown.items,
+        user_agent_name=user_agent_name,
+        next_cursor=shown.next_cursor,
+        budget=Budget(caller.budget.rate, usage.rate_debt),
+        usage=usage,
+        most_keys=MOST_KEYS,
+        most_webhooks=url_policy.most,
+        minimum=MINIMUM,
+    )
 
 
 @routes.post("/account/password")
@@ -201,7 +220,7 @@ async def change_own_password(
             new=typed.new_password,
         )
     except (ValidationFailed, *_PASSWORD_ERRORS) as error:
-        return await _page(db, url_policy, caller, CursorQuery(), error=error)
+        return (await show_account(caller, CursorQuery(), db, url_policy)).rejected(error)
     return _redirect("/sign-in?changed=true", cookies.end())
 
 
@@ -242,35 +261,3 @@ def _read_passwords(body: PasswordForm) -> PasswordIn:
     if body.again != body.new_password:
         raise ValidationFailed("/again", _NO_MATCH)
     return typed
-
-
-async def _page(
-    db: Database,
-    url_policy: UrlPolicy,
-    caller: Caller,
-    query: CursorQuery,
-    *,
-    error: ApiError | None = None,
-) -> TemplatePage:
-    open_sessions = await sql_sessions.list_live_sessions(
-        db,
-        caller.account_id,
-        below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
-        limit=_ROWS + 1,
-    )
-    shown = rows_page(
-        _LIST, open_sessions, _ROWS, key=lambda session: (session.last_used_at, session.id)
-    )
-    usage = await queries.find_plan_usage(db, caller.account_id)
-    return TemplatePage(
-        "account/account.html",
-        error=error,
-        sessions=shown.items,
-        user_agent_name=user_agent_name,
-        next_cursor=shown.next_cursor,
-        budget=Budget(caller.budget.rate, usage.rate_debt),
-        usage=usage,
-        most_keys=MOST_KEYS,
-        most_webhooks=url_policy.most,
-        minimum=MINIMUM,
-    )

@@ -23,7 +23,6 @@ from tradewind.errors import ApiError, Conflict, Invalid, ResourceNotFound, Vali
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
-from tradewind.web.caller import Caller
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.site import Form
@@ -91,7 +90,12 @@ async def show_accounts(caller: Operator, query: AccountsPageQuery, db: Database
 @routes.get("/new")
 async def show_new_account(caller: Operator) -> TemplatePage:
     """Show the form for a new account."""
-    return _form(NewAccountForm(roles=[Role.BUYER]))
+    return TemplatePage(
+        "admin/account_new.html",
+        form=NewAccountForm(roles=[Role.BUYER]),
+        roles=choices(Role),
+        plans=choices(Plan),
+    )
 
 
 @routes.post("/new")
@@ -129,31 +133,35 @@ async def create_account(
         errors = dict(errors_of(error))
         if "email" in errors:
             errors["email"] = "Enter a valid e-mail address (ASCII only)."
-        return _form(body, error, errors)
+        return (await show_new_account(caller)).rejected(error, errors, form=body)
     except EmailTaken as error:
-        return _form(body, error, {"email": error.detail})
+        errors = {"email": error.detail}
+        return (await show_new_account(caller)).rejected(error, errors, form=body)
     url, _ = await change_password.make_link(db, keyring, actor, account.id, public_url.text)
     message = f"Account {account.email} created."
     return Redirect(_path(account.id), message, secret=FlashSecret(url, _LINK_LABEL))
 
 
-def _form(
-    form: NewAccountForm, error: ApiError | None = None, errors: Mapping[str, str] | None = None
-) -> TemplatePage:
-    return TemplatePage(
-        "admin/account_new.html",
-        error=error,
-        errors=errors,
-        form=form,
-        roles=choices(Role),
-        plans=choices(Plan),
-    )
-
-
 @routes.get("/{account_id}")
 async def show_account(account_id: ids.AccountId, caller: Operator, db: Database) -> TemplatePage:
     """Show an account, its usage and its recent activity."""
-    return await _page(db, caller, account_id)
+    account = await account_sql.find_account(db, account_id=account_id)
+    if account is None:
+        raise ResourceNotFound(ids.ACCOUNT)
+    entries = await audit_sql.list_entries(
+        db, account_id=account_id, actions=None, after=None, before=None, below=None, limit=_RECENT
+    )
+    return TemplatePage(
+        "admin/account.html",
+        account=account,
+        usage=await queries.find_usage(db, account_id),
+        entries=entries,
+        names={account_id: account},
+        is_own=account_id == caller.account_id,
+        roles=choices(Role),
+        plans=choices(Plan),
+        reason="",
+    )
 
 
 @routes.post("/{account_id}/plan")
@@ -176,7 +184,8 @@ async def change_roles(
         wanted = inputs.read_values(RolesIn, roles=body.roles)
         saved = await change.change_roles(db, Actor.of(caller, request), account_id, wanted.roles)
     except (Invalid, Conflict) as error:
-        return await _page(db, caller, account_id, error, field="roles")
+        page = await show_account(account_id, caller, db)
+        return page.rejected(error, _errors_beside("roles", error))
     roles = ", ".join(sorted(saved.roles))
     return Redirect(_path(account_id), f"Roles changed to {roles}.")
 
@@ -191,7 +200,8 @@ async def lock(
         wanted = inputs.read_values(LockIn, reason=reason)
         await change.lock(db, Actor.of(caller, request), account_id, wanted.reason)
     except (Invalid, Conflict) as error:
-        return await _page(db, caller, account_id, error, field="reason", reason=body.reason)
+        page = await show_account(account_id, caller, db)
+        return page.rejected(error, _errors_beside("reason", error), reason=body.reason)
     return Redirect(
         _path(account_id),
         "Account locked. Its API keys and sessions no longer work; its payments are on hold.",
@@ -234,35 +244,9 @@ async def create_password_link(
     )
 
 
-async def _page(
-    db: Database,
-    caller: Caller,
-    account_id: UUID,
-    error: Invalid | Conflict | None = None,
-    *,
-    field: str = "",
-    reason: str = "",
-) -> TemplatePage:
-    """The page of an account; an error is shown beside its field."""
-    account = await account_sql.find_account(db, account_id=account_id)
-    if account is None:
-        raise ResourceNotFound(ids.ACCOUNT)
-    entries = await audit_sql.list_entries(
-        db, account_id=account_id, actions=None, after=None, before=None, below=None, limit=_RECENT
-    )
-    return TemplatePage(
-        "admin/account.html",
-        error=error,
-        errors={field: error.detail} if isinstance(error, Conflict) else None,
-        account=account,
-        usage=await queries.find_usage(db, account_id),
-        entries=entries,
-        names={account_id: account},
-        is_own=account_id == caller.account_id,
-        roles=choices(Role),
-        plans=choices(Plan),
-        reason=reason,
-    )
+def _errors_beside(field: str, error: ApiError) -> Mapping[str, str]:
+    """The errors by field; a conflict belongs to the field of the form."""
+    return {field: error.detail} if isinstance(error, Conflict) else errors_of(error)
 
 
 def _path(account_id: UUID) -> str:

@@ -7,7 +7,6 @@ from tradewind.auth.model import Operator
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.errors import (
-    ApiError,
     Conflict,
     Invalid,
     ServiceUnavailable,
@@ -23,7 +22,6 @@ from tradewind.platforms.registry import PlatformListing, Platforms
 from tradewind.platforms.wire import CredentialsIn
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
-from tradewind.web.caller import Caller
 from tradewind.web.problems import RouteNotFound
 from tradewind.web.request import Request
 from tradewind.web.site import Form
@@ -69,7 +67,26 @@ async def show_platform(
 ) -> TemplatePage:
     """Show a marketplace and the forms that connect it."""
     name = _named(platforms, platform)
-    return await _page(request, caller, platforms, modes, public_url, name)
+    listings = await platforms.listed()
+    listing = next(item for item in listings if item.traits.platform == name)
+    connection = await platforms.connections.find(name)
+    authorize_url = ""
+    if connection is not None:
+        actor = Actor.of(caller, request)
+        authorize_url = await connecting.authorize_url(
+            platforms, actor, name, connection, public_url.text
+        )
+    return TemplatePage(
+        "admin/platform.html",
+        listing=listing,
+        pay_mode=modes.of(name),
+        capabilities=_capabilities(listing),
+        connection=connection,
+        authorize_url=authorize_url,
+        is_reachable=name in platforms.clients,
+        url_setting=platforms.marketplace(name).url_setting,
+        app_key=connection.app_key if connection else "",
+    )
 
 
 @routes.post("/{platform}")
@@ -90,7 +107,7 @@ async def connect(
     try:
         if body.returned and not body.code:
             raise ValidationFailed("/returned", "This URL contains no code=…")
-        typed = {name: getattr(body, name).strip() or None for name in _CREDENTIALS}
+        typed = {field: getattr(body, field).strip() or None for field in _CREDENTIALS}
         credentials = Credentials(**asdict(inputs.read_values(CredentialsIn, **typed)))
         if credentials == Credentials():
             raise ValidationFailed("", "Enter something to save.", "missing")
@@ -98,7 +115,15 @@ async def connect(
             db, platforms, Actor.of(caller, request), name, credentials, public_url.text
         )
     except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as error:
-        return await _page(request, caller, platforms, modes, public_url, name, error, body.app_key)
+        page = await show_platform(name, request, caller, platforms, modes, public_url)
+        errors = {
+            # Both are read from the URL that the marketplace returned to.
+            "returned" if field in {"code", "state"} else field: message
+            for field, message in errors_of(error).items()
+        }
+        # Of what was typed, only the app key is shown again.
+        shown_again = {"app_key": body.app_key} if body.app_key else {}
+        return page.rejected(error, errors, **shown_again)
     return Redirect(f"/platforms/{name}", _saved_message(connected.state))
 
 
@@ -115,46 +140,6 @@ async def disconnect(
     name = _named(platforms, platform)
     await connecting.disconnect(db, platforms, Actor.of(caller, request), name)
     return Redirect(f"/platforms/{name}", "Credentials deleted.")
-
-
-async def _page(
-    request: Request,
-    caller: Caller,
-    platforms: Platforms,
-    modes: PayModes,
-    public_url: PublicUrl,
-    name: str,
-    error: ApiError | None = None,
-    app_key: str = "",
-) -> TemplatePage:
-    """The page of a marketplace. Of what was typed, only the app key is shown again."""
-    listings = await platforms.listed()
-    listing = next(item for item in listings if item.traits.platform == name)
-    connection = await platforms.connections.find(name)
-    authorize_url = ""
-    if connection is not None:
-        actor = Actor.of(caller, request)
-        authorize_url = await connecting.authorize_url(
-            platforms, actor, name, connection, public_url.text
-        )
-    messages = {
-        # Both are read from the URL that the marketplace returned to.
-        "returned" if field in {"code", "state"} else field: message
-        for field, message in (errors_of(error) if error else {}).items()
-    }
-    return TemplatePage(
-        "admin/platform.html",
-        error=error,
-        errors=messages,
-        listing=listing,
-        pay_mode=modes.of(name),
-        capabilities=_capabilities(listing),
-        connection=connection,
-        authorize_url=authorize_url,
-        is_reachable=name in platforms.clients,
-        url_setting=platforms.marketplace(name).url_setting,
-        app_key=app_key or (connection.app_key if connection else ""),
-    )
 
 
 def _capabilities(listing: PlatformListing) -> list[Capability]:

@@ -39,6 +39,49 @@ from tradewind.webhooks.model import Health, Subscription
 routes = PageRoutes()
 
 _CHANGES = 50
+_MOST = 200
+_GROUPS: Mapping[str, Sequence[str]] = {
+    "trouble": [Health.FAILING, Health.DISABLED],
+    "all": list(Health),
+}
+_HEALTH_CHOICES = [("trouble", "Failing or disabled"), *choices(Health), ("all", "All")]
+# The id of no account: filtering by an unknown account finds nothing.
+_NO_ACCOUNT = UUID(int=0)
+
+
+class AllWebhooksQuery(PageQuery):
+    """The webhooks to list; by default those that fail or were disabled."""
+
+    health: Literal["trouble", "ok", "failing", "disabled", "all"] = "trouble"
+    webhook: Annotated[str, Meta(pattern=ids.SUBSCRIPTION.pattern)] | None = None
+
+
+class QueueQuery(Input):
+    """How to group and filter the queue."""
+
+    by: Literal["webhook", "account"] = "webhook"
+    only: Literal["failing"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountQueue:
+    """The pending deliveries of an account."""
+
+    account_id: UUID | None
+    webhooks: int
+    failing: int
+    pending: int
+    due_at: datetime
+
+
+class AuditPageQuery(PageQuery):
+    """The filters of the audit log."""
+
+    account: str = ""
+    action: str = ""
+    about: str = ""
+    since: date | None = None
+    until: date | None = None
 
 
 @routes.get("/admin/orders", expensive=True)
@@ -85,39 +128,6 @@ async def show_any_order(order_id: ids.OrderId, caller: Operator, db: Database) 
         ),
         timeline=[timeline_entry(change) for change in changes],
     )
-
-
-_MOST = 200
-_GROUPS: Mapping[str, Sequence[str]] = {
-    "trouble": [Health.FAILING, Health.DISABLED],
-    "all": list(Health),
-}
-_HEALTH_CHOICES = [("trouble", "Failing or disabled"), *choices(Health), ("all", "All")]
-
-
-class AllWebhooksQuery(PageQuery):
-    """The webhooks to list; by default those that fail or were disabled."""
-
-    health: Literal["trouble", "ok", "failing", "disabled", "all"] = "trouble"
-    webhook: Annotated[str, Meta(pattern=ids.SUBSCRIPTION.pattern)] | None = None
-
-
-class QueueQuery(Input):
-    """How to group and filter the queue."""
-
-    by: Literal["webhook", "account"] = "webhook"
-    only: Literal["failing"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AccountQueue:
-    """The pending deliveries of an account."""
-
-    account_id: UUID | None
-    webhooks: int
-    failing: int
-    pending: int
-    due_at: datetime
 
 
 @routes.get("/endpoints", expensive=True)
@@ -194,20 +204,6 @@ def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[AccountQueue]:
         for account_id, queued in by_account.items()
     ]
     return sorted(summed, key=lambda queue: queue.due_at)
-
-
-# The id of no account: filtering by an unknown account finds nothing.
-_NO_ACCOUNT = UUID(int=0)
-
-
-class AuditPageQuery(PageQuery):
-    """The filters of the audit log."""
-
-    account: str = ""
-    action: str = ""
-    about: str = ""
-    since: date | None = None
-    until: date | None = None
 
 
 @routes.get("/audit", expensive=True)

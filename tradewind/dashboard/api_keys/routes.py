@@ -13,7 +13,7 @@ from tradewind.auth.errors import KeyLimitReached
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
-from tradewind.errors import ApiError, ValidationFailed
+from tradewind.errors import ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
@@ -44,7 +44,28 @@ class NewKeyForm(Form):
 @routes.get()
 async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplatePage:
     """List the keys of the account, newest first."""
-    return await _page(db, caller, query)
+    list_name = f"keys: {query.state}"
+    rows = await sql.list_keys(
+        db,
+        caller.account_id,
+        below=read_cursor(list_name, query.cursor, UUID),
+        limit=_ROWS + 1,
+        revoked=None if query.state == "all" else query.state == "revoked",
+    )
+    keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
+    return TemplatePage(
+        "api_keys/keys.html",
+        keys=keys.items,
+        state=query.state,
+        tabs=[
+            (label, "/keys" if state == "all" else f"/keys?state={state}", state == query.state)
+            for state, label in (("all", "All"), ("working", "Active"), ("revoked", "Revoked"))
+        ],
+        next_cursor=keys.next_cursor,
+        live=await sql.count_live_keys(db, caller.account_id),
+        most=MOST_KEYS,
+        name="",
+    )
 
 
 @routes.post()
@@ -58,9 +79,8 @@ async def create_key(
             db, keyring, Actor.of(caller, request), caller.account_id, new_key.name
         )
     except (ValidationFailed, KeyLimitReached) as error:
-        return await _page(db, caller, KeysQuery(), name=body.name, error=error)
-    secret = FlashSecret(key, f"New API key “{created.name}”")
-    return Redirect("/keys", secret=secret)
+        return (await show_keys(caller, KeysQuery(), db)).rejected(error, name=body.name)
+    return Redirect("/keys", secret=FlashSecret(key, f"New API key “{created.name}”"))
 
 
 @routes.post("/{key_id}/revoke")
@@ -70,31 +90,3 @@ async def revoke_key(
     """Revoke a key: from this response on, no process accepts it."""
     await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
     return Redirect("/keys", "API key revoked.")
-
-
-async def _page(
-    db: Database, caller: Caller, query: KeysQuery, *, name: str = "", error: ApiError | None = None
-) -> TemplatePage:
-    list_name = f"keys: {query.state}"
-    rows = await sql.list_keys(
-        db,
-        caller.account_id,
-        below=read_cursor(list_name, query.cursor, UUID),
-        limit=_ROWS + 1,
-        revoked=None if query.state == "all" else query.state == "revoked",
-    )
-    keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
-    return TemplatePage(
-        "api_keys/keys.html",
-        error=error,
-        keys=keys.items,
-        state=query.state,
-        tabs=[
-            (label, "/keys" if state == "all" else f"/keys?state={state}", state == query.state)
-            for state, label in (("all", "All"), ("working", "Active"), ("revoked", "Revoked"))
-        ],
-        next_cursor=keys.next_cursor,
-        live=await sql.count_live_keys(db, caller.account_id),
-        most=MOST_KEYS,
-        name=name,
-    )

@@ -1,6 +1,6 @@
 """Approvals, in a browser: pending payments by time left, and a page for each request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -123,7 +123,25 @@ async def show_approvals(caller: Approver, query: ApprovalsQuery, db: Database) 
 @routes.get("/{payment_id}")
 async def show_approval(payment_id: ids.PaymentId, caller: Approver, db: Database) -> TemplatePage:
     """Show a payment request with its order."""
-    return await _page(db, caller, payment_id)
+    pair = await payment_sql.find_payment(db, payment_id)
+    if pair is None:
+        raise ResourceNotFound(ids.PAYMENT)
+    (item,) = await _items(db, caller, [pair])
+    order = item.order
+    history = await payment_sql.list_payments_of(
+        db, order.account_id, order.id, below=None, limit=_HISTORY
+    )
+    return TemplatePage(
+        "approvals/approval.html",
+        item=item,
+        parcels=order_views.parcels(order),
+        others=[other for other in history if other.id != payment_id],
+        has_open_request=any(other.status in OPEN_REQUESTS for other in history),
+        is_own=item.request.requested_by.id == caller.account_id,
+        awaits=item.request.status is RequestStatus.PENDING_APPROVAL,
+        amount_cny=money.show(item.request.amount_fen),
+        reason="",
+    )
 
 
 @routes.post("/{payment_id}/approve")
@@ -137,12 +155,11 @@ async def approve(
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
         errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
-        return await _page(db, caller, payment_id, error, errors)
+        return (await show_approval(payment_id, caller, db)).rejected(error, errors)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "approved")}
-        return await _page(db, caller, payment_id, error, errors)
-    message = f"Approved {fen(seen_fen)}. The payment is being made."
-    return Redirect("/approvals", message)
+        return (await show_approval(payment_id, caller, db)).rejected(error, errors)
+    return Redirect("/approvals", f"Approved {fen(seen_fen)}. The payment is being made.")
 
 
 @routes.post("/{payment_id}/reject")
@@ -156,43 +173,13 @@ async def reject(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        return await _page(db, caller, payment_id, error, reason=body.reason)
+        page = await show_approval(payment_id, caller, db)
+        return page.rejected(error, reason=body.reason)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
-        return await _page(db, caller, payment_id, error, errors, reason=body.reason)
+        page = await show_approval(payment_id, caller, db)
+        return page.rejected(error, errors, reason=body.reason)
     return Redirect("/approvals", "Rejected. The requester can see the reason.")
-
-
-async def _page(
-    db: Database,
-    caller: Caller,
-    payment_id: UUID,
-    error: Invalid | Conflict | None = None,
-    errors: Mapping[str, str] | None = None,
-    *,
-    reason: str = "",
-) -> TemplatePage:
-    pair = await payment_sql.find_payment(db, payment_id)
-    if pair is None:
-        raise ResourceNotFound(ids.PAYMENT)
-    (item,) = await _items(db, caller, [pair])
-    order = item.order
-    history = await payment_sql.list_payments_of(
-        db, order.account_id, order.id, below=None, limit=_HISTORY
-    )
-    return TemplatePage(
-        "approvals/approval.html",
-        error=error,
-        errors=errors,
-        item=item,
-        parcels=order_views.parcels(order),
-        others=[other for other in history if other.id != payment_id],
-        has_open_request=any(other.status in OPEN_REQUESTS for other in history),
-        is_own=item.request.requested_by.id == caller.account_id,
-        awaits=item.request.status is RequestStatus.PENDING_APPROVAL,
-        amount_cny=money.show(item.request.amount_fen),
-        reason=reason,
-    )
 
 
 async def _items(

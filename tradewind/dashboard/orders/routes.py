@@ -190,7 +190,34 @@ async def show_order(
     order_id: ids.OrderId, caller: Buyer, query: CursorQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """Show an order as it is stored; opening the page does not call the marketplace."""
-    return await _page(caller, order_id, db, platforms, cursor=query.cursor)
+    order = await sql_lists.find_order(db, caller.account_id, order_id)
+    if order is None:
+        raise ResourceNotFound(ids.ORDER)
+    timeline, older = await _timeline(db, caller.account_id, order_id, query.cursor)
+    payments = await payment_sql.list_payments_of(
+        db, caller.account_id, order.id, below=None, limit=_PAYMENTS
+    )
+    path = _path(order.id)
+    is_simulated = platforms.simulated_origin(order.platform) is not None
+    is_open = order.payment is not None and order.payment.status in OPEN_REQUESTS
+    return TemplatePage(
+        "orders/order.html",
+        order=order,
+        order_path=path,
+        next_step=views.next_step(order),
+        parcels=views.parcels(order),
+        actions=views.actions(order),
+        part_choices=[(part.id, part.id) for part in order.parts],
+        submit_token=submit_token(order),
+        simulated_events=views.simulated_events(order) if is_simulated else (),
+        payments=payments,
+        open_payment_id=order.payment.id if is_open and order.payment else None,
+        timeline=timeline,
+        older_cursor=older,
+        form=RefundForm(),
+        rejected_action="",
+        web_link=web_link,
+    )
 
 
 @routes.post("/{order_id}/refresh")
@@ -277,7 +304,8 @@ async def request_refund(
     except Invalid as error:
         is_amount = isinstance(error, RefundTooLarge)
         errors = {"amount_cny": error.detail} if is_amount else errors_of(error)
-        return await _page(caller, order_id, db, platforms, "refund", errors, body)
+        page = await show_order(order_id, caller, CursorQuery(), db, platforms)
+        return page.rejected(error, errors, form=body, rejected_action="refund")
 
 
 @routes.post("/{order_id}/advance")
@@ -301,8 +329,8 @@ async def simulate_event(
         message = "Event simulated. The order was synced."
         return await _finish(order_id, command, message)
     except Invalid as error:
-        errors = errors_of(error)
-        return await _page(caller, order_id, db, platforms, "advance", errors)
+        page = await show_order(order_id, caller, CursorQuery(), db, platforms)
+        return page.rejected(error, rejected_action="advance")
 
 
 def _read_refund(body: RefundForm) -> RefundIn:
@@ -342,49 +370,6 @@ async def _finish(
     if pending and response.status != _COMPLETED:
         return Redirect(_path(order_id), pending, tone="waiting")
     return Redirect(_path(order_id), message)
-
-
-async def _page(
-    caller: Caller,
-    order_id: UUID,
-    db: Database,
-    platforms: Platforms,
-    rejected_action: str = "",
-    errors: Mapping[str, str] | None = None,
-    form: RefundForm | None = None,
-    *,
-    cursor: str | None = None,
-) -> TemplatePage:
-    """The page of an order; with the errors of the action whose form was rejected."""
-    order = await sql_lists.find_order(db, caller.account_id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
-    timeline, older = await _timeline(db, caller.account_id, order_id, cursor)
-    payments = await payment_sql.list_payments_of(
-        db, caller.account_id, order.id, below=None, limit=_PAYMENTS
-    )
-    path = _path(order.id)
-    is_simulated = platforms.simulated_origin(order.platform) is not None
-    is_open = order.payment is not None and order.payment.status in OPEN_REQUESTS
-    return TemplatePage(
-        "orders/order.html",
-        errors=errors,
-        order=order,
-        order_path=path,
-        next_step=views.next_step(order),
-        parcels=views.parcels(order),
-        actions=views.actions(order),
-        part_choices=[(part.id, part.id) for part in order.parts],
-        submit_token=submit_token(order),
-        simulated_events=views.simulated_events(order) if is_simulated else (),
-        payments=payments,
-        open_payment_id=order.payment.id if is_open and order.payment else None,
-        timeline=timeline,
-        older_cursor=older,
-        form=form or RefundForm(),
-        rejected_action=rejected_action,
-        web_link=web_link,
-    )
 
 
 async def _timeline(

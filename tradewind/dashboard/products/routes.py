@@ -18,7 +18,6 @@ from tradewind.products.detail import read_product
 from tradewind.products.search import SearchCache, search
 from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn
 from tradewind.storage.pool import Database
-from tradewind.web import problems
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.limits import RateLimited
@@ -81,8 +80,7 @@ async def show_products(
     ]
     platform = query.platform or (searchable[0][0] if searchable else "")
     results: SearchPage | None = None
-    errors: Mapping[str, str] = {}
-    status = 200
+    failure: ApiError | None = None
     filled = query.filled()
     if "q" in filled and searchable:
         try:
@@ -92,22 +90,21 @@ async def show_products(
             cached = await search(platforms, cache, wanted.platform, wanted.query())
             platform, results = cached.platform, cached.page
         except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as error:
-            errors, status = _field_errors(error), problems.status_of(type(error))
+            failure = error
     origins = platforms.picture_origins(platform) if platform in dict(searchable) else ()
-    return TemplatePage(
+    page = TemplatePage(
         "products/products.html",
-        status=status,
         images=origins,
         query=query,
         platform=platform,
         platforms=searchable,
         sorts=_SORTS,
         results=results,
-        errors=errors,
         image=lambda url: image_url(url, origins),
         href=lambda offer: product_path(platform, offer.id),
         last_page=_last_page(results) if results else 0,
     )
+    return page.rejected(failure, _field_errors(failure)) if failure else page
 
 
 @routes.get("/{platform}/{product_id}")

@@ -30,11 +30,24 @@ from tradewind.webhooks.headers import DELIVERY
 
 routes = PageRoutes("/search")
 
+_MOST = 20
+# How far the clock of the database may differ from that of the process that made an id.
+_CLOCK_SKEW = timedelta(hours=1)
+
 
 class SearchQuery(Input):
     """The text to search for."""
 
     q: Annotated[str, Meta(max_length=300)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """What a text names: the path of its page if it is one thing, else the results."""
+
+    path: str | None = None
+    orders: Sequence[Order] = ()
+    accounts: Sequence[ListedAccount] = ()
 
 
 @routes.get(expensive=True)
@@ -76,20 +89,6 @@ def _supported(caller: Caller) -> list[tuple[str, str]]:
             ("Request", f"{ids.REQUEST.prefix}…: opens its audit entries"),
         ]
     return supported
-
-
-_MOST = 20
-# How far the clock of the database may differ from that of the process that made an id.
-_CLOCK_SKEW = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResults:
-    """What a text names: the path of its page if it is one thing, else the results."""
-
-    path: str | None = None
-    orders: Sequence[Order] = ()
-    accounts: Sequence[ListedAccount] = ()
 
 
 async def find(db: Database, caller: Caller, text: str) -> SearchResults:

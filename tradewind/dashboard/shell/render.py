@@ -142,10 +142,9 @@ def _is_within(path: str, href: str) -> bool:
 
 
 class TemplatePage:
-    """A page to render from a template.
+    """A page to render from a template, with the errors of its form by field.
 
-    After an `error`, the page has its status and, in `errors`, its messages by field; `errors`
-    replaces those messages. `images` are the origins that its images may come from, besides ours.
+    `images` are the origins that its images may come from, besides our own.
     """
 
     def __init__(
@@ -153,19 +152,25 @@ class TemplatePage:
         template: str,
         *,
         status: int | None = None,
-        error: ApiError | None = None,
         errors: Mapping[str, str] | None = None,
         images: Sequence[str] = (),
         **context: object,
     ) -> None:
-        if errors is None:
-            errors = {} if error is None else errors_of(error)
-        if status is None:
-            status = problems.status_of(type(error)) if error else 422 if errors else 200
         self.template = template
-        self.status = status
+        self.status = status or (422 if errors else 200)
         self.images = images
-        self.context = {"errors": errors, **context}
+        self.context = {"errors": errors or {}, **context}
+
+    def rejected(
+        self, error: ApiError, errors: Mapping[str, str] | None = None, **typed: object
+    ) -> "TemplatePage":
+        """The page after its form was rejected: its errors by field, and what was typed.
+
+        `errors` replaces the messages of the error.
+        """
+        self.status = problems.status_of(type(error))
+        self.context |= {"errors": errors or errors_of(error), **typed}
+        return self
 
 
 class Redirect:

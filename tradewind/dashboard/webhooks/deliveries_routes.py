@@ -77,17 +77,16 @@ class TestQuery(Input):
     delivery: str | None = None
 
 
-class SelectedForm(Form):
-    """The selected attempts, and the page to return to."""
-
-    delivery: list[str] = msgspec.field(default_factory=list)
-    back: str = ""
-
-
 class ResendForm(Form):
     """The page to return to."""
 
     back: str = ""
+
+
+class SelectedForm(ResendForm):
+    """The selected attempts, and the page to return to."""
+
+    delivery: list[str] = msgspec.field(default_factory=list)
 
 
 class TestForm(Form):

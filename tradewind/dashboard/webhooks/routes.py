@@ -1,5 +1,6 @@
 """Webhooks, in a browser: list with health, create, change and delete, and replays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +11,7 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.charts import attempts_chart
-from tradewind.dashboard.shell.forms import read_time, required_text
+from tradewind.dashboard.shell.forms import errors_of, read_time, required_text
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
@@ -37,7 +38,6 @@ from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
-from tradewind.webhooks.model import Subscription
 from tradewind.webhooks.subscribe import UrlPolicy, get_subscription
 from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
 
@@ -101,7 +101,8 @@ async def show_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Templa
 @routes.get("/new")
 async def show_new(caller: Buyer) -> TemplatePage:
     """Show the form for a new webhook."""
-    return _form(WebhookForm(events=list(BOTH)))
+    form = WebhookForm(events=list(BOTH))
+    return TemplatePage("webhooks/form.html", webhook=None, form=form)
 
 
 @routes.post("/new")
@@ -120,7 +121,7 @@ async def create_webhook(
             db, keyring, url_policy, Actor.of(caller, request), caller.account_id, settings
         )
     except (Invalid, Conflict) as error:
-        return _form(body, error=error)
+        return (await show_new(caller)).rejected(error, form=body)
     return Redirect(
         webhook_path(webhook.id),
         "Webhook created. Save its signing secret, then send a test.",
@@ -140,7 +141,7 @@ async def show_edit(
         description=webhook.description,
         catch_up=webhook.catch_up,
     )
-    return _form(form, webhook=webhook)
+    return TemplatePage("webhooks/form.html", webhook=webhook, form=form)
 
 
 @routes.post("/{subscription_id}/edit")
@@ -162,7 +163,8 @@ async def edit_webhook(
         actor = Actor.of(caller, request)
         await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
     except Invalid as error:
-        return _form(body, webhook=webhook, error=error)
+        page = await show_edit(subscription_id, caller, db)
+        return page.rejected(error, form=body)
     return Redirect(
         webhook_path(subscription_id),
         "Webhook saved. Every attempt from now on uses the new settings.",
@@ -258,15 +260,6 @@ def _read(body: WebhookForm) -> dict[str, object]:
     }
 
 
-def _form(
-    form: WebhookForm,
-    *,
-    webhook: Subscription | None = None,
-    error: Invalid | Conflict | None = None,
-) -> TemplatePage:
-    return TemplatePage("webhooks/form.html", error=error, webhook=webhook, form=form)
-
-
 @routes.get("/{subscription_id}/recover", expensive=True)
 async def show_replay(
     request: Request,
@@ -280,7 +273,7 @@ async def show_replay(
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     now = await sql_log.now(db)
     preview: ReplayPreview | None = None
-    invalid: Invalid | None = None
+    errors: Mapping[str, str] = {}
     if query.since or request.method == "POST":
         try:
             window = _read_replay(query)
@@ -290,10 +283,10 @@ async def show_replay(
             )
             preview = ReplayPreview(total, window.until)
         except Invalid as error:
-            invalid = error
+            errors = errors_of(error)
     return TemplatePage(
         "webhooks/replay.html",
-        error=invalid,
+        errors=errors,
         webhook=webhook,
         query=query,
         preview=preview,
