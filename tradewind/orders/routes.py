@@ -1,13 +1,14 @@
-"""Orders over HTTP: preview, place, get, list, cancel, diff, timeline."""
+"""Orders over HTTP: preview, place, get, list, cancel, diff, timeline; moves on the sandbox."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from tradewind import clock, ids
-from tradewind.auth.model import Buyer
+from tradewind.auth.model import Buyer, Operator
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ResourceNotFound
+from tradewind.egress.client import Client
+from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.orders import list_orders as listing
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
@@ -17,15 +18,18 @@ from tradewind.orders.errors import (
     ExternalIdTaken,
     InvalidTransition,
     ItemsUnavailable,
+    NotSimulated,
     OrderRejected,
     PriceChanged,
     SeveralSellers,
+    SimulatorFailed,
 )
 from tradewind.orders.get_order import get_order as get_stored_order
-from tradewind.orders.inputs import DiffIn, OrderIn, OrdersQuery
+from tradewind.orders.inputs import AdminOrdersQuery, AdvanceIn, DiffIn, OrderIn, OrdersQuery
 from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
+from tradewind.orders.simulate import simulate
 from tradewind.orders.wire import ChangeOut, OrderIdText, OrderOut, PreviewOut
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
@@ -48,6 +52,8 @@ from tradewind.web.request import Request
 from tradewind.web.response import Response, location
 
 routes = Routes("/v1/orders", tag="Orders")
+admin = Routes("/v1/admin/orders", tag="Orders (operators)")
+sandbox = Routes("/v1/sandbox", tag="Sandbox")
 
 _PLATFORM = (UnsupportedPlatform, PlatformNotConfigured, CapabilityNotSupported)
 _REJECTED = (ItemsUnavailable, SeveralSellers, OrderRejected)
@@ -216,3 +222,39 @@ async def get_order_timeline(
         limit=query.limit + 1,
     )
     return page("timeline", changes, query.limit, key=lambda c: c.version, show=ChangeOut.of)
+
+
+@admin.get(errors=(UnsupportedPlatform,), expensive=True)
+async def list_all_orders(
+    caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
+) -> Page[OrderOut]:
+    """List the orders of every account, or of one, newest first."""
+    account_id = None
+    if query.account is not None:
+        account_id = ids.ACCOUNT.read(query.account)
+        if account_id is None:
+            raise ValidationFailed("?account", "This is not the id of an account.")
+    filters = query.filters(platforms.named, account_id)
+    return await listing.list_orders(db, filters, query, OrderOut.of)
+
+
+@sandbox.post(
+    "/orders/{id}/advance",
+    errors=(ResourceNotFound, NotSimulated, InvalidTransition, SimulatorFailed),
+)
+async def advance_sandbox_order(
+    order_id: ids.OrderId,
+    caller: Buyer,
+    body: AdvanceIn,
+    db: Database,
+    platforms: Platforms,
+    client: Client,
+    refreshes: Refreshes,
+) -> OrderOut:
+    """Move an order on a simulated platform, and return it after a sync.
+
+    Everything that follows is real: the sync, the events, the webhooks.
+    """
+    by, total = Person.of(caller), body.total_fen
+    order, stale = await simulate(db, platforms, client, refreshes, by, order_id, body.to, total)
+    return OrderOut.of(order, stale=stale)

@@ -32,8 +32,7 @@ from tradewind.events import routes as event_routes
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
 from tradewind.events.routes import Retention
 from tradewind.observability import logs
-from tradewind.orders import admin_routes as admin_order_routes
-from tradewind.orders import notice_routes, sandbox_routes
+from tradewind.orders import notice_routes
 from tradewind.orders import routes as order_routes
 from tradewind.orders.payments import routes as payment_routes
 from tradewind.orders.payments.modes import PayModes
@@ -82,11 +81,11 @@ ROUTES: Sequence[Routes] = (
     order_routes.routes,
     payment_routes.routes,
     payment_routes.approvals,
-    sandbox_routes.routes,
+    order_routes.sandbox,
     event_routes.routes,
     notice_routes.routes,
     admin_routes.routes,
-    admin_order_routes.routes,
+    order_routes.admin,
     admin_delivery_routes.routes,
     platform_routes.admin,
     audit_routes.routes,
