@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from tradewind.errors import Gone
@@ -147,21 +148,8 @@ async def _rows(
     through = head.last_number
     if after == through:
         return []
-    if order_id is None and kinds is None and head.cursor_event_at is not None:
-        rows = await sql.read_journal(
-            db,
-            account_id,
-            after=after,
-            through=through,
-            order_id=None,
-            kinds=None,
-            limit=limit,
-            not_before=head.cursor_event_at - _DAY,
-            not_after=head.now + _DAY,
-        )
-        if len(rows) == min(limit, through - after) == rows[-1].number - after:
-            return rows
-    return await sql.read_journal(
+    read_rows = partial(
+        sql.read_journal,
         db,
         account_id,
         after=after,
@@ -170,3 +158,8 @@ async def _rows(
         kinds=kinds,
         limit=limit,
     )
+    if order_id is None and kinds is None and head.cursor_event_at is not None:
+        rows = await read_rows(not_before=head.cursor_event_at - _DAY, not_after=head.now + _DAY)
+        if len(rows) == min(limit, through - after) == rows[-1].number - after:
+            return rows
+    return await read_rows()
