@@ -18,6 +18,7 @@ from tradewind.events.journal import DELIVERIES
 from tradewind.storage.transaction import transaction
 from tradewind.webhooks import secret as secrets
 from tradewind.webhooks import sql
+from tradewind.webhooks.model import SubscriptionChanges
 from tradewind.webhooks.subscribe import CANCELLATIONS
 
 KINDS = ("order.updated", "payment.updated")
@@ -315,11 +316,11 @@ class Story:
                 tx,
                 hook.account_id,
                 hook.id,
-                url=given["url"],
-                events=given["events"] and sorted(given["events"]),
-                is_active=given["is_active"],
-                description=None,
-                catch_up=None,
+                SubscriptionChanges(
+                    url=given["url"],
+                    events=given["events"] and sorted(given["events"]),
+                    is_active=given["is_active"],
+                ),
             )
             tx.wake(CANCELLATIONS)
         if given["is_active"] is False and hook.now.is_active:

@@ -13,7 +13,8 @@ from tradewind.settings.settings import Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.webhooks import sql
-from tradewind.webhooks.subscribe import SubscriptionChanges, UrlPolicy, change, subscribe
+from tradewind.webhooks.model import SubscriptionChanges
+from tradewind.webhooks.subscribe import UrlPolicy, change, subscribe
 from tradewind.webhooks.wire import BOTH
 
 _DEMO = Actor("tradewind dev")

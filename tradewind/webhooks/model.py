@@ -38,3 +38,14 @@ class Subscription:
         if self.disabled_reason is not None:
             return Health.DISABLED
         return Health.OK if self.failing_since is None else Health.FAILING
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionChanges:
+    """What to change about a subscription; None leaves it as it is."""
+
+    url: str | None = None
+    events: Sequence[str] | None = None
+    is_active: bool | None = None
+    description: str | None = None
+    catch_up: bool | None = None

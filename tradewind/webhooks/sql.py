@@ -1,15 +1,14 @@
 """The statements about subscriptions."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-import asyncpg
-
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
-from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.model import Subscription, SubscriptionChanges
 
 _COLUMNS = """
     s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.description, s.catch_up,
@@ -28,10 +27,6 @@ _FROM = """
     webhook_subscription AS s
     LEFT JOIN subscription_health AS h ON h.subscription_id = s.id
 """
-
-
-def _subscription(row: asyncpg.Record) -> Subscription:
-    return Subscription(**row)
 
 
 async def count_for_update(tx: Tx, account_id: UUID) -> int:
@@ -85,7 +80,7 @@ async def find_subscription(
         account_id,
         subscription_id,
     )
-    return None if row is None else _subscription(row)
+    return None if row is None else Subscription(**row)
 
 
 async def find_sealed_secret(db: Database, subscription_id: UUID) -> bytes | None:
@@ -110,7 +105,7 @@ async def list_subscriptions(
         below,
         limit,
     )
-    return [_subscription(row) for row in rows]
+    return [Subscription(**row) for row in rows]
 
 
 async def list_all(
@@ -133,21 +128,13 @@ async def list_all(
         below,
         limit,
     )
-    return [_subscription(row) for row in rows]
+    return [Subscription(**row) for row in rows]
 
 
 async def update_subscription(
-    tx: Tx,
-    account_id: UUID,
-    subscription_id: UUID,
-    *,
-    url: str | None,
-    events: Sequence[str] | None,
-    is_active: bool | None,
-    description: str | None,
-    catch_up: bool | None,
+    tx: Tx, account_id: UUID, subscription_id: UUID, changes: SubscriptionChanges
 ) -> bool:
-    """Change what is given. Off begins a new generation, and on again forgets failures.
+    """Change a subscription. Off begins a new generation, and on again forgets failures.
 
     What is queued and no longer wanted is cancelled by a worker: see `delivery/cancel.py`.
     """
@@ -184,11 +171,7 @@ async def update_subscription(
         """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
-        url,
-        events,
-        is_active,
-        description,
-        catch_up,
+        *astuple(changes),
     )
     return exists is not None
 
@@ -252,7 +235,7 @@ class FailingSubscription(NamedTuple):
 async def switch_off_failing(
     tx: Tx, *, failing_for: timedelta, at_least: int
 ) -> Sequence[FailingSubscription]:
-    """Switch off subscriptions that have only failed for so long, and so often; which they are."""
+    """Switch off subscriptions that only failed for this time and this often, and return them."""
     rows = await tx.fetch(
         f"""
         WITH unwanted AS (

@@ -1,8 +1,6 @@
 """Creates, changes and deletes subscriptions; a URL is checked before it is accepted."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from tradewind import ids
@@ -18,7 +16,7 @@ from tradewind.storage.transaction import Tx, transaction
 from tradewind.webhooks import secret as secrets
 from tradewind.webhooks import sql
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
-from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.model import Subscription, SubscriptionChanges
 
 # Announced when deliveries that are queued are no longer wanted.
 CANCELLATIONS = "cancellations"
@@ -38,17 +36,6 @@ class UrlPolicy:
             await admit(url, self.policy, self.lookup)
         except (UrlRejected, AddressBlocked, LookupFailed) as error:
             raise WebhookUrlRejected(str(error)) from None
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriptionChanges:
-    """What to change about a subscription; None leaves it as it is."""
-
-    url: str | None = None
-    events: Sequence[str] | None = None
-    is_active: bool | None = None
-    description: str | None = None
-    catch_up: bool | None = None
 
 
 async def get_subscription(
@@ -102,16 +89,7 @@ async def change(
     if changes.url is not None:
         await url_policy.check(changes.url)
     async with transaction(db) as tx:
-        if not await sql.update_subscription(
-            tx,
-            account_id,
-            subscription_id,
-            url=changes.url,
-            events=changes.events,
-            is_active=changes.is_active,
-            description=changes.description,
-            catch_up=changes.catch_up,
-        ):
+        if not await sql.update_subscription(tx, account_id, subscription_id, changes):
             raise ResourceNotFound(ids.SUBSCRIPTION)
         changed = {
             name: value
@@ -146,7 +124,7 @@ async def unsubscribe(db: Database, by: Actor, account_id: UUID, subscription_id
 
 
 async def _audit(
-    tx: Tx, by: Actor, action: str, account_id: UUID, subscription_id: UUID, **details: Any
+    tx: Tx, by: Actor, action: str, account_id: UUID, subscription_id: UUID, **details: object
 ) -> None:
     await record(
         tx,

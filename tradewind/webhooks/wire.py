@@ -1,7 +1,7 @@
 """Subscriptions as JSON: the secret only when it is created."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -10,8 +10,7 @@ from tradewind import clock, ids
 from tradewind.errors import FieldError
 from tradewind.web.inputs import Input, Output
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
-from tradewind.webhooks.model import Health, Subscription
-from tradewind.webhooks.subscribe import SubscriptionChanges
+from tradewind.webhooks.model import Health, Subscription, SubscriptionChanges
 
 _Time = clock.Timestamp
 _Url = Annotated[
@@ -111,7 +110,20 @@ class SubscriptionOut(Output):
 
     @staticmethod
     def of(subscription: Subscription) -> "SubscriptionOut":
-        return SubscriptionOut(**_fields(subscription))
+        return SubscriptionOut(
+            id=ids.SUBSCRIPTION.show(subscription.id),
+            url=subscription.url,
+            events=list(subscription.events),  # type: ignore[arg-type]
+            is_active=subscription.is_active,
+            description=subscription.description,
+            catch_up=subscription.catch_up,
+            disabled_reason=subscription.disabled_reason,
+            health=subscription.health,
+            failing_since=clock.show_or_none(subscription.failing_since),
+            created_at=clock.show(subscription.created_at),
+            updated_at=clock.show(subscription.updated_at),
+            secret_rotated_at=clock.show_or_none(subscription.secret_rotated_at),
+        )
 
 
 class NewSubscriptionOut(SubscriptionOut):
@@ -127,7 +139,9 @@ class NewSubscriptionOut(SubscriptionOut):
 
     @staticmethod
     def with_secret(subscription: Subscription, secret: str) -> "NewSubscriptionOut":
-        return NewSubscriptionOut(**_fields(subscription), secret=secret)
+        return NewSubscriptionOut(
+            **msgspec.structs.asdict(SubscriptionOut.of(subscription)), secret=secret
+        )
 
 
 class RotatedOut(Output):
@@ -136,20 +150,3 @@ class RotatedOut(Output):
     id: Annotated[str, Meta(examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     secret: Annotated[str, Meta(examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"])]
     rotated_at: _Time
-
-
-def _fields(subscription: Subscription) -> dict[str, Any]:
-    return {
-        "id": ids.SUBSCRIPTION.show(subscription.id),
-        "url": subscription.url,
-        "events": list(subscription.events),
-        "is_active": subscription.is_active,
-        "description": subscription.description,
-        "catch_up": subscription.catch_up,
-        "disabled_reason": subscription.disabled_reason,
-        "health": subscription.health,
-        "failing_since": clock.show_or_none(subscription.failing_since),
-        "created_at": clock.show(subscription.created_at),
-        "updated_at": clock.show(subscription.updated_at),
-        "secret_rotated_at": clock.show_or_none(subscription.secret_rotated_at),
-    }
