@@ -6,7 +6,6 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from tradewind.web.caller import Caller
@@ -49,7 +48,7 @@ class AuditEntry:
     request_id: str | None
     account_id: UUID | None
     subject: str
-    details: Mapping[str, Any]
+    details: Mapping[str, object]
 
 
 def _user() -> str:

@@ -1,6 +1,5 @@
 """Records an act in the audit log, in the transaction of the act itself."""
 
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from tradewind.storage.transaction import Tx
 
 
 async def record(
-    tx: Tx, by: Actor, action: str, *, account_id: UUID | None, subject: str, **details: Any
+    tx: Tx, by: Actor, action: str, *, account_id: UUID | None, subject: str, **details: object
 ) -> None:
     """Record that `by` did `action` to `subject`; `account_id` is the account that it concerns.
 
@@ -25,7 +24,7 @@ async def record(
     )
 
 
-def without_secrets(value: Any) -> Any:
+def without_secrets(value: object) -> object:
     """A URL without user info, query and fragment, where tokens are; any other value as it is."""
     if not isinstance(value, str) or not value.startswith(("https://", "http://")):
         return value

@@ -71,11 +71,11 @@ class AuditOut(Output):
         )
 
 
-def _in_cny(details: Mapping[str, Any]) -> dict[str, Any]:
+def _in_cny(details: Mapping[str, object]) -> dict[str, object]:
     """The details of an entry, with amounts in CNY: they are stored in fen, as `…_fen`."""
-    shown = {}
+    shown: dict[str, object] = {}
     for name, value in details.items():
-        if name.endswith("_fen"):
+        if name.endswith("_fen") and isinstance(value, int):
             shown[name.removesuffix("_fen") + "_cny"] = money.show(value)
         else:
             shown[name] = value

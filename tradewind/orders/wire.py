@@ -274,7 +274,7 @@ class ChangeOut(Output):
             version=change.version,
             at=clock.show(change.at),
             cause=change.cause.name,
-            by=PersonOut.of(change.cause.by),
+            by=PersonOut.or_none(change.cause.by),
             changes=dict(change.changes),
             events=[ids.EVENT.show(event_id) for event_id in change.events],
         )

@@ -1,9 +1,9 @@
 """Products as JSON; a fact that a marketplace does not state is null, never missing."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from tradewind import money
 from tradewind.errors import FieldError
@@ -88,7 +88,20 @@ class OfferOut(Output):
 
     @staticmethod
     def of(platform: str, offer: Offer) -> "OfferOut":
-        return OfferOut(**_offer(platform, offer))
+        return OfferOut(
+            id=offer.id,
+            platform=platform,
+            title=offer.title,
+            title_translated=offer.title_translated,
+            url=offer.url,
+            image_url=offer.image_url,
+            price_cny=money.show_or_none(offer.price_fen),
+            price_max_cny=money.show_or_none(offer.price_max_fen),
+            min_order_quantity=offer.min_order_quantity,
+            sold=offer.sold,
+            repurchase_rate=offer.repurchase_rate,
+            seller=SellerOut(id=offer.seller_id, name=offer.seller_name),
+        )
 
 
 class PaginateOut(Output):
@@ -143,7 +156,7 @@ class ProductOut(OfferOut):
     @staticmethod
     def of_product(platform: str, product: Product) -> "ProductOut":
         return ProductOut(
-            **_offer(platform, product.offer),
+            **structs.asdict(OfferOut.of(platform, product.offer)),
             skus=[
                 SkuOut(
                     id=sku.id,
@@ -169,20 +182,3 @@ class ProductQuery(Input):
     """The language of translations."""
 
     lang: Language = "en"
-
-
-def _offer(platform: str, offer: Offer) -> dict[str, Any]:
-    return {
-        "id": offer.id,
-        "platform": platform,
-        "title": offer.title,
-        "title_translated": offer.title_translated,
-        "url": offer.url,
-        "image_url": offer.image_url,
-        "price_cny": money.show_or_none(offer.price_fen),
-        "price_max_cny": money.show_or_none(offer.price_max_fen),
-        "min_order_quantity": offer.min_order_quantity,
-        "sold": offer.sold,
-        "repurchase_rate": offer.repurchase_rate,
-        "seller": SellerOut(id=offer.seller_id, name=offer.seller_name),
-    }

@@ -3,6 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
+from msgspec import structs
+
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver, Buyer
@@ -33,7 +35,6 @@ from tradewind.orders.payments.wire import (
     RefundIn,
     RefundOut,
     RejectIn,
-    payment_fields,
 )
 from tradewind.orders.person import Person
 from tradewind.orders.wire import OrderOut
@@ -64,7 +65,7 @@ class PaymentWithOrderOut(PaymentOut):
     @staticmethod
     def of_both(payment: OrderPayment) -> "PaymentWithOrderOut":
         return PaymentWithOrderOut(
-            **payment_fields(payment.request), order=OrderOut.of(payment.order)
+            **structs.asdict(PaymentOut.of(payment.request)), order=OrderOut.of(payment.order)
         )
 
 

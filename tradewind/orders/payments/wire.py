@@ -1,7 +1,7 @@
 """Payments and refunds as JSON: what callers send, and what they get."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
@@ -44,10 +44,12 @@ class PersonOut(Output):
     email: Annotated[str, Meta(examples=["buyer@example.com"])]
 
     @staticmethod
-    def of(person: Person | None) -> "PersonOut | None":
-        if person is None:
-            return None
+    def of(person: Person) -> "PersonOut":
         return PersonOut(account_id=ids.ACCOUNT.show(person.id), email=person.email)
+
+    @staticmethod
+    def or_none(person: Person | None) -> "PersonOut | None":
+        return None if person is None else PersonOut.of(person)
 
 
 class RefundOut(Output):
@@ -116,27 +118,23 @@ class PaymentOut(Output):
 
     @staticmethod
     def of(request: PaymentRequest) -> "PaymentOut":
-        return PaymentOut(**payment_fields(request))
+        return PaymentOut(
+            id=ids.PAYMENT.show(request.id),
+            status=request.status,
+            amount_cny=money.show(request.amount_fen),
+            mode=request.mode,
+            requested_by=PersonOut.of(request.requested_by),
+            requested_at=clock.show(request.requested_at),
+            decided_by=PersonOut.or_none(request.decided_by),
+            decided_at=clock.show_or_none(request.decided_at),
+            reason=request.reason,
+            pay_url=request.pay_url,
+            failure=FailureOut.of(request.failure),
+        )
 
     @staticmethod
     def or_none(request: PaymentRequest | None) -> "PaymentOut | None":
         return None if request is None else PaymentOut.of(request)
-
-
-def payment_fields(request: PaymentRequest) -> dict[str, Any]:
-    return {
-        "id": ids.PAYMENT.show(request.id),
-        "status": request.status,
-        "amount_cny": money.show(request.amount_fen),
-        "mode": request.mode,
-        "requested_by": PersonOut.of(request.requested_by),
-        "requested_at": clock.show(request.requested_at),
-        "decided_by": PersonOut.of(request.decided_by),
-        "decided_at": clock.show_or_none(request.decided_at),
-        "reason": request.reason,
-        "pay_url": request.pay_url,
-        "failure": FailureOut.of(request.failure),
-    }
 
 
 class PaymentsQuery(PageQuery):
