@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kit.postgres import Postgres, serving_postgres
 from kit.server import Server, Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -74,22 +74,24 @@ def own_api(workshop: Workshop) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def whole_store(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with opened(workshop, tmp_path_factory.mktemp("store")) as store:
-        yield store
+def shared_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    with running_system(workshop, tmp_path_factory.mktemp("system")) as system:
+        yield system
 
 
 @pytest.fixture
-def store(whole_store: Store) -> Iterator[Store]:
+def system(shared_system: System) -> Iterator[System]:
     """A system that tests share, with a buyer of the test's own, and no faults left behind."""
-    api = whole_store.api
-    yield Store(api, whole_store.market, api.person(), whole_store.approver, whole_store.skus)
-    whole_store.market.client.delete("/_control/faults")
+    api = shared_system.api
+    yield System(
+        api, shared_system.market, api.person(), shared_system.approver, shared_system.skus
+    )
+    shared_system.market.client.delete("/_control/faults")
 
 
 @pytest.fixture
-def quiet(store: Store) -> Iterator[Store]:
+def quiet(system: System) -> Iterator[System]:
     """The same, while the marketplace sends no notices."""
-    store.market.client.delete("/_control/push")
-    yield store
-    store.hear_notices()
+    system.market.client.delete("/_control/push")
+    yield system
+    system.hear_notices()

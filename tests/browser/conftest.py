@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from kit.pages import COOKIE, Pages
 from kit.server import Person, Server
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 SignIn = Callable[[Person], Pages]
@@ -160,13 +160,13 @@ def signed_in(api: Server) -> Iterator[SignIn]:
 
 
 @pytest.fixture
-def enter(store: Store) -> Iterator[SignIn]:
+def enter(system: System) -> Iterator[SignIn]:
     """Signs people in at the whole system, without a browser."""
-    yield from _signing_in(store.api)
+    yield from _signing_in(system.api)
 
 
 @pytest.fixture
-def open_desk(browser: Browser, store: Store) -> Iterator[Callable[..., Visit]]:
+def open_desk(browser: Browser, system: System) -> Iterator[Callable[..., Visit]]:
     """Opens the dashboard of the whole system in a browser context of its own, on every call.
 
     It takes the options of a browser context: `java_script_enabled`, `color_scheme`, `viewport`.
@@ -175,9 +175,9 @@ def open_desk(browser: Browser, store: Store) -> Iterator[Callable[..., Visit]]:
     visits: list[Visit] = []
 
     def open_context(**options: Any) -> Visit:
-        context = browser.new_context(base_url=store.api.url, **options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=store.api.url)
-        visits.append(Visit(context.new_page(), store.api))
+        context = browser.new_context(base_url=system.api.url, **options)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=system.api.url)
+        visits.append(Visit(context.new_page(), system.api))
         return visits[-1]
 
     yield open_context
@@ -188,5 +188,5 @@ def open_desk(browser: Browser, store: Store) -> Iterator[Callable[..., Visit]]:
 
 @pytest.fixture
 def desk(open_desk: Callable[..., Visit]) -> Visit:
-    """The dashboard of the whole system, with nobody signed in yet; see the fixture `store`."""
+    """The dashboard of the whole system, with nobody signed in yet; see the fixture `system`."""
     return open_desk()

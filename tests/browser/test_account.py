@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from kit.server import Person, Server
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import SignIn, Visit
@@ -29,16 +29,16 @@ def live_sessions(api: Server, person: Person) -> int:
     )
 
 
-def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, store: Store) -> None:
+def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, system: System) -> None:
     page = desk.page
-    desk.sign_in(store.buyer, then="/keys")
+    desk.sign_in(system.buyer, then="/keys")
     page.get_by_label("Name", exact=True).fill(EVIL)
     page.get_by_role("button", name="Create API key").click()
 
     once = page.get_by_role("region", name="Shown once")
     expect(once).to_contain_text(EVIL)
     key = once.locator("pre").first.inner_text().strip()
-    store.api.workshop.secrets.add(key)
+    system.api.workshop.secrets.add(key)
     assert desk.path == "/keys"
     assert desk.serious() == []
     once.get_by_role("button", name="Copy code").click()
@@ -53,7 +53,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, store: Store) ->
     with_it = {"x-api-key": key}
     row = page.get_by_role("row").filter(has_text=EVIL)
     expect(row).to_contain_text("Never")
-    assert store.api.call("GET", "/v1/me", headers=with_it).status_code == 200
+    assert system.api.call("GET", "/v1/me", headers=with_it).status_code == 200
     page.reload()
     expect(once).to_have_count(0)
     assert key not in page.content()
@@ -63,10 +63,10 @@ def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, store: Store) ->
     assert desk.serious() == []
     row.get_by_role("button", name="Revoke API key").click()
     expect(page.get_by_role("status")).to_contain_text("API key revoked")
-    assert store.api.call("GET", "/v1/me", headers=with_it).status_code == 401
+    assert system.api.call("GET", "/v1/me", headers=with_it).status_code == 401
     expect(row).to_contain_text("Revoked")
     expect(row.get_by_text("Revoke", exact=True)).to_have_count(0)
-    assert audited(store.api, store.buyer)[-2:] == ["api_key.created", "api_key.revoked"]
+    assert audited(system.api, system.buyer)[-2:] == ["api_key.created", "api_key.revoked"]
 
     page.reload()
     expect(page.get_by_role("status")).to_have_count(0)
@@ -76,15 +76,15 @@ def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, store: Store) ->
     expect(row).to_be_visible()
 
 
-def test_keys_work_without_scripts(open_desk: Callable[..., Visit], store: Store) -> None:
+def test_keys_work_without_scripts(open_desk: Callable[..., Visit], system: System) -> None:
     desk = open_desk(java_script_enabled=False)
-    desk.sign_in(store.buyer, then="/keys")
+    desk.sign_in(system.buyer, then="/keys")
 
     desk.page.get_by_label("Name", exact=True).fill("plain")
     desk.page.get_by_role("button", name="Create API key").click()
 
     key = desk.page.locator(".once pre").first.inner_text().strip()
-    store.api.workshop.secrets.add(key)
+    system.api.workshop.secrets.add(key)
     expect(desk.page.locator(".once .copy").first).to_be_hidden()
     row = desk.page.get_by_role("row").filter(has_text="plain")
     row.get_by_text("Revoke", exact=True).click()
@@ -135,12 +135,12 @@ def test_keys_of_others_and_forged_forms_are_left_alone(api: Server, signed_in: 
 
 
 def test_sessions_are_ended_one_by_one_or_all_others(
-    open_desk: Callable[..., Visit], store: Store
+    open_desk: Callable[..., Visit], system: System
 ) -> None:
     desk, other = open_desk(), open_desk(user_agent=FIREFOX)
-    token = store.api.login(store.buyer)["access_token"]
-    other.sign_in_by_form(store.buyer)
-    desk.sign_in_by_form(store.buyer, then="/account")
+    token = system.api.login(system.buyer)["access_token"]
+    other.sign_in_by_form(system.buyer)
+    desk.sign_in_by_form(system.buyer, then="/account")
     rows = desk.page.locator("#sessions tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.locator(".badge", has_text="This session")).to_have_count(1)
@@ -155,14 +155,14 @@ def test_sessions_are_ended_one_by_one_or_all_others(
     expect(rows).to_have_count(2)
     other.open("/")
     expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    assert store.api.call("GET", "/v1/me", token=token).status_code == 200
+    assert system.api.call("GET", "/v1/me", token=token).status_code == 200
 
     desk.page.get_by_text("End all other sessions").first.click()
     desk.page.get_by_role("button", name="End all other sessions").click()
     expect(desk.page.get_by_role("status")).to_have_text("1 other session ended.")
     for _ in range(4):  # whichever process answers
-        assert store.api.call("GET", "/v1/me", token=token).status_code == 401
-    assert audited(store.api, store.buyer)[-2:] == ["session.ended", "session.ended"]
+        assert system.api.call("GET", "/v1/me", token=token).status_code == 401
+    assert audited(system.api, system.buyer)[-2:] == ["session.ended", "session.ended"]
     expect(desk.page.get_by_text("End all other sessions")).to_have_count(0)
 
 
@@ -184,11 +184,11 @@ def test_sessions_of_others_and_forged_forms_are_left_alone(api: Server, signed_
     assert theirs.get("/").status_code == 303
 
 
-def test_a_password_is_changed(open_desk: Callable[..., Visit], store: Store) -> None:
+def test_a_password_is_changed(open_desk: Callable[..., Visit], system: System) -> None:
     desk, other = open_desk(), open_desk()
     page = desk.page
-    other.sign_in(store.buyer)
-    desk.sign_in(store.buyer, then="/account")
+    other.sign_in(system.buyer)
+    desk.sign_in(system.buyer, then="/account")
 
     def change(current: str, new: str, again: str) -> None:
         page.get_by_label("Current password").fill(current)
@@ -204,25 +204,25 @@ def test_a_password_is_changed(open_desk: Callable[..., Visit], store: Store) ->
 
     change("not the password", NEW, NEW)
     said_at("Current password", "This is not your password.")
-    change(store.buyer.password, "short", "short")
+    change(system.buyer.password, "short", "short")
     said_at("New password", "12")
-    change(store.buyer.password, NEW, "something else")
+    change(system.buyer.password, NEW, "something else")
     said_at("Repeat password", "The passwords do not match.")
     assert desk.serious() == []
-    assert live_sessions(store.api, store.buyer) == 2
+    assert live_sessions(system.api, system.buyer) == 2
 
-    change(store.buyer.password, NEW, NEW)
+    change(system.buyer.password, NEW, NEW)
 
     expect(page.get_by_role("status")).to_contain_text("sign in with the new password.")
     assert desk.path == "/sign-in?changed=true"
     other.open("/")
     expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    assert store.api.call("GET", "/v1/me", by=store.buyer).status_code == 200
-    page.get_by_label("E-mail").fill(store.buyer.email)
+    assert system.api.call("GET", "/v1/me", by=system.buyer).status_code == 200
+    page.get_by_label("E-mail").fill(system.buyer.email)
     page.get_by_label("Password").fill(NEW)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
-    store.api.workshop.secrets |= {NEW, desk.cookie("tradewind_session")["value"]}
+    system.api.workshop.secrets |= {NEW, desk.cookie("tradewind_session")["value"]}
 
 
 def test_guesses_of_the_password_are_stopped(api: Server, signed_in: SignIn) -> None:
@@ -242,8 +242,8 @@ def test_guesses_of_the_password_are_stopped(api: Server, signed_in: SignIn) -> 
     assert pages.client.post("/account/password", data=form).status_code == 403
 
 
-def test_everybody_can_use_the_pages(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer)
+def test_everybody_can_use_the_pages(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer)
     for path in ("/account", "/keys", "/problems", "/no/such/page"):
         desk.open(path)
         for scheme in ("light", "dark"):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from kit.pages import Pages
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import SignIn, Visit
@@ -17,21 +17,21 @@ pytestmark = pytest.mark.xdist_group("browser")
 NASTY = "<img src=x onerror=alert(1)> too dear"
 
 
-def request_payment(store: Store, **more: Any) -> tuple[str, str]:
+def request_payment(system: System, **more: Any) -> tuple[str, str]:
     """An order whose payment waits for a decision: the ids of both."""
-    order = store.order(**more)
-    return order["id"], store.request_payment(order["id"])["id"]
+    order = system.order(**more)
+    return order["id"], system.request_payment(order["id"])["id"]
 
 
-def status_of(store: Store, payment_id: str) -> str:
-    status: str = store.ok("GET", f"/v1/payments/{payment_id}", by=store.approver)["status"]
+def status_of(system: System, payment_id: str) -> str:
+    status: str = system.ok("GET", f"/v1/payments/{payment_id}", by=system.approver)["status"]
     return status
 
 
-def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, store: Store) -> None:
-    order_id, payment_id = request_payment(store, quantity=2, remark="<b>bold</b>")
-    desk.sign_in(store.approver, then="/approvals?limit=100")
-    row = desk.page.locator("tr", has_text=store.buyer.email)
+def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, system: System) -> None:
+    order_id, payment_id = request_payment(system, quantity=2, remark="<b>bold</b>")
+    desk.sign_in(system.approver, then="/approvals?limit=100")
+    row = desk.page.locator("tr", has_text=system.buyer.email)
     expect(row).to_contain_text("CNY 25.00")
     expect(row).to_contain_text("900000000001")
     assert desk.serious() == []
@@ -44,68 +44,68 @@ def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, store: Store
     desk.page.get_by_role("button", name="Approve CNY 25.00").click()
 
     expect(desk.page.get_by_role("status")).to_contain_text("Approved CNY 25.00")
-    store.until(order_id, lambda one: one["payment_status"] == "paid")
+    system.until(order_id, lambda one: one["payment_status"] == "paid")
     desk.page.get_by_role("link", name="Decided", exact=True).click()
-    decided = desk.page.locator("tr", has_text=store.buyer.email)
-    expect(decided).to_contain_text(store.approver.email)
+    decided = desk.page.locator("tr", has_text=system.buyer.email)
+    expect(decided).to_contain_text(system.approver.email)
     assert desk.serious() == []
 
 
-def test_the_queue_fills_by_itself(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.approver, then="/approvals?limit=100")
-    request_payment(store)
+def test_the_queue_fills_by_itself(desk: Visit, system: System) -> None:
+    desk.sign_in(system.approver, then="/approvals?limit=100")
+    request_payment(system)
 
-    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_be_visible(timeout=15_000)
+    expect(desk.page.locator("tr", has_text=system.buyer.email)).to_be_visible(timeout=15_000)
 
 
-def test_a_rejection_needs_a_reason_and_shows_it_as_text(desk: Visit, store: Store) -> None:
-    _, payment_id = request_payment(store)
-    desk.sign_in(store.approver, then=f"/approvals/{payment_id}")
+def test_a_rejection_needs_a_reason_and_shows_it_as_text(desk: Visit, system: System) -> None:
+    _, payment_id = request_payment(system)
+    desk.sign_in(system.approver, then=f"/approvals/{payment_id}")
 
     desk.page.get_by_role("button", name="Reject").click()
     expect(desk.page.get_by_text("Enter a reason. The requester sees it.")).to_be_visible()
-    assert status_of(store, payment_id) == "pending_approval"
+    assert status_of(system, payment_id) == "pending_approval"
     assert desk.serious() == []
     desk.page.get_by_label("Reason for rejecting").fill(NASTY)
     desk.page.get_by_role("button", name="Reject").click()
 
     expect(desk.page.get_by_role("status")).to_contain_text("Rejected.")
-    assert status_of(store, payment_id) == "rejected"
+    assert status_of(system, payment_id) == "rejected"
     desk.open("/approvals?show=decided&status=rejected")
-    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_contain_text(NASTY)
+    expect(desk.page.locator("tr", has_text=system.buyer.email)).to_contain_text(NASTY)
     desk.open(f"/approvals/{payment_id}")
     expect(desk.page.get_by_text(NASTY)).to_be_visible()
     expect(desk.page.get_by_role("button", name="Reject")).to_have_count(0)
 
 
 def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
-    desk: Visit, store: Store, open_desk: Callable[..., Visit]
+    desk: Visit, system: System, open_desk: Callable[..., Visit]
 ) -> None:
-    order_id, payment_id = request_payment(store)
+    order_id, payment_id = request_payment(system)
     still = open_desk(java_script_enabled=False)
-    still.sign_in(store.approver, then=f"/approvals/{payment_id}")
-    store.advance(order_id, "price_changed", total_cny=77.5)
-    store.until(order_id, lambda one: one["total_amount_cny"] == 77.5)
+    still.sign_in(system.approver, then=f"/approvals/{payment_id}")
+    system.advance(order_id, "price_changed", total_cny=77.5)
+    system.until(order_id, lambda one: one["total_amount_cny"] == 77.5)
 
     still.page.get_by_role("button", name="Approve CNY 15.00").click()
 
     expect(still.page.get_by_role("alert")).to_contain_text(
         "The amount changed: the order now costs CNY 77.50, CNY 15.00 was requested."
     )
-    assert status_of(store, payment_id) == "superseded"
-    assert store.look(order_id)["payment_status"] == "unpaid"
-    again = store.request_payment(order_id)["id"]
-    desk.sign_in(store.approver, then="/approvals?limit=100")
-    row = desk.page.locator("tr", has_text=store.buyer.email)
+    assert status_of(system, payment_id) == "superseded"
+    assert system.look(order_id)["payment_status"] == "unpaid"
+    again = system.request_payment(order_id)["id"]
+    desk.sign_in(system.approver, then="/approvals?limit=100")
+    row = desk.page.locator("tr", has_text=system.buyer.email)
     expect(row).to_contain_text("Earlier request: CNY 15.00")
     row.get_by_role("link", name="Review").click()
     assert desk.path == f"/approvals/{again}"
     expect(desk.page.get_by_text("Amount changed").first).to_be_visible()
 
 
-def test_another_amount_than_the_request_is_refused(store: Store, enter: SignIn) -> None:
-    _, payment_id = request_payment(store)
-    pages = enter(store.approver)
+def test_another_amount_than_the_request_is_refused(system: System, enter: SignIn) -> None:
+    _, payment_id = request_payment(system)
+    pages = enter(system.approver)
 
     answer = pages.post(f"/approvals/{payment_id}/approve", amount_cny="1.00")
     unseen = pages.post(f"/approvals/{payment_id}/approve")
@@ -113,21 +113,21 @@ def test_another_amount_than_the_request_is_refused(store: Store, enter: SignIn)
     assert answer.status_code == 409
     assert "The amount is CNY 15.00, not CNY 1.00." in answer.text
     assert unseen.status_code == 422
-    assert status_of(store, payment_id) == "pending_approval"
+    assert status_of(system, payment_id) == "pending_approval"
 
 
-def test_an_order_that_changed_since_says_so(desk: Visit, store: Store) -> None:
-    order_id, payment_id = request_payment(store)
-    store.call("POST", f"/v1/orders/{order_id}/cancel")
-    store.force(order_id, pay_before=None)
+def test_an_order_that_changed_since_says_so(desk: Visit, system: System) -> None:
+    order_id, payment_id = request_payment(system)
+    system.call("POST", f"/v1/orders/{order_id}/cancel")
+    system.force(order_id, pay_before=None)
 
-    desk.sign_in(store.approver, then=f"/approvals/{payment_id}")
+    desk.sign_in(system.approver, then=f"/approvals/{payment_id}")
 
     # Whether the platform was quicker or not: it is no longer as it was.
     expect(desk.page.get_by_text("No changes.")).to_have_count(0)
 
 
-def set_deadline(store: Store, order_id: str, pay_before: str) -> None:
+def set_deadline(system: System, order_id: str, pay_before: str) -> None:
     """Say until when an order can be paid, and have nobody ask its platform about that."""
     statement = f"""
         UPDATE purchase_order
@@ -135,28 +135,28 @@ def set_deadline(store: Store, order_id: str, pay_before: str) -> None:
                lease_until = tradewind_now() + interval '1 day'
          WHERE id = $1
         """  # noqa: S608 - the test's own words
-    store.api.fetch(statement, ids.ORDER.read(order_id))
+    system.api.fetch(statement, ids.ORDER.read(order_id))
 
 
-def test_the_most_urgent_is_first_and_overdue_is_said(desk: Visit, store: Store) -> None:
-    first, _ = request_payment(store)
-    second, _ = request_payment(store)
-    desk.sign_in(store.approver, then="/approvals?limit=100")
-    set_deadline(store, first, "NULL")
-    set_deadline(store, second, "tradewind_now() - interval '1 hour'")
+def test_the_most_urgent_is_first_and_overdue_is_said(desk: Visit, system: System) -> None:
+    first, _ = request_payment(system)
+    second, _ = request_payment(system)
+    desk.sign_in(system.approver, then="/approvals?limit=100")
+    set_deadline(system, first, "NULL")
+    set_deadline(system, second, "tradewind_now() - interval '1 hour'")
 
     desk.page.reload()
 
     expect(desk.page.locator("tbody tr").first).to_contain_text("Overdue")
-    mine = desk.page.locator("tr", has_text=store.buyer.email)
+    mine = desk.page.locator("tr", has_text=system.buyer.email)
     expect(mine).to_have_count(2)
     expect(mine.first).to_contain_text("Overdue")
     expect(mine.last).to_contain_text("No limit")
 
 
-def test_nobody_decides_about_their_own_request(desk: Visit, store: Store, enter: SignIn) -> None:
-    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
-    mine = Store(store.api, store.market, both, store.approver, store.skus)
+def test_nobody_decides_about_their_own_request(desk: Visit, system: System, enter: SignIn) -> None:
+    both = system.api.person(roles=(Role.BUYER, Role.APPROVER))
+    mine = System(system.api, system.market, both, system.approver, system.skus)
     _, payment_id = request_payment(mine)
 
     desk.sign_in(both, then=f"/approvals/{payment_id}")
@@ -166,12 +166,12 @@ def test_nobody_decides_about_their_own_request(desk: Visit, store: Store, enter
     for path, form in (("approve", {"amount_cny": "15"}), ("reject", {"reason": "no"})):
         answer = pages.post(f"/approvals/{payment_id}/{path}", **form)
         assert (answer.status_code, "another approver has to" in answer.text) == (409, True)
-    assert status_of(store, payment_id) == "pending_approval"
+    assert status_of(system, payment_id) == "pending_approval"
 
 
-def test_only_approvers_decide_and_only_with_their_own_form(store: Store, enter: SignIn) -> None:
-    _, payment_id = request_payment(store)
-    buyer, approver = enter(store.buyer), enter(store.approver)
+def test_only_approvers_decide_and_only_with_their_own_form(system: System, enter: SignIn) -> None:
+    _, payment_id = request_payment(system)
+    buyer, approver = enter(system.buyer), enter(system.approver)
 
     assert buyer.get("/approvals").status_code == 403
     assert buyer.get(f"/approvals/{payment_id}").status_code == 403
@@ -184,7 +184,7 @@ def test_only_approvers_decide_and_only_with_their_own_form(store: Store, enter:
         404,
         "text/html; charset=utf-8",
     )
-    assert status_of(store, payment_id) == "pending_approval"
+    assert status_of(system, payment_id) == "pending_approval"
 
 
 def search_target(pages: Pages, text: str) -> str | None:
@@ -196,19 +196,19 @@ def search_target(pages: Pages, text: str) -> str | None:
     return None if "No results for" in answer.text else "list"
 
 
-def test_the_search_box_takes_any_id(store: Store, enter: SignIn) -> None:
-    order = store.paid(external_id=f"PO-{ids.ORDER.show(ids.new())}")
-    store.advance(order["id"], "shipped")
-    order = store.until(order["id"], lambda one: bool(one["shipments"]))
-    refund = store.refund(order["id"], amount_cny=1.0)
-    payment = store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"][0]
-    event = store.events(order["id"])[0]
-    hook = store.ok(
+def test_the_search_box_takes_any_id(system: System, enter: SignIn) -> None:
+    order = system.paid(external_id=f"PO-{ids.ORDER.show(ids.new())}")
+    system.advance(order["id"], "shipped")
+    order = system.until(order["id"], lambda one: bool(one["shipments"]))
+    refund = system.refund(order["id"], amount_cny=1.0)
+    payment = system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"][0]
+    event = system.events(order["id"])[0]
+    hook = system.ok(
         "POST", "/v1/webhooks", json={"url": "http://127.0.0.1:9/", "events": ["order.updated"]}
     )
-    key = store.ok("GET", "/v1/api-keys")["items"][0]
-    operator, stranger = store.api.operator(), store.api.person()
-    everybody = [enter(one) for one in (store.buyer, store.approver, operator, stranger)]
+    key = system.ok("GET", "/v1/api-keys")["items"][0]
+    operator, stranger = system.api.operator(), system.api.person()
+    everybody = [enter(one) for one in (system.buyer, system.approver, operator, stranger)]
     own = f"/orders/{order['id']}"
     any_ = f"/admin/orders/{order['id']}"
     parcel = order["shipments"][0]["tracking_number"]
@@ -221,27 +221,27 @@ def test_the_search_box_takes_any_id(store: Store, enter: SignIn) -> None:
         (payment["id"], own, f"/approvals/{payment['id']}", any_),
         (refund.json()["id"], own, None, any_),
         (hook["id"], f"/webhooks/{hook['id']}", None, f"/endpoints?webhook={hook['id']}"),
-        (key["id"], "/keys", None, f"/accounts/{store.buyer.id}"),
-        (store.buyer.id, "/account", None, f"/accounts/{store.buyer.id}"),
-        (store.buyer.email, None, None, f"/accounts/{store.buyer.id}"),
+        (key["id"], "/keys", None, f"/accounts/{system.buyer.id}"),
+        (system.buyer.id, "/account", None, f"/accounts/{system.buyer.id}"),
+        (system.buyer.email, None, None, f"/accounts/{system.buyer.id}"),
     ):
         targets = [search_target(pages, text) for pages in everybody]
         assert targets == [buyer, approver, operator_, None], text
 
 
-def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter: SignIn) -> None:
-    hook = store.ok(
+def test_the_search_box_leads_to_a_delivery_and_to_a_request(system: System, enter: SignIn) -> None:
+    hook = system.ok(
         "POST", "/v1/webhooks", json={"url": "http://127.0.0.1:9/", "events": ["order.updated"]}
     )
-    tried = store.ok("POST", f"/v1/webhooks/{hook['id']}/test")
-    log = store.ok("GET", f"/v1/webhooks/{hook['id']}/deliveries")["items"]
-    operator = store.api.operator()
-    locked = store.api.person()
-    answer = store.api.call(
+    tried = system.ok("POST", f"/v1/webhooks/{hook['id']}/test")
+    log = system.ok("GET", f"/v1/webhooks/{hook['id']}/deliveries")["items"]
+    operator = system.api.operator()
+    locked = system.api.person()
+    answer = system.api.call(
         "POST", f"/v1/admin/accounts/{locked.id}/lock", by=operator, json={"reason": "test"}
     )
 
-    buyer, operator_pages = enter(store.buyer), enter(operator)
+    buyer, operator_pages = enter(system.buyer), enter(operator)
     assert tried["steps"]
     delivery = log[0]["id"]
     assert search_target(buyer, delivery) == f"/webhooks/{hook['id']}/deliveries/{delivery}"
@@ -252,9 +252,9 @@ def test_the_search_box_leads_to_a_delivery_and_to_a_request(store: Store, enter
 
 
 def test_a_search_that_finds_nothing_says_what_it_takes(
-    desk: Visit, store: Store, enter: SignIn
+    desk: Visit, system: System, enter: SignIn
 ) -> None:
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
 
     desk.page.get_by_label("Search by any ID").fill("<script>alert(1)</script>")
     desk.page.keyboard.press("Enter")
@@ -263,7 +263,7 @@ def test_a_search_that_finds_nothing_says_what_it_takes(
     expect(desk.page.get_by_text("No results for")).to_contain_text("<script>alert(1)</script>")
     expect(desk.page.get_by_text("Tracking number")).to_be_visible()
     assert desk.serious() == []
-    pages = enter(store.buyer)
+    pages = enter(system.buyer)
     for nothing in (
         "",
         "evt_",

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import SignIn, Visit
@@ -33,10 +33,10 @@ def fresh_email() -> str:
 
 
 def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
-    desk: Visit, store: Store, open_desk: Callable[..., Visit]
+    desk: Visit, system: System, open_desk: Callable[..., Visit]
 ) -> None:
     email = fresh_email()
-    desk.sign_in(store.api.operator(), then="/accounts")
+    desk.sign_in(system.api.operator(), then="/accounts")
     assert desk.serious() == []
     desk.page.get_by_role("link", name="New account").click()
     assert desk.serious() == []
@@ -47,7 +47,7 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
     expect(desk.page.get_by_label("Name")).to_have_value(NASTY)
     assert desk.serious() == []
 
-    desk.page.get_by_label("E-mail").fill(store.buyer.email)
+    desk.page.get_by_label("E-mail").fill(system.buyer.email)
     desk.page.get_by_role("button", name="Create account").click()
     expect(desk.page.locator("#error-email")).to_contain_text("There is already an account")
     desk.page.get_by_label("E-mail").fill(email)
@@ -57,7 +57,7 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text(email)
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
-    store.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+    system.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
     assert "token" not in desk.path
     assert desk.serious() == []
     desk.page.reload()
@@ -71,34 +71,34 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
     owner.page.get_by_label("Repeat password").fill("a longer, better one")
     owner.page.get_by_role("button", name="Set password").click()
     expect(owner.page.get_by_role("heading")).to_have_text("Password set")
-    made = store.ok("GET", f"/v1/admin/accounts?email={email}", by=store.api.operator())["items"]
+    made = system.ok("GET", f"/v1/admin/accounts?email={email}", by=system.api.operator())["items"]
     assert (made[0]["roles"], made[0]["plan"]) == (["approver", "buyer"], "enterprise")
 
 
-def test_an_account_is_locked_and_let_in_again(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.api.operator(), then=f"/accounts?q={store.buyer.email[:10].upper()}")
-    desk.page.get_by_role("link", name=store.buyer.email).click()
+def test_an_account_is_locked_and_let_in_again(desk: Visit, system: System) -> None:
+    desk.sign_in(system.api.operator(), then=f"/accounts?q={system.buyer.email[:10].upper()}")
+    desk.page.get_by_role("link", name=system.buyer.email).click()
 
     desk.page.get_by_role("button", name="Lock account").click()
     expect(desk.page.locator("#error-reason")).to_be_visible()
-    assert store.call("GET", "/v1/me").status_code == 200
+    assert system.call("GET", "/v1/me").status_code == 200
     desk.page.get_by_label("Reason for locking").fill(NASTY)
     desk.page.get_by_role("button", name="Lock account").click()
     expect(desk.page.locator(".notice-bad")).to_contain_text(NASTY)
     assert desk.serious() == []
-    store.refused("GET", "/v1/me", 403, "account_locked")
+    system.refused("GET", "/v1/me", 403, "account_locked")
     desk.open("/accounts?locked=true")
-    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_contain_text(NASTY)
+    expect(desk.page.locator("tr", has_text=system.buyer.email)).to_contain_text(NASTY)
 
-    desk.page.get_by_role("link", name=store.buyer.email).click()
+    desk.page.get_by_role("link", name=system.buyer.email).click()
     desk.page.get_by_role("button", name="Unlock").click()
     expect(desk.page.get_by_role("status")).to_contain_text("Account unlocked")
-    assert store.call("GET", "/v1/me").status_code == 200
+    assert system.call("GET", "/v1/me").status_code == 200
 
 
-def test_roles_and_plan_are_changed_by_a_form(desk: Visit, store: Store) -> None:
-    operator = store.api.operator()
-    desk.sign_in(operator, then=f"/accounts/{store.buyer.id}")
+def test_roles_and_plan_are_changed_by_a_form(desk: Visit, system: System) -> None:
+    operator = system.api.operator()
+    desk.sign_in(operator, then=f"/accounts/{system.buyer.id}")
 
     desk.page.get_by_label("buyer").uncheck()
     desk.page.get_by_role("button", name="Change roles").click()
@@ -110,11 +110,11 @@ def test_roles_and_plan_are_changed_by_a_form(desk: Visit, store: Store) -> None
     desk.page.get_by_label("Plan").select_option("free")
     desk.page.get_by_role("button", name="Change plan").click()
     expect(desk.page.get_by_role("status")).to_have_text("Plan changed to free.")
-    me = store.ok("GET", "/v1/me")
+    me = system.ok("GET", "/v1/me")
     assert (me["roles"], me["plan"]) == (["approver", "buyer"], "free")
     desk.page.get_by_role("button", name="Create password link").click()
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
-    store.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+    system.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
 
     desk.open(f"/accounts/{operator.id}")
     expect(desk.page.get_by_role("button", name="Lock account")).to_have_count(0)
@@ -124,15 +124,15 @@ def test_roles_and_plan_are_changed_by_a_form(desk: Visit, store: Store) -> None
     expect(desk.page.locator("#error-roles")).to_contain_text("your own account")
 
 
-def test_the_audit_log_tells_who_did_what_and_is_filtered(desk: Visit, store: Store) -> None:
-    operator = store.api.operator()
-    store.ok(
-        "POST", f"/v1/admin/accounts/{store.buyer.id}/lock", by=operator, json={"reason": NASTY}
+def test_the_audit_log_tells_who_did_what_and_is_filtered(desk: Visit, system: System) -> None:
+    operator = system.api.operator()
+    system.ok(
+        "POST", f"/v1/admin/accounts/{system.buyer.id}/lock", by=operator, json={"reason": NASTY}
     )
     desk.sign_in(operator, then="/audit")
     assert desk.serious() == []
 
-    desk.page.get_by_label("Account (id or e-mail)").fill(store.buyer.email)
+    desk.page.get_by_label("Account (id or e-mail)").fill(system.buyer.email)
     desk.page.get_by_label("Action").select_option("account.locked")
     desk.page.get_by_role("button", name="Filter").click()
 
@@ -154,41 +154,41 @@ def test_the_audit_log_tells_who_did_what_and_is_filtered(desk: Visit, store: St
 
 
 def test_failing_receivers_and_the_queue_are_seen_across_accounts(
-    desk: Visit, store: Store
+    desk: Visit, system: System
 ) -> None:
-    hook = store.ok(
+    hook = system.ok(
         "POST",
         "/v1/webhooks",
         json={"url": "http://127.0.0.1:9/%3Cb%3E", "events": ["order.updated"]},
     )
-    store.order()
+    system.order()
     statement = "SELECT failing_since FROM subscription_health WHERE subscription_id = $1"
     uuid = ids.SUBSCRIPTION.read(hook["id"])
-    desk.sign_in(store.api.operator(), then="/endpoints")
+    desk.sign_in(system.api.operator(), then="/endpoints")
     for _ in range(100):
-        if store.api.fetch(statement, uuid):
+        if system.api.fetch(statement, uuid):
             break
         desk.page.wait_for_timeout(100)
 
     desk.page.reload()
     row = desk.page.locator("tr", has_text=hook["id"])
-    expect(row).to_contain_text(store.buyer.email)
+    expect(row).to_contain_text(system.buyer.email)
     expect(row).to_contain_text("Connection failed")
     assert desk.serious() == []
     desk.open("/queue")
-    expect(desk.page.locator("tr", has_text=hook["id"])).to_contain_text(store.buyer.email)
+    expect(desk.page.locator("tr", has_text=hook["id"])).to_contain_text(system.buyer.email)
     assert desk.serious() == []
     desk.page.get_by_role("link", name="By account").click()
-    expect(desk.page.locator("tr", has_text=store.buyer.email)).to_be_visible()
+    expect(desk.page.locator("tr", has_text=system.buyer.email)).to_be_visible()
     assert desk.serious() == []
     desk.open("/queue?only=failing")
     desk.page.locator("tr", has_text=hook["id"]).get_by_role("link", name=hook["id"]).click()
     expect(desk.page.locator("tbody tr")).to_have_count(1)
 
 
-def test_operators_look_at_every_order(desk: Visit, store: Store) -> None:
-    order = store.order(external_id=NASTY, remark=NASTY)
-    desk.sign_in(store.api.operator(), then=f"/admin/orders?account={store.buyer.id}")
+def test_operators_look_at_every_order(desk: Visit, system: System) -> None:
+    order = system.order(external_id=NASTY, remark=NASTY)
+    desk.sign_in(system.api.operator(), then=f"/admin/orders?account={system.buyer.id}")
     assert desk.serious() == []
 
     desk.page.get_by_role("link", name=order["id"]).click()
@@ -201,11 +201,11 @@ def test_operators_look_at_every_order(desk: Visit, store: Store) -> None:
     expect(desk.page.get_by_role("heading", name="No matching orders")).to_be_visible()
 
 
-def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.api.operator(), then="/platforms")
+def test_a_marketplace_is_connected_by_a_code(desk: Visit, system: System) -> None:
+    desk.sign_in(system.api.operator(), then="/platforms")
     assert desk.serious() == []
     desk.page.get_by_role("link", name="1688.com", exact=True).click()
-    before = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
+    before = system.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
     assert desk.serious() == []
     there = desk.page.get_by_role("link", name="Open in a new tab").get_attribute("href")
     state = parse_qs(urlsplit(str(there)).query)["state"][0]
@@ -218,33 +218,33 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, store: Store) -> None
 
     there = desk.page.get_by_role("link", name="Open in a new tab").get_attribute("href")
     back = urlsplit(httpx.get(str(there)).headers["location"])
-    store.api.workshop.secrets.add(parse_qs(back.query)["code"][0])
-    desk.page.goto(f"{store.api.url}/?{back.query}")
+    system.api.workshop.secrets.add(parse_qs(back.query)["code"][0])
+    desk.page.goto(f"{system.api.url}/?{back.query}")
     assert desk.serious() == []
     desk.page.get_by_role("button", name="Connect 1688.com").click()
 
     expect(desk.page.get_by_role("status").first).to_contain_text("is connected")
-    after = store.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
+    after = system.api.fetch("SELECT count(*) AS n FROM audit WHERE subject = 'alibaba'")[0]["n"]
     assert after == before + 1
 
 
 def test_a_code_that_another_session_asked_for_connects_nothing(
-    store: Store, enter: SignIn
+    system: System, enter: SignIn
 ) -> None:
-    page = enter(store.api.operator()).get("/platforms/alibaba").text
+    page = enter(system.api.operator()).get("/platforms/alibaba").text
     state = re.findall(r"state=(alibaba\.[\w.-]+)", page)[0]
 
-    answer = enter(store.api.operator()).post("/platforms/alibaba", code="theirs", state=state)
+    answer = enter(system.api.operator()).post("/platforms/alibaba", code="theirs", state=state)
 
     assert answer.status_code == 422
     assert "started by another session" in answer.text
 
 
-def test_credentials_are_set_and_never_shown_back(store: Store, enter: SignIn) -> None:
-    operator = enter(store.api.operator())
+def test_credentials_are_set_and_never_shown_back(system: System, enter: SignIn) -> None:
+    operator = enter(system.api.operator())
     page = operator.get("/platforms/taobao").text
     secret = f"wrong-{ids.new().hex}"
-    store.api.workshop.secrets.add(secret)
+    system.api.workshop.secrets.add(secret)
 
     nothing = operator.post("/platforms/taobao")
     too_long = operator.post("/platforms/taobao", app_key="x" * 300, app_secret=secret)
@@ -255,12 +255,12 @@ def test_credentials_are_set_and_never_shown_back(store: Store, enter: SignIn) -
     assert (too_long.status_code, 'id="error-app_key"' in too_long.text) == (422, True)
     assert secret not in too_long.text
     assert unknown.status_code == 404
-    shown = store.ok("GET", "/v1/admin/platforms/taobao", by=store.api.operator())
+    shown = system.ok("GET", "/v1/admin/platforms/taobao", by=system.api.operator())
     assert shown["app_key"] != "x" * 300
 
 
-def test_nobody_else_reaches_these_pages(store: Store, enter: SignIn) -> None:
-    for person in (store.buyer, store.api.person(roles=(Role.APPROVER,))):
+def test_nobody_else_reaches_these_pages(system: System, enter: SignIn) -> None:
+    for person in (system.buyer, system.api.person(roles=(Role.APPROVER,))):
         pages = enter(person)
         for path in (*PAGES, f"/accounts/{person.id}"):
             answer = pages.get(path)
@@ -270,23 +270,23 @@ def test_nobody_else_reaches_these_pages(store: Store, enter: SignIn) -> None:
             (f"/accounts/{person.id}/roles", {"roles": "operator"}),
             (f"/accounts/{person.id}/plan", {"plan": "enterprise"}),
             ("/accounts/new", {"email": fresh_email(), "roles": "operator"}),
-            (f"/accounts/{store.approver.id}/lock", {"reason": "because"}),
-            (f"/accounts/{store.approver.id}/password-link", {}),
+            (f"/accounts/{system.approver.id}/lock", {"reason": "because"}),
+            (f"/accounts/{system.approver.id}/password-link", {}),
             ("/platforms/sandbox", {"app_key": "1", "app_secret": "2"}),
             ("/platforms/sandbox/disconnect", {}),
         ):
             assert pages.post(path, **form).status_code == 403, path
-    assert store.ok("GET", "/v1/me")["roles"] == ["buyer"]
-    assert store.call("GET", "/v1/me", by=store.approver).status_code == 200
+    assert system.ok("GET", "/v1/me")["roles"] == ["buyer"]
+    assert system.call("GET", "/v1/me", by=system.approver).status_code == 200
 
 
 def test_a_form_without_its_token_changes_nothing_and_a_missing_id_is_missing(
-    store: Store, enter: SignIn
+    system: System, enter: SignIn
 ) -> None:
-    operator = enter(store.api.operator())
+    operator = enter(system.api.operator())
     for path, form in (
-        (f"/accounts/{store.buyer.id}/lock", {"reason": "because"}),
-        (f"/accounts/{store.buyer.id}/roles", {"roles": "operator"}),
+        (f"/accounts/{system.buyer.id}/lock", {"reason": "because"}),
+        (f"/accounts/{system.buyer.id}/roles", {"roles": "operator"}),
         ("/platforms/sandbox/disconnect", {"csrf": ""}),
     ):
         assert operator.client.post(path, data=form).status_code == 403
@@ -295,6 +295,6 @@ def test_a_form_without_its_token_changes_nothing_and_a_missing_id_is_missing(
     assert operator.post(f"/accounts/{nobody}/lock", reason="x").status_code == 404
     assert operator.get(f"/admin/orders/{ids.ORDER.show(ids.new())}").status_code == 404
     assert operator.get("/accounts/acc_nonsense").status_code == 404
-    assert store.ok("GET", "/v1/me")["roles"] == ["buyer"]
-    listed = store.ok("GET", "/v1/platforms")["items"]
+    assert system.ok("GET", "/v1/me")["roles"] == ["buyer"]
+    listed = system.ok("GET", "/v1/platforms")["items"]
     assert [one["configured"] for one in listed if one["platform"] == "sandbox"] == [True]

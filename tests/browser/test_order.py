@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kit.hooks import receiving
 from kit.pages import Pages
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Visit
@@ -31,15 +31,15 @@ def form_fields(page: Page, action: str) -> dict[str, str]:
     return fields
 
 
-def payments(store: Store, order_id: str) -> list[Any]:
-    requests: list[Any] = store.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+def payments(system: System, order_id: str) -> list[Any]:
+    requests: list[Any] = system.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
     return requests
 
 
-def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> None:
-    order = store.order(quantity=3, external_id=f"story-{store.buyer.id}")
+def test_the_whole_story_is_played_by_clicking(desk: Visit, system: System) -> None:
+    order = system.order(quantity=3, external_id=f"story-{system.buyer.id}")
     page = desk.page
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
     state = page.locator("#state")
     expect(state).to_contain_text("Payment not requested yet")
     expect(page.get_by_role("button", name="Submit refund request")).to_have_count(0)
@@ -53,13 +53,13 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     page.get_by_text("Withdraw payment request").click()
     page.get_by_role("button", name="Withdraw", exact=True).click()
     expect_notice(page, "withdrawn")
-    expect(page.locator("#facts")).to_contain_text(f"Withdrawn by {store.buyer.email}")
+    expect(page.locator("#facts")).to_contain_text(f"Withdrawn by {system.buyer.email}")
     page.get_by_role("button", name="Request payment of").click()
     expect_notice(page, "Payment requested")
-    requests = payments(store, order["id"])
+    requests = payments(system, order["id"])
     assert [request["status"] for request in requests] == ["pending_approval", "withdrawn"]
 
-    store.approve(requests[0]["id"])
+    system.approve(requests[0]["id"])
     expect(state).to_contain_text("Waiting for the seller to ship", timeout=_PATIENCE)
     assert page.locator("#actions").get_by_text("Cancel order").count() == 0
     page.get_by_role("button", name="Ship partially").click()
@@ -93,16 +93,16 @@ def test_the_whole_story_is_played_by_clicking(desk: Visit, store: Store) -> Non
     ):
         expect(timeline.get_by_text(text, exact=True).first).to_be_visible()
     assert "owned" not in page.title()
-    done = store.look(order["id"])
+    done = system.look(order["id"])
     amounts = ("goods_amount_cny", "freight_cny", "discount_cny", "total_amount_cny")
     for name in amounts:
         expect(page.locator(".sums")).to_contain_text(f"CNY {done[name]:,.2f}")
 
 
-def test_a_refund_is_refused_beside_its_field(desk: Visit, store: Store) -> None:
-    order = store.paid()
+def test_a_refund_is_refused_beside_its_field(desk: Visit, system: System) -> None:
+    order = system.paid()
     page = desk.page
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
 
     for amount, said in (("a lot", "such as 12.50"), ("1.234", "such as 12.50"), ("99999", "left")):
         if not page.get_by_label("Reason").is_visible():
@@ -118,16 +118,16 @@ def test_a_refund_is_refused_beside_its_field(desk: Visit, store: Store) -> None
     page.get_by_label("Reason").fill("   ")
     page.get_by_role("button", name="Submit refund request").click()
     expect(page.locator("#error-reason")).to_have_text("Enter a reason.")
-    assert store.look(order["id"])["refunds"] == []
+    assert system.look(order["id"])["refunds"] == []
 
 
-def test_the_same_page_asks_once(store: Store, desk: Visit) -> None:
-    order = store.paid(quantity=2)
+def test_the_same_page_asks_once(system: System, desk: Visit) -> None:
+    order = system.paid(quantity=2)
     for step in ("shipped", "received"):
-        store.advance(order["id"], step)
+        system.advance(order["id"], step)
     where = f"/orders/{order['id']}"
-    pages = Pages(store.api, store.buyer)
-    desk.sign_in(store.buyer, then=where)
+    pages = Pages(system.api, system.buyer)
+    desk.sign_in(system.buyer, then=where)
     form = form_fields(desk.page, "/refunds") | {"reason": "damaged", "amount_cny": "3"}
 
     first = pages.client.post(f"{where}/refunds", data=form | {"csrf": pages.token})
@@ -138,33 +138,33 @@ def test_the_same_page_asks_once(store: Store, desk: Visit) -> None:
 
     assert [one.status_code for one in (first, again, other)] == [303, 303, 303]
     assert "already sent a different request" in pages.get(where).text
-    assert [one["amount_cny"] for one in store.look(order["id"])["refunds"]] == [3.0]
+    assert [one["amount_cny"] for one in system.look(order["id"])["refunds"]] == [3.0]
     pages.client.close()
 
 
-def test_two_presses_of_a_button_request_one_payment(desk: Visit, store: Store) -> None:
-    order = store.order()
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+def test_two_presses_of_a_button_request_one_payment(desk: Visit, system: System) -> None:
+    order = system.order()
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
 
     desk.page.get_by_role("button", name="Request payment of").dblclick()
 
     expect_notice(desk.page, "Payment requested")
-    assert len(payments(store, order["id"])) == 1
+    assert len(payments(system, order["id"])) == 1
 
 
-def test_an_order_is_cancelled_after_a_question(desk: Visit, store: Store) -> None:
-    order = store.order()
+def test_an_order_is_cancelled_after_a_question(desk: Visit, system: System) -> None:
+    order = system.order()
     page = desk.page
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
 
     page.get_by_text("Cancel order", exact=True).click()
-    assert store.stored(order["id"])["cancel_requested"] is False
+    assert system.stored(order["id"])["cancel_requested"] is False
     page.get_by_role("button", name="Confirm cancellation").click()
 
     # A marketplace may take its time: until it says so, the order waits for that.
     expect(page.locator("main .notice").first).to_contain_text("Cancel")
     expect(page.get_by_text("Cancel order", exact=True)).to_have_count(0)
-    store.until(order["id"], lambda one: one["status"] == "cancelled")
+    system.until(order["id"], lambda one: one["status"] == "cancelled")
     expect(page.locator("#state")).to_contain_text(
         "None: the order is cancelled", timeout=_PATIENCE
     )
@@ -172,27 +172,27 @@ def test_an_order_is_cancelled_after_a_question(desk: Visit, store: Store) -> No
 
 
 def test_who_comes_too_late_is_eventin_plain_words(
-    open_desk: Callable[..., Visit], store: Store
+    open_desk: Callable[..., Visit], system: System
 ) -> None:
-    order = store.order()
+    order = system.order()
     desk = open_desk(java_script_enabled=False)
     page = desk.page
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
 
-    store.advance(order["id"], "price_changed", total_cny=77.7)
+    system.advance(order["id"], "price_changed", total_cny=77.7)
     page.get_by_role("button", name="Request payment of").click()
     expect_notice(page, "The amount is now CNY 77.70")
-    assert payments(store, order["id"]) == []
+    assert payments(system, order["id"]) == []
 
     page.get_by_text("Cancel order", exact=True).click()
-    store.advance(order["id"], "paid")
+    system.advance(order["id"], "paid")
     page.get_by_role("button", name="Confirm cancellation").click()
     expect_notice(page, "Not possible: the status is now “Paid”")
     expect(page.locator("#state")).to_contain_text("without an approval in Tradewind")
-    assert store.look(order["id"])["status"] == "paid"
+    assert system.look(order["id"])["status"] == "paid"
 
 
-def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: Store) -> None:
+def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: System) -> None:
     order = quiet.order()
     page = desk.page
     quiet.market.advance(order["order_id"], "pay")
@@ -209,23 +209,23 @@ def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: Store) -> None:
     expect_notice(page, "did not respond in time")
 
 
-def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> None:
+def test_each_event_tells_where_it_was_delivered(desk: Visit, system: System) -> None:
     with receiving() as receiver:
-        good = store.ok(
+        good = system.ok(
             "POST",
             "/v1/webhooks",
             json={"url": receiver.url("/good"), "events": ["order.updated"]},
         )
         receiver.answer = lambda one: 500 if one.path == "/bad" else 200
-        bad = store.ok(
+        bad = system.ok(
             "POST",
             "/v1/webhooks",
             json={"url": receiver.url("/bad"), "events": ["order.updated"]},
         )
-        order = store.order()
+        order = system.order()
         receiver.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
         delivery = receiver.at("/good")[0].delivery
-        desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+        desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
         event = desk.page.locator(".event-deliveries").first
 
         expect(event).to_contain_text("Attempt 2 scheduled", timeout=_PATIENCE)
@@ -237,13 +237,13 @@ def test_each_event_tells_where_it_was_delivered(desk: Visit, store: Store) -> N
         assert desk.serious() == []
 
 
-def test_a_split_order_and_a_failed_one(desk: Visit, store: Store) -> None:
-    split = store.paid(product="900000000007", quantity=2)
-    failing = store.order(product="900000000004")
-    store.approve(store.request_payment(failing["id"])["id"])
-    store.until(failing["id"], lambda one: one["payment_status"] == "failed")
+def test_a_split_order_and_a_failed_one(desk: Visit, system: System) -> None:
+    split = system.paid(product="900000000007", quantity=2)
+    failing = system.order(product="900000000004")
+    system.approve(system.request_payment(failing["id"])["id"])
+    system.until(failing["id"], lambda one: one["payment_status"] == "failed")
     page = desk.page
-    desk.sign_in(store.buyer, then=f"/orders/{split['id']}")
+    desk.sign_in(system.buyer, then=f"/orders/{split['id']}")
 
     for part in split["platform_orders"]:
         expect(page.locator("#facts")).to_contain_text(part["order_id"])
@@ -261,12 +261,12 @@ def test_a_split_order_and_a_failed_one(desk: Visit, store: Store) -> None:
     assert desk.serious() == []
 
 
-def test_strangers_and_forged_forms_change_nothing(store: Store) -> None:
-    order = store.order()
+def test_strangers_and_forged_forms_change_nothing(system: System) -> None:
+    order = system.order()
     where = f"/orders/{order['id']}"
-    before = store.facts(order["id"])
-    stranger = Pages(store.api, store.api.person())
-    mine = Pages(store.api, store.buyer)
+    before = system.facts(order["id"])
+    stranger = Pages(system.api, system.api.person())
+    mine = Pages(system.api, system.buyer)
     steps = ("refresh", "cancel", "payment", "payment/withdraw", "refunds", "advance")
     form = {"submit_token": "k", "reason": "r", "to": "paid", "amount_cny": "15.00"}
     fields = {
@@ -288,21 +288,21 @@ def test_strangers_and_forged_forms_change_nothing(store: Store) -> None:
         )
     assert mine.post(f"{where}/cancel").status_code == 400  # no page of ours has no key
     assert mine.get("/orders/ORDnone").status_code == 404
-    nobody = Pages(store.api, store.api.person(roles=(Role.APPROVER,)))
+    nobody = Pages(system.api, system.api.person(roles=(Role.APPROVER,)))
     assert nobody.get("/orders").status_code == 403
     assert nobody.get(where).status_code == 403
     assert nobody.post(f"{where}/refresh").status_code == 403
-    assert store.facts(order["id"]) == before
+    assert system.facts(order["id"]) == before
     for one in (stranger, mine, nobody):
         one.client.close()
 
 
-def test_a_long_story_has_pages(desk: Visit, store: Store) -> None:
-    order = store.order()
+def test_a_long_story_has_pages(desk: Visit, system: System) -> None:
+    order = system.order()
     for _ in range(18):
-        store.request_payment(order["id"])
-        store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
-    desk.sign_in(store.buyer, then=f"/orders/{order['id']}")
+        system.request_payment(order["id"])
+        system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
     entries = desk.page.locator(".order-timeline > li")
     expect(entries).to_have_count(30)
 

@@ -1,7 +1,7 @@
 """The list of orders in a real browser: filters, search by any id, paging, live updates."""
 
 import pytest
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import Visit
@@ -13,8 +13,8 @@ HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 _PATIENCE = 10_000
 
 
-def test_no_orders_yet(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer, then="/orders")
+def test_no_orders_yet(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer, then="/orders")
 
     expect(desk.page.get_by_role("heading", name="No orders yet")).to_be_visible()
     assert desk.serious() == []
@@ -22,13 +22,13 @@ def test_no_orders_yet(desk: Visit, store: Store) -> None:
     desk.page.wait_for_url("**/products")
 
 
-def test_orders_are_filtered_and_found_by_any_id(desk: Visit, store: Store) -> None:
-    waiting = store.order(external_id=f"PO-1 <b> {store.buyer.id}", metadata={"team": HOSTILE})
-    paid = store.paid(product="900000000020")
-    shipped = store.advance(paid["id"], "shipped")
+def test_orders_are_filtered_and_found_by_any_id(desk: Visit, system: System) -> None:
+    waiting = system.order(external_id=f"PO-1 <b> {system.buyer.id}", metadata={"team": HOSTILE})
+    paid = system.paid(product="900000000020")
+    shipped = system.advance(paid["id"], "shipped")
     number = shipped["shipments"][0]["tracking_number"]
     page = desk.page
-    desk.sign_in(store.buyer, then="/orders")
+    desk.sign_in(system.buyer, then="/orders")
 
     rows = page.locator("#orders tbody tr")
     expect(rows).to_have_count(2)
@@ -72,8 +72,8 @@ def test_orders_are_filtered_and_found_by_any_id(desk: Visit, store: Store) -> N
     assert "owned" not in page.title()
 
 
-def test_a_wrong_filter_is_said_beside_it(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer)
+def test_a_wrong_filter_is_said_beside_it(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer)
 
     assert desk.open("/orders?created_after=yesterday&status=paid") == 422
     expect(desk.page.get_by_label("Created from (UTC)")).to_have_value("yesterday")
@@ -86,12 +86,12 @@ def test_a_wrong_filter_is_said_beside_it(desk: Visit, store: Store) -> None:
     assert desk.open("/orders?colour=red") == 200
 
 
-def test_many_orders_have_pages(desk: Visit, store: Store) -> None:
-    order = store.order()
+def test_many_orders_have_pages(desk: Visit, system: System) -> None:
+    order = system.order()
     own = ids.ORDER.read(order["id"])
     columns = ", ".join(
         row["column_name"]
-        for row in store.api.fetch(
+        for row in system.api.fetch(
             "SELECT column_name FROM information_schema.columns "
             "WHERE table_name = 'purchase_order' AND column_name NOT IN ('id', 'external_id') "
             "AND is_generated = 'NEVER'"
@@ -100,8 +100,8 @@ def test_many_orders_have_pages(desk: Visit, store: Store) -> None:
     copy = f"""INSERT INTO purchase_order (id, {columns})
                SELECT tradewind_uuid7(), {columns} FROM purchase_order
                 CROSS JOIN generate_series(1, 30) WHERE id = $1"""  # noqa: S608 - our own
-    store.api.fetch(copy, own)
-    desk.sign_in(store.buyer, then="/orders?status=pending_payment&sort=updated_at")
+    system.api.fetch(copy, own)
+    desk.sign_in(system.buyer, then="/orders?status=pending_payment&sort=updated_at")
     rows = desk.page.locator("#orders tbody tr")
     expect(rows).to_have_count(25)
     seen = set(rows.locator("td:first-child a").all_text_contents())
@@ -115,10 +115,10 @@ def test_many_orders_have_pages(desk: Visit, store: Store) -> None:
     expect(rows).to_have_count(25)
 
 
-def test_the_list_is_live(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer, then="/orders")
+def test_the_list_is_live(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer, then="/orders")
     expect(desk.page.get_by_text("No orders yet")).to_be_visible()
 
-    order = store.order()
+    order = system.order()
 
     expect(desk.page.locator("#orders")).to_contain_text(order["id"], timeout=_PATIENCE)

@@ -8,7 +8,7 @@ from kit.hooks import Receiver, receiving
 from kit.pages import Pages
 from kit.post import Post
 from kit.server import Server
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import Locator, expect
 
 from browser.conftest import SignIn, Visit
@@ -33,50 +33,52 @@ def step(desk: Visit, title: str) -> Locator:
 
 
 def test_first_steps_tick_themselves_off_and_then_go(
-    desk: Visit, store: Store, receiver: Receiver
+    desk: Visit, system: System, receiver: Receiver
 ) -> None:
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
     expect(step(desk, "Create an API key")).to_contain_text("Done:")
     expect(step(desk, "Call the API")).to_contain_text("To do:")
 
-    post = Post(store.api, store.market, store.buyer, store.approver, store.skus)
+    post = Post(system.api, system.market, system.buyer, system.approver, system.skus)
     post.hook(receiver.url())
     desk.open("/")
     expect(step(desk, "Call the API")).to_contain_text("Done:")
     expect(step(desk, "Create a webhook")).to_contain_text("Done:")
     expect(step(desk, "Receive an event")).to_contain_text("To do:")
-    order = store.order()
+    order = system.order()
     expect(step(desk, "Place an order")).to_contain_text("Done:", timeout=SOON)
     expect(step(desk, "Receive an event")).to_contain_text("Done:", timeout=SOON)
-    store.approve(store.request_payment(order["id"])["id"])
+    system.approve(system.request_payment(order["id"])["id"])
 
     desk.open("/")
     expect(desk.page.get_by_role("heading", name="Getting started")).to_have_count(0)
 
 
-def test_first_steps_are_dismissed_for_good(open_desk: Callable[..., Visit], store: Store) -> None:
+def test_first_steps_are_dismissed_for_good(
+    open_desk: Callable[..., Visit], system: System
+) -> None:
     desk = open_desk(java_script_enabled=False)
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
 
     desk.page.get_by_role("button", name="Dismiss").click()
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
     expect(desk.page.get_by_role("heading", name="Getting started")).to_have_count(0)
     other = open_desk()
-    other.sign_in(store.buyer)
+    other.sign_in(system.buyer)
     expect(other.page.get_by_role("heading", name="Getting started")).to_have_count(0)
 
 
-def test_deliveries_are_charted_by_outcome(desk: Visit, store: Store, receiver: Receiver) -> None:
-    post = Post(store.api, store.market, store.buyer, store.approver, store.skus)
+def test_deliveries_are_charted_by_outcome(desk: Visit, system: System, receiver: Receiver) -> None:
+    post = Post(system.api, system.market, system.buyer, system.approver, system.skus)
     good, bad = post.hook(receiver.url("/good")), post.hook(receiver.url("/bad"))
     receiver.answer = lambda one: 500 if one.path == "/bad" else 200
     post.emit(3)
     post.tried(good, 3)
     post.tried(bad, 3)
-    store.api.fetch("UPDATE webhook_subscription SET url = $2 WHERE id = $1", bad.uuid, EVIL)
+    system.api.fetch("UPDATE webhook_subscription SET url = $2 WHERE id = $1", bad.uuid, EVIL)
 
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
     deliveries = desk.page.locator("#deliveries")
     expect(deliveries.get_by_text("6 attempts", exact=True)).to_be_visible(timeout=SOON)
     expect(deliveries).to_contain_text("50 %")
@@ -92,40 +94,40 @@ def test_deliveries_are_charted_by_outcome(desk: Visit, store: Store, receiver: 
     assert desk.path == "/?span=week"
     expect(deliveries).to_contain_text("6 attempts")
     assert desk.serious() == []
-    stranger = Pages(store.api, store.api.person())
+    stranger = Pages(system.api, system.api.person())
     assert "No webhooks yet" in stranger.get("/").text
     stranger.client.close()
 
 
-def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, store: Store) -> None:
+def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, system: System) -> None:
     hook = ids.new()
-    store.api.fetch(
+    system.api.fetch(
         "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
         " created_at, updated_at) VALUES ($1, $2, 'https://a.example', '{payment.updated}', true,"
         " '', now(), now())",
         hook,
-        store.buyer.uuid,
+        system.buyer.uuid,
     )
-    store.api.fetch(
+    system.api.fetch(
         "INSERT INTO subscription_hour VALUES ($1, date_trunc('hour', tradewind_now()), 1, 0,"
         " '{0,1}', '{1}')",
         hook,
     )
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
     table = desk.page.locator("#deliveries figure details")
     table.locator("summary").click()
     desk.page.evaluate("window.untouched = true")
     search = desk.page.get_by_label("Search by any ID")
     search.fill("half of a thou")
 
-    store.order()
-    store.api.fetch(
+    system.order()
+    system.api.fetch(
         "UPDATE subscription_hour SET outcomes = '{41}' WHERE subscription_id = $1", hook
     )
 
     waiting = desk.page.locator("#orders").get_by_role("link", name="1 orders: Awaiting payment")
     expect(waiting).to_be_visible(timeout=SOON)
-    store.order()
+    system.order()
     expect(desk.page.locator("#orders .num a")).to_have_text("2", timeout=SOON)
     expect(desk.page.locator("#deliveries")).to_contain_text("41 attempts")
     expect(table).to_have_attribute("open", "")
@@ -135,40 +137,40 @@ def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, store:
 
 
 def test_payments_wait_for_the_buyer_and_for_the_approver(
-    open_desk: Callable[..., Visit], store: Store
+    open_desk: Callable[..., Visit], system: System
 ) -> None:
     # The overview shows the few that are most urgent: other tests must not have left those.
-    for pending in store.ok("GET", "/v1/payments?limit=100", by=store.approver)["items"]:
+    for pending in system.ok("GET", "/v1/payments?limit=100", by=system.approver)["items"]:
         path = f"/v1/payments/{pending['id']}/reject"
-        store.ok("POST", path, by=store.approver, json={"reason": "left by another test"})
-    order = store.order()
-    approver = store.api.person(roles=(Role.APPROVER,))
+        system.ok("POST", path, by=system.approver, json={"reason": "left by another test"})
+    order = system.order()
+    approver = system.api.person(roles=(Role.APPROVER,))
     desk = open_desk()
     desk.sign_in(approver)
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
     expect(desk.page.get_by_role("heading", name="Orders by status")).to_have_count(0)
 
-    store.request_payment(order["id"])
+    system.request_payment(order["id"])
 
     row = desk.page.locator("#approving tr").filter(has_text=order["id"])
-    expect(row).to_contain_text(store.buyer.email, timeout=SOON)
+    expect(row).to_contain_text(system.buyer.email, timeout=SOON)
     assert desk.serious() == []
     buyer = open_desk()
-    buyer.sign_in(store.buyer)
+    buyer.sign_in(system.buyer)
     expect(buyer.page.locator("#payments")).to_contain_text("1 payment awaiting approval")
     expect(buyer.page.locator("#approving")).to_have_count(0)
-    store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
     expect(row).to_have_count(0, timeout=SOON)
 
 
-def test_nobody_is_shown_a_payment_that_only_others_may_approve(store: Store) -> None:
-    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
-    placed = store.place(store.wish(), by=both).json()
-    own = Store(store.api, store.market, both, store.approver, store.skus)
+def test_nobody_is_shown_a_payment_that_only_others_may_approve(system: System) -> None:
+    both = system.api.person(roles=(Role.BUYER, Role.APPROVER))
+    placed = system.place(system.order_body(), by=both).json()
+    own = System(system.api, system.market, both, system.approver, system.skus)
     own.until(placed["id"], lambda one: one["status"] != "creating")
     own.request_payment(placed["id"])
 
-    pages = Pages(store.api, both)
+    pages = Pages(system.api, both)
     html = pages.get("/").text
     pages.client.close()
 
@@ -176,8 +178,8 @@ def test_nobody_is_shown_a_payment_that_only_others_may_approve(store: Store) ->
     assert "1</strong> payment awaiting approval" in html
 
 
-def test_operators_see_the_whole_system(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.api.operator())
+def test_operators_see_the_whole_system(desk: Visit, system: System) -> None:
+    desk.sign_in(system.api.operator())
 
     expect(desk.page.get_by_role("heading", name="System")).to_be_visible()
     expect(desk.page.locator("#operating")).to_contain_text("Queued")
@@ -185,9 +187,9 @@ def test_operators_see_the_whole_system(desk: Visit, store: Store) -> None:
     assert desk.serious() == []
 
 
-def test_everybody_can_use_the_overview(desk: Visit, store: Store) -> None:
-    store.order()
-    desk.sign_in(store.buyer)
+def test_everybody_can_use_the_overview(desk: Visit, system: System) -> None:
+    system.order()
+    desk.sign_in(system.buyer)
 
     for scheme, width in product(("light", "dark"), (390, 1280)):
         desk.look(scheme, width)
@@ -210,11 +212,11 @@ def test_a_marketplace_leads_back_to_a_page_with_its_code(api: Server, signed_in
 
 
 def test_no_row_needs_scrolling_sideways_on_a_narrow_screen(
-    open_desk: Callable[..., Visit], store: Store
+    open_desk: Callable[..., Visit], system: System
 ) -> None:
-    store.order()
+    system.order()
     desk = open_desk(viewport={"width": 390, "height": 900})
-    desk.sign_in(store.buyer)
+    desk.sign_in(system.buyer)
     for path in ("/orders", "/keys", "/account"):
         desk.open(path)
         over = "[...document.querySelectorAll('.cards')].map((o) => o.scrollWidth - o.clientWidth)"

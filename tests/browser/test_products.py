@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from kit.pages import Pages
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 from playwright.sync_api import expect
 
 from browser.conftest import Visit
@@ -20,18 +20,18 @@ _BASH = shutil.which("bash") or "/bin/bash"
 
 
 @pytest.fixture
-def shop(open_desk: Callable[..., Visit], store: Store) -> Iterator[Visit]:
+def shop(open_desk: Callable[..., Visit], system: System) -> Iterator[Visit]:
     """A browser that may also load the pictures of the simulated marketplace, and nothing else."""
     visit = open_desk()
     yield visit
-    pictures = f"asked for {store.market.url}/images/"
+    pictures = f"asked for {system.market.url}/images/"
     assert all(one.startswith(pictures) for one in visit.complaints), visit.complaints
     visit.complaints.clear()
 
 
-def test_products_are_searched_with_pictures_and_prices(shop: Visit, store: Store) -> None:
+def test_products_are_searched_with_pictures_and_prices(shop: Visit, system: System) -> None:
     page = shop.page
-    shop.sign_in(store.buyer, then="/products")
+    shop.sign_in(system.buyer, then="/products")
     assert shop.serious() == []
     page.get_by_role("searchbox", name="Search", exact=True).fill("dress")
     page.get_by_label("Sort by").select_option("price_asc")
@@ -69,9 +69,9 @@ def test_products_are_searched_with_pictures_and_prices(shop: Visit, store: Stor
     expect(page.get_by_role("heading", name="No products found")).to_be_visible()
 
 
-def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, store: Store) -> None:
-    shop.sign_in(store.buyer)
-    store.market.fault("search", "error", code="400", message="no <b>")
+def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, system: System) -> None:
+    shop.sign_in(system.buyer)
+    system.market.fault("search", "error", code="400", message="no <b>")
 
     status = shop.open("/products?q=never-searched-before&platform=sandbox")
 
@@ -84,9 +84,9 @@ def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, store: Store) -> 
     assert shop.open("/products?q=x&page=0") == 422
 
 
-def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store) -> None:
+def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, system: System) -> None:
     page = shop.page
-    shop.sign_in(store.buyer, then=f"/products/sandbox/{PLAIN}")
+    shop.sign_in(system.buyer, then=f"/products/sandbox/{PLAIN}")
     rows = page.get_by_role("region", name="Variants").locator("tbody tr")
     expect(rows).to_have_count(2)
     link = page.get_by_role("link", name="Open at marketplace")
@@ -101,13 +101,13 @@ def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store)
     preview, order = page.locator("#order-it pre").all_inner_texts()
     assert shop.serious() == []
 
-    env = {**os.environ, "TRADEWIND_KEY": store.buyer.key}
+    env = {**os.environ, "TRADEWIND_KEY": system.buyer.key}
     told = subprocess.run([_BASH, "-c", preview], env=env, capture_output=True, check=True)
     assert b'"total_amount_cny"' in told.stdout
     for _ in range(2):  # the key in the line makes it one order
         made = subprocess.run([_BASH, "-c", order], env=env, capture_output=True, check=True)
     assert b'"status"' in made.stdout, made
-    found = store.ok("GET", "/v1/orders")["items"]
+    found = system.ok("GET", "/v1/orders")["items"]
     assert [one["items"] for one in found] == [
         [{"product_id": PLAIN, "sku_id": chosen, "quantity": 3}]
     ]
@@ -118,9 +118,9 @@ def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, store: Store)
     assert shop.serious() == []
 
 
-def test_a_product_says_what_it_asks_for(shop: Visit, store: Store) -> None:
+def test_a_product_says_what_it_asks_for(shop: Visit, system: System) -> None:
     page = shop.page
-    shop.sign_in(store.buyer, then="/products/alibaba/900000000016")
+    shop.sign_in(system.buyer, then="/products/alibaba/900000000016")
     expect(page.get_by_label("Quantity", exact=True)).to_have_value("100")
     page.get_by_label("Quantity", exact=True).fill("5")
     page.get_by_role("button", name="Generate code").click()
@@ -132,14 +132,14 @@ def test_a_product_says_what_it_asks_for(shop: Visit, store: Store) -> None:
     assert shop.open("/products/nowhere/1") == 422
 
 
-def test_pictures_are_allowed_on_product_pages_only(store: Store) -> None:
-    pages = Pages(store.api, store.buyer)
+def test_pictures_are_allowed_on_product_pages_only(system: System) -> None:
+    pages = Pages(system.api, system.buyer)
 
     allowed = pages.get("/products", params={"q": "dress"}).headers["content-security-policy"]
     usual = pages.get("/orders").headers["content-security-policy"]
     quick = pages.get("/products", params={"q": "dress"}, headers={"x-tradewind-live": "1"})
 
-    assert f"img-src 'self' data: {store.market.url};" in allowed
+    assert f"img-src 'self' data: {system.market.url};" in allowed
     assert "img-src 'self' data:;" in usual
     assert (quick.status_code, quick.content) == (204, b"")
     pages.client.close()

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from kit.pages import COOKIE
 from kit.server import Server
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import SignIn, Visit
@@ -16,11 +16,11 @@ from tradewind.dashboard.shell.session import csrf_token
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_a_person_signs_in_and_out(desk: Visit, store: Store) -> None:
+def test_a_person_signs_in_and_out(desk: Visit, system: System) -> None:
     desk.open("/")
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
-    desk.sign_in_by_form(store.buyer)
+    desk.sign_in_by_form(system.buyer)
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Overview")
     old = desk.cookie(COOKIE)["value"]
     desk.page.get_by_label("Account menu").click()
@@ -28,11 +28,11 @@ def test_a_person_signs_in_and_out(desk: Visit, store: Store) -> None:
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
     assert desk.page.context.cookies() == []
-    assert store.api.call("GET", "/v1/me", token=old).status_code == 401
+    assert system.api.call("GET", "/v1/me", token=old).status_code == 401
 
 
-def test_signing_in_leads_to_where_one_wanted_to_go(desk: Visit, store: Store) -> None:
-    desk.sign_in_by_form(store.buyer, then="/?from=mail%20link")
+def test_signing_in_leads_to_where_one_wanted_to_go(desk: Visit, system: System) -> None:
+    desk.sign_in_by_form(system.buyer, then="/?from=mail%20link")
 
     assert desk.path == "/?from=mail%20link"
 
@@ -54,39 +54,39 @@ def test_signing_in_leads_nowhere_else(api: Server) -> None:
         api.workshop.secrets.add(response.cookies[COOKIE])
 
 
-def test_a_wrong_password_is_said_beside_the_form(desk: Visit, store: Store) -> None:
+def test_a_wrong_password_is_said_beside_the_form(desk: Visit, system: System) -> None:
     desk.open("/sign-in")
-    desk.page.get_by_label("E-mail").fill(store.buyer.email)
+    desk.page.get_by_label("E-mail").fill(system.buyer.email)
     desk.page.get_by_label("Password").fill("not the password")
     desk.page.get_by_role("button", name="Sign in").click()
 
     expect(desk.page.get_by_role("alert")).to_have_text("The e-mail or the password is wrong.")
-    expect(desk.page.get_by_label("E-mail")).to_have_value(store.buyer.email)
+    expect(desk.page.get_by_label("E-mail")).to_have_value(system.buyer.email)
     expect(desk.page.get_by_label("Password")).to_have_value("")
 
 
-def test_a_locked_account_is_told_so_and_is_out_at_once(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer)
-    store.ok(
+def test_a_locked_account_is_told_so_and_is_out_at_once(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer)
+    system.ok(
         "POST",
-        f"/v1/admin/accounts/{store.buyer.id}/lock",
-        by=store.api.operator(),
+        f"/v1/admin/accounts/{system.buyer.id}/lock",
+        by=system.api.operator(),
         json={"reason": "test"},
     )
 
     desk.open("/")
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    desk.page.get_by_label("E-mail").fill(store.buyer.email)
-    desk.page.get_by_label("Password").fill(store.buyer.password)
+    desk.page.get_by_label("E-mail").fill(system.buyer.email)
+    desk.page.get_by_label("Password").fill(system.buyer.password)
     desk.page.get_by_role("button", name="Sign in").click()
     expect(desk.page.get_by_role("alert")).to_contain_text("This account is locked")
 
 
-def test_an_open_page_notices_that_its_session_ended(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer)
+def test_an_open_page_notices_that_its_session_ended(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer)
     token = desk.cookie(COOKIE)["value"]
 
-    assert store.api.call("POST", "/v1/auth/logout", token=token).status_code == 204
+    assert system.api.call("POST", "/v1/auth/logout", token=token).status_code == 204
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in", timeout=15_000)
 
@@ -155,20 +155,20 @@ def test_a_foreign_page_cannot_sign_anybody_in(api: Server) -> None:
 
 
 def test_what_is_refused_is_a_page_for_people_and_a_document_for_programs(
-    desk: Visit, store: Store
+    desk: Visit, system: System
 ) -> None:
     assert desk.open("/no/such/page") == 404
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Page not found")
     assert desk.serious() == []
 
-    answer = store.api.call("GET", "/no/such/page")
+    answer = system.api.call("GET", "/no/such/page")
     assert answer.headers["content-type"] == "application/problem+json"
-    answer = store.api.call("GET", "/v1/nothing", headers={"accept": "text/html"})
+    answer = system.api.call("GET", "/v1/nothing", headers={"accept": "text/html"})
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_the_content_is_one_key_away(desk: Visit, store: Store) -> None:
-    desk.sign_in(store.buyer)
+def test_the_content_is_one_key_away(desk: Visit, system: System) -> None:
+    desk.sign_in(system.buyer)
     desk.open("/")
 
     desk.page.keyboard.press("Tab")
@@ -177,24 +177,24 @@ def test_the_content_is_one_key_away(desk: Visit, store: Store) -> None:
     expect(desk.page.locator("main")).to_be_focused()
 
 
-def test_it_works_without_scripts(open_desk: Callable[..., Visit], store: Store) -> None:
+def test_it_works_without_scripts(open_desk: Callable[..., Visit], system: System) -> None:
     desk = open_desk(java_script_enabled=False)
 
-    desk.sign_in_by_form(store.buyer)
+    desk.sign_in_by_form(system.buyer)
     desk.page.get_by_label("Account menu").click()
     desk.page.get_by_role("button", name="Sign out").click()
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
-def test_everybody_can_use_the_shell(desk: Visit, store: Store) -> None:
+def test_everybody_can_use_the_shell(desk: Visit, system: System) -> None:
     looks = [*product(("light", "dark"), (390, 1280))]
     desk.open("/sign-in")
     for scheme, width in looks:
         desk.look(scheme, width)
         assert desk.serious() == [], (scheme, width)
 
-    desk.sign_in(store.api.operator())
+    desk.sign_in(system.api.operator())
     desk.page.get_by_label("Account menu").click()
     for scheme, width in looks:
         desk.look(scheme, width)

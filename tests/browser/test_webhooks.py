@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from kit.hooks import Received, Receiver, Reply, assert_genuine, receiving
 from kit.post import Post
-from kit.store import Store
+from kit.system import System
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Visit
@@ -25,8 +25,8 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def post(store: Store) -> Post:
-    return Post.of(store)
+def post(system: System) -> Post:
+    return Post.of(system)
 
 
 def failing(_: Received) -> Reply:

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from kit import chaos, invariants
 from kit.server import Person, Workshop
-from kit.store import PLAIN, Store, opened, simulated
+from kit.system import PLAIN, System, running_system, simulated
 
 from tradewind import ids
 
@@ -56,7 +56,7 @@ _WISHES = {"pay": 78, "cancel": 10, "reject": 4, "by_hand": 4, "leave": 4}
 class Client:
     """Somebody who orders and pays, and repeats what was not answered."""
 
-    store: Store
+    system: System
     buyer: Person
     chance: random.Random
     answers: list[httpx.Response] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Client:
     later: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.store.api.url, timeout=15)
+        self.http = httpx.Client(base_url=self.system.api.url, timeout=15)
 
     def call(self, method: str, path: str, *, by: Person | None = None, **more: Any) -> Any:
         headers = {**more.pop("headers", {}), **(by or self.buyer).headers}
@@ -74,7 +74,7 @@ class Client:
 
     def buy(self, numbers: Sequence[int]) -> None:
         for number in numbers:
-            body = self.store.wish(PLAIN, self.chance.randint(1, 3))
+            body = self.system.order_body(PLAIN, self.chance.randint(1, 3))
             headers = {"idempotency-key": f"order {number}"}
             placed = self.call("POST", "/v1/orders", json=body, headers=headers)
             assert placed.status_code == 201, placed.text
@@ -108,18 +108,18 @@ class Client:
         if order["status"] == "creating":
             return False
         if wish == "by_hand":
-            self.store.market.advance(order["order_id"], "pay")
+            self.system.market.advance(order["order_id"], "pay")
             return True
         asked = self.call("POST", f"/v1/orders/{order_id}/payment")
         assert asked.status_code == 201, asked.text
         path = f"/v1/payments/{asked.json()['id']}"
         if wish == "reject":
             refused = self.call(
-                "POST", f"{path}/reject", by=self.store.approver, json={"reason": "no"}
+                "POST", f"{path}/reject", by=self.system.approver, json={"reason": "no"}
             )
             assert refused.status_code == 200, refused.text
             return True
-        approved = self.call("POST", f"{path}/approve", by=self.store.approver)
+        approved = self.call("POST", f"{path}/approve", by=self.system.approver)
         assert approved.status_code == 200, approved.text
         return True
 
@@ -138,13 +138,13 @@ def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_
 ) -> None:
     chance = chaos.seeded_random()
     with chaos.no_errors_logged(workshop), ExitStack() as stack:
-        store = stack.enter_context(opened(workshop, tmp_path, workers=0))
-        api, market = store.api, store.market
+        system = stack.enter_context(running_system(workshop, tmp_path, workers=0))
+        api, market = system.api, system.market
         settings = simulated(market)
         workers = stack.enter_context(chaos.worker_pool(workshop, api.database_url, settings))
-        store.sku()
+        system.sku()
         clients = [
-            Client(store, api.person(), random.Random(chance.random()))  # noqa: S311
+            Client(system, api.person(), random.Random(chance.random()))  # noqa: S311
             for _ in range(_CLIENTS)
         ]
         for client in clients:

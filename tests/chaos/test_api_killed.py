@@ -15,7 +15,7 @@ import httpx
 from kit import chaos, invariants
 from kit.processes import family_of, wait_until_gone
 from kit.server import Person, Server, Workshop
-from kit.store import Store, simulated
+from kit.system import System, simulated
 from simulator.sandbox_kit import serving
 
 from tradewind import ids
@@ -86,8 +86,8 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
         settings = simulated(market)
         workers = stack.enter_context(chaos.worker_pool(workshop, url, settings, 1))
         with workshop.serving_on(url, settings=settings) as api:
-            store = Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
-            clients = [Client(api.person(), store.wish()) for _ in range(_CLIENTS)]
+            system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
+            clients = [Client(api.person(), system.order_body()) for _ in range(_CLIENTS)]
             chaos.set_faults(market, _FAULTS, late=0.5, slow=2.5)
             gone = threading.Event()
             with ThreadPoolExecutor(_CLIENTS) as pool:

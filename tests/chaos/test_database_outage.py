@@ -15,7 +15,7 @@ from kit.invariants import Facts
 from kit.postgres import MOVABLE_CLOCK
 from kit.processes import family_of
 from kit.server import Person, Server, Workshop
-from kit.store import Store, simulated
+from kit.system import System, simulated
 from simulator.sandbox_kit import Market, serving
 
 from tradewind import ids
@@ -73,10 +73,10 @@ class Watch:
 class Orders:
     """Places orders all the time; what is not acknowledged is sent again with the same key."""
 
-    def __init__(self, store: Store) -> None:
-        self._body = store.wish()
+    def __init__(self, system: System) -> None:
+        self._body = system.order_body()
         self._client = httpx.AsyncClient(
-            base_url=store.api.url, headers=store.buyer.headers, timeout=20
+            base_url=system.api.url, headers=system.buyer.headers, timeout=20
         )
         self._going = True
         self.answers: list[tuple[float, httpx.Response]] = []
@@ -171,8 +171,8 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
             api = stack.enter_context(workshop.serving_on(url, settings=settings))
             stack.enter_context(workshop.working(url, settings=settings))
             buyer = await workshop.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
-            store = Store(api, market, buyer, buyer)
-            orders = await asyncio.to_thread(Orders, store)
+            system = System(api, market, buyer, buyer)
+            orders = await asyncio.to_thread(Orders, system)
             watch = Watch(api, buyer.headers)
             reading = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]
             keys = Keys(api, buyer)

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 from kit import chaos, invariants
 from kit.server import Workshop
-from kit.store import Store, opened, simulated
+from kit.system import System, running_system, simulated
 
 pytestmark = pytest.mark.xdist_group("frozen worker")
 
@@ -37,23 +37,25 @@ def _until(good: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def market_town(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with opened(workshop, tmp_path_factory.mktemp("town"), workers=0, notices=False) as store:
-        store.sku()
-        yield store
+def own_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    with running_system(
+        workshop, tmp_path_factory.mktemp("town"), workers=0, notices=False
+    ) as system:
+        system.sku()
+        yield system
 
 
 class Stage:
     """Two workers, of which the first freezes."""
 
-    def __init__(self, workshop: Workshop, store: Store) -> None:
+    def __init__(self, workshop: Workshop, system: System) -> None:
         self._workshop = workshop
-        self._store = store
+        self._system = system
         self._workers: list[subprocess.Popen[bytes]] = []
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        settings = simulated(self._store.market)
-        worker = self._workshop.worker(self._store.api.database_url, settings=settings)
+        settings = simulated(self._system.market)
+        worker = self._workshop.worker(self._system.api.database_url, settings=settings)
         self._workers.append(worker)
         return worker
 
@@ -68,10 +70,10 @@ class Stage:
             worker.wait(10)
 
     def counter(self, name: str) -> int:
-        return int(self._store.market.state()["counters"].get(name, 0))
+        return int(self._system.market.state()["counters"].get(name, 0))
 
     def stands(self, order_id: str) -> tuple[str, str]:
-        row = self._store.stored(order_id)
+        row = self._system.stored(order_id)
         return row["status"], row["payment_status"]
 
     def freeze_and_go_on(
@@ -80,8 +82,8 @@ class Stage:
         """Freeze a worker, have another bring the order to its end, and let the first wake up."""
         frozen.send_signal(signal.SIGSTOP)
         since = time.monotonic()
-        chaos.clear_faults(self._store.market)
-        self._store.api.move_clock(_FROZEN)
+        chaos.clear_faults(self._system.market)
+        self._system.api.move_clock(_FROZEN)
         other = self.start_worker()
         _until(lambda: self.stands(order_id) == end)
         time.sleep(max(0.0, since + seconds - time.monotonic()))
@@ -91,21 +93,21 @@ class Stage:
 
 
 @pytest.fixture
-def stage(workshop: Workshop, market_town: Store) -> Iterator[Stage]:
+def stage(workshop: Workshop, own_system: System) -> Iterator[Stage]:
     with chaos.no_errors_logged(workshop):
-        made = Stage(workshop, market_town)
+        made = Stage(workshop, own_system)
         yield made
         made.close()
-        chaos.clear_faults(market_town.market)
+        chaos.clear_faults(own_system.market)
 
 
 @contextmanager
-def no_calls(store: Store) -> Iterator[None]:
+def no_calls(system: System) -> Iterator[None]:
     """Have everybody wait who wants to call the platform: the budget for it is taken."""
     stop, ready = threading.Event(), threading.Event()
 
     async def hold() -> None:
-        connection = await asyncpg.connect(store.api.database_url)
+        connection = await asyncpg.connect(system.api.database_url)
         async with connection.transaction():
             await connection.execute(
                 "SELECT 1 FROM rate_budget WHERE subject = 'platform:sandbox' FOR UPDATE"
@@ -124,98 +126,98 @@ def no_calls(store: Store) -> Iterator[None]:
         thread.join()
 
 
-def _left_to_the_worker(store: Store) -> str:
+def _left_to_the_worker(system: System) -> str:
     """An order that the platform was too busy for when it was accepted."""
-    store.market.fault("create", "error", code=_BUSY, count=1)
-    placed = store.place(store.wish())
+    system.market.fault("create", "error", code=_BUSY, count=1)
+    placed = system.place(system.order_body())
     assert (placed.status_code, placed.json()["status"]) == (201, "creating")
     order_id: str = placed.json()["id"]
-    assert store.stored(order_id)["create_sent_at"] is None
-    store.api.move_clock(_PAUSE)
+    assert system.stored(order_id)["create_sent_at"] is None
+    system.api.move_clock(_PAUSE)
     return order_id
 
 
-def _approved(store: Store) -> str:
-    order: Any = store.order()
-    store.approve(store.request_payment(order["id"])["id"])
+def _approved(system: System) -> str:
+    order: Any = system.order()
+    system.approve(system.request_payment(order["id"])["id"])
     order_id: str = order["id"]
     return order_id
 
 
-def test_frozen_while_the_create_is_answered(market_town: Store, stage: Stage) -> None:
-    store = market_town
-    order_id = _left_to_the_worker(store)
+def test_frozen_while_the_create_is_answered(own_system: System, stage: Stage) -> None:
+    system = own_system
+    order_id = _left_to_the_worker(system)
     done = stage.counter("create.done")
-    store.market.fault("create", "slow", seconds=5)
+    system.market.fault("create", "slow", seconds=5)
     frozen = stage.start_worker()
     _until(lambda: stage.counter("create.done") > done)
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
 
-    invariants.check(store.api, store.market)
+    invariants.check(system.api, system.market)
 
 
-def test_frozen_before_the_create_is_sent(market_town: Store, stage: Stage) -> None:
-    store = market_town
-    order_id = _left_to_the_worker(store)
+def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> None:
+    system = own_system
+    order_id = _left_to_the_worker(system)
     waiting = """
         SELECT 1 FROM pg_stat_activity
          WHERE application_name = 'tradewind worker' AND wait_event_type = 'Lock'
            AND query LIKE '%take_from_budgets%'
     """
-    with no_calls(store):
+    with no_calls(system):
         frozen = stage.start_worker()
-        _until(lambda: store.stored(order_id)["create_sent_at"] and store.api.fetch(waiting))
+        _until(lambda: system.stored(order_id)["create_sent_at"] and system.api.fetch(waiting))
         frozen.send_signal(signal.SIGSTOP)
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), _LONGEST_CALL)
 
-    invariants.check(store.api, store.market)
+    invariants.check(system.api, system.market)
 
 
-def test_frozen_between_the_late_preview_and_the_create(market_town: Store, stage: Stage) -> None:
-    store = market_town
-    store.market.fault("preview", "slow", seconds=2.5, count=1)
-    store.market.fault("preview", "error", code=_BUSY, count=1)
-    placed = store.place(store.wish())
+def test_frozen_between_the_late_preview_and_the_create(own_system: System, stage: Stage) -> None:
+    system = own_system
+    system.market.fault("preview", "slow", seconds=2.5, count=1)
+    system.market.fault("preview", "error", code=_BUSY, count=1)
+    placed = system.place(system.order_body())
     order_id = placed.json()["id"]
-    _until(lambda: store.stored(order_id)["create_sent_at"] is None)
-    store.api.move_clock(_PAUSE)
+    _until(lambda: system.stored(order_id)["create_sent_at"] is None)
+    system.api.move_clock(_PAUSE)
     faults = stage.counter("preview.faults")
-    store.market.fault("preview", "slow", seconds=2)
+    system.market.fault("preview", "slow", seconds=2)
     frozen = stage.start_worker()
     _until(lambda: stage.counter("preview.faults") > faults)
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
 
-    invariants.check(store.api, store.market)
+    invariants.check(system.api, system.market)
 
 
-def test_frozen_while_the_payment_is_answered(market_town: Store, stage: Stage) -> None:
-    store = market_town
-    order_id = _approved(store)
+def test_frozen_while_the_payment_is_answered(own_system: System, stage: Stage) -> None:
+    system = own_system
+    order_id = _approved(system)
     done = stage.counter("pay.done")
-    store.market.fault("pay", "slow", seconds=5)
+    system.market.fault("pay", "slow", seconds=5)
     frozen = stage.start_worker()
     _until(lambda: stage.counter("pay.done") > done)
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
 
-    invariants.check(store.api, store.market)
-    assert store.market.debits(store.look(order_id)["order_id"]) == [1500]
+    invariants.check(system.api, system.market)
+    assert system.market.debits(system.look(order_id)["order_id"]) == [1500]
 
 
 def test_frozen_while_the_order_is_read_that_is_to_be_paid(
-    market_town: Store, stage: Stage
+    own_system: System, stage: Stage
 ) -> None:
-    store = market_town
-    order_id = _approved(store)
+    system = own_system
+    order_id = _approved(system)
     faults = stage.counter("list.faults")
-    store.market.fault("list", "slow", seconds=3)
+    system.market.fault("list", "slow", seconds=3)
     frozen = stage.start_worker()
     _until(lambda: stage.counter("list.faults") > faults)
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)
 
-    invariants.check(store.api, store.market)
-    assert store.market.debits(store.look(order_id)["order_id"]) == [1500]
+    invariants.check(system.api, system.market)
+    assert system.market.debits(system.look(order_id)["order_id"]) == [1500]

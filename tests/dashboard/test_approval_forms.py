@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 from kit.pages import Pages
 from kit.server import Person
-from kit.store import Store
+from kit.system import System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 # What a form reader could take for "no amount", and what is no amount.
 NO_AMOUNT = [None, "", " ", "null", "NULL", "None", "nan", "15.001", "1e1", "-15", ["14", "15"]]
@@ -20,37 +20,37 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def signed_in(store: Store, person: Person, stack: ExitStack) -> Pages:
-    pages = Pages(store.api, person)
+def signed_in(system: System, person: Person, stack: ExitStack) -> Pages:
+    pages = Pages(system.api, person)
     stack.callback(pages.client.close)
     return pages
 
 
 def test_an_approval_form_without_an_amount_approves_nothing(
-    store: Store, stack: ExitStack
+    system: System, stack: ExitStack
 ) -> None:
-    payment = store.request_payment(store.order()["id"])
-    pages = signed_in(store, store.approver, stack)
+    payment = system.request_payment(system.order()["id"])
+    pages = signed_in(system, system.approver, stack)
     path = f"/approvals/{payment['id']}/approve"
 
     for amount in NO_AMOUNT:
         answer = pages.post(path, **({} if amount is None else {"amount_cny": amount}))
 
         assert answer.status_code == 422, amount
-        stored = store.ok("GET", f"/v1/payments/{payment['id']}", by=store.approver)
+        stored = system.ok("GET", f"/v1/payments/{payment['id']}", by=system.approver)
         assert (stored["status"], stored["decided_by"]) == ("pending_approval", None), amount
     assert pages.post(path, amount_cny="15.0").status_code == 303
 
 
 def test_a_payment_request_form_without_an_amount_requests_nothing(
-    store: Store, stack: ExitStack
+    system: System, stack: ExitStack
 ) -> None:
-    order = store.order()
-    pages = signed_in(store, store.buyer, stack)
+    order = system.order()
+    pages = signed_in(system, system.buyer, stack)
 
     for amount in NO_AMOUNT:
         form = {} if amount is None else {"amount_cny": amount}
         answer = pages.post(f"/orders/{order['id']}/payment", submit_token="page-1", **form)
 
         assert answer.status_code == 422, amount
-    assert store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"] == []
+    assert system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"] == []

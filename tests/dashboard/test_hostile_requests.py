@@ -4,7 +4,7 @@ import httpx
 import pytest
 from kit.pages import Pages
 from kit.server import Server, Workshop
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.model import Plan
 
@@ -54,13 +54,15 @@ def test_a_neighbour_cannot_plant_a_session(workshop: Workshop) -> None:
     assert (planted.status_code, own.status_code) == (303, 200)
 
 
-def test_pages_ask_a_marketplace_as_often_as_the_api_and_spend_nothing_of_it(store: Store) -> None:
-    buyer = store.api.person(plan=Plan.FREE)
-    pages = Pages(store.api, buyer)
+def test_pages_ask_a_marketplace_as_often_as_the_api_and_spend_nothing_of_it(
+    system: System,
+) -> None:
+    buyer = system.api.person(plan=Plan.FREE)
+    pages = Pages(system.api, buyer)
 
     looked = [pages.get("/products/sandbox/900000000001") for _ in range(40)]
     # A request more is granted every half second, perhaps just now.
-    called = [store.call("GET", "/v1/webhooks", by=buyer) for _ in range(5)]
+    called = [system.call("GET", "/v1/webhooks", by=buyer) for _ in range(5)]
     searched = [pages.get("/products?platform=sandbox&q=dress") for _ in range(5)]
     others = pages.get("/keys")
     pages.client.close()

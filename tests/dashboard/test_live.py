@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 import httpx
 from kit.pages import Pages
 from kit.server import Server, Workshop
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.model import Role
 
@@ -35,14 +35,14 @@ def somebody(api: Server, *roles: Role) -> Iterator[Pages]:
         pages.client.close()
 
 
-def test_a_change_of_an_order_is_told_to_its_account_alone(store: Store) -> None:
-    buyer = Pages(store.api, store.buyer)
-    with somebody(store.api) as stranger, listening(stranger) as others:
+def test_a_change_of_an_order_is_told_to_its_account_alone(system: System) -> None:
+    buyer = Pages(system.api, system.buyer)
+    with somebody(system.api) as stranger, listening(stranger) as others:
         heard: list[str] = []
         hearing = threading.Thread(target=lambda: heard.extend(others))
         hearing.start()
         with listening(buyer) as events:
-            store.order()
+            system.order()
             assert "orders" in next(events).removeprefix("data: ").split(",")
         assert heard == []
         stranger.post("/sign-out")
@@ -74,8 +74,8 @@ def test_the_oldest_stream_makes_room_and_none_holds_up_the_end_of_the_server(
             assert time.monotonic() - began < 5
 
 
-def test_a_stream_that_is_opened_anew_misses_nothing(store: Store) -> None:
-    buyer = Pages(store.api, store.buyer)
+def test_a_stream_that_is_opened_anew_misses_nothing(system: System) -> None:
+    buyer = Pages(system.api, system.buyer)
 
     def first_words(mark: str | None) -> list[str]:
         headers = {"last-event-id": mark} if mark else {}
@@ -89,7 +89,7 @@ def test_a_stream_that_is_opened_anew_misses_nothing(store: Store) -> None:
     mark = first_words(None)[0].removeprefix("id: ")
     assert first_words(None) == [f"id: {mark}", "event: watching"]
     assert first_words(mark) == [], "nothing changed in between"
-    store.order()
+    system.order()
     told = first_words(mark)
     assert told[1] == "event: watching"
     assert told[0] != f"id: {mark}"

@@ -6,17 +6,17 @@ import pytest
 from kit.hooks import Receiver, receiving
 from kit.post import Post
 from kit.server import Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 
 
 @pytest.fixture(scope="session")
-def post_office(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with opened(workshop, tmp_path_factory.mktemp("post"), notices=False) as store:
-        yield store
+def post_office(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    with running_system(workshop, tmp_path_factory.mktemp("post"), notices=False) as system:
+        yield system
 
 
 @pytest.fixture
-def post(post_office: Store) -> Post:
+def post(post_office: System) -> Post:
     """A system with a buyer of the test's own.
 
     Its clock may be moved, by minutes: all tests together by less than the hour within which the

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kit.hooks import HANG_UP, Receiver, Reply, assert_genuine, receiving
 from kit.post import Hook, Post, until
-from kit.store import Store
+from kit.system import System
 
 pytestmark = pytest.mark.xdist_group("post")
 
@@ -348,7 +348,7 @@ def test_a_receiver_that_cannot_be_reached_is_tried_again(post: Post) -> None:
 
 
 def test_each_subscription_gets_the_events_it_lists_and_no_stranger_gets_any(
-    post: Post, post_office: Store, receiver: Receiver
+    post: Post, post_office: System, receiver: Receiver
 ) -> None:
     stranger = Post.of(post_office)
     stranger.hook(receiver.url("/stranger"))

@@ -17,7 +17,7 @@ from kit.hooks import Receiver, assert_genuine
 from kit.post import Post
 from kit.postgres import Postgres
 from kit.server import SECRET_KEY, Server, Workshop
-from kit.store import Store
+from kit.system import System
 from structlog.testing import capture_logs
 
 from tradewind import ids
@@ -258,7 +258,7 @@ async def _events(db: Database) -> list[UUID]:
 
 @pytest.mark.xdist_group("post")
 def test_secrets_are_sealed_anew_and_deliveries_go_on(
-    workshop: Workshop, post_office: Store, receiver: Receiver
+    workshop: Workshop, post_office: System, receiver: Receiver
 ) -> None:
     """With the old master secret gone: what is delivered then was sealed with the new one."""
     new = secrets.token_hex(32)

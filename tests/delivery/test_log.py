@@ -9,7 +9,7 @@ import pytest
 from kit.hooks import Received, Receiver, Reply, receiving
 from kit.pages import Pages
 from kit.post import Hook, Post
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventKind
@@ -27,7 +27,7 @@ class Varied:
 
 
 @pytest.fixture(scope="module")
-def varied(post_office: Store) -> Iterator[Varied]:
+def varied(post_office: System) -> Iterator[Varied]:
     post = Post.of(post_office)
     kinds: list[EventKind] = [ORDER_UPDATED, PAYMENT_UPDATED, ORDER_UPDATED]
     statuses = iter([200, 400, 503])

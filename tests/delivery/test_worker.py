@@ -9,22 +9,22 @@ import pytest
 from kit.hooks import Received, Receiver, assert_genuine, receiving
 from kit.post import Hook, Post, until
 from kit.server import Workshop
-from kit.store import Store
+from kit.system import System
 
 _MANY = 120
 _LONGEST_STOP = 15
 
 
 @pytest.fixture(scope="module")
-def sorting_office(workshop: Workshop, whole_store: Store) -> Iterator[Store]:
+def system_without_worker(workshop: Workshop, shared_system: System) -> Iterator[System]:
     """An API without a worker: tests start their own."""
     with workshop.serving(workers=1) as api:
-        yield Store(api, whole_store.market, api.person(), whole_store.approver)
+        yield System(api, shared_system.market, api.person(), shared_system.approver)
 
 
 @pytest.fixture
-def own(sorting_office: Store) -> Post:
-    return Post.of(sorting_office)
+def own(system_without_worker: System) -> Post:
+    return Post.of(system_without_worker)
 
 
 def queued(post: Post, hook: Hook) -> list[tuple[int, bool]]:
@@ -41,7 +41,7 @@ def _are(count: int, found: Sequence[object]) -> bool:
     return len(found) == count
 
 
-@pytest.mark.xdist_group("store")
+@pytest.mark.xdist_group("system")
 def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
     own: Post, workshop: Workshop, receiver: Receiver
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
     assert [tuple(row) for row in rows] == [("delivered", 1, _MANY)]
 
 
-@pytest.mark.xdist_group("store")
+@pytest.mark.xdist_group("system")
 def test_two_workers_send_everything_once(own: Post, workshop: Workshop) -> None:
     with receiving() as receiver:
         hooks = {path: own.hook(receiver.url(path)) for path in ("/a", "/b", "/c")}
@@ -104,7 +104,7 @@ def test_two_workers_send_everything_once(own: Post, workshop: Workshop) -> None
                 assert_genuine(one, hook.secret)
 
 
-@pytest.mark.xdist_group("store")
+@pytest.mark.xdist_group("system")
 def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> None:
     """Hundreds wait for a receiver that never answers, on the same machine; others get theirs."""
     go_on = threading.Event()
@@ -128,7 +128,7 @@ def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> Non
         assert len(healthy.received) == 30
 
 
-@pytest.mark.xdist_group("store")
+@pytest.mark.xdist_group("system")
 def test_a_secret_that_cannot_be_read_holds_up_nobody_else(own: Post, workshop: Workshop) -> None:
     """As after a master secret was dropped too early: once it is back, everything arrives."""
     other = Post.of(own)

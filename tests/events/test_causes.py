@@ -3,19 +3,19 @@
 from typing import Any
 
 import pytest
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 ORDER, PAYMENT = "order.updated", "payment.updated"
 
 
-def order_there(store: Store, order: Any, to: str, **details: Any) -> None:
+def order_there(system: System, order: Any, to: str, **details: Any) -> None:
     """Move an order on the marketplace, behind our back."""
-    store.market.advance(order["order_id"], to, **details)
+    system.market.advance(order["order_id"], to, **details)
 
 
-def test_a_look_tells_what_it_found(quiet: Store) -> None:
+def test_a_look_tells_what_it_found(quiet: System) -> None:
     order = quiet.paid()
     before = quiet.told(order["id"])
     order_there(quiet, order, "ship")
@@ -27,7 +27,7 @@ def test_a_look_tells_what_it_found(quiet: Store) -> None:
     assert quiet.told(order["id"]) == [*before, (ORDER, "shipped", "paid")]
 
 
-def test_the_scheduled_sync_tells_what_it_found_though_nobody_looks(quiet: Store) -> None:
+def test_the_scheduled_sync_tells_what_it_found_though_nobody_looks(quiet: System) -> None:
     order = quiet.paid()
     before = quiet.told(order["id"])
     order_there(quiet, order, "ship")
@@ -38,23 +38,23 @@ def test_the_scheduled_sync_tells_what_it_found_though_nobody_looks(quiet: Store
     assert quiet.told(order["id"]) == [*before, (ORDER, "shipped", "paid")]
 
 
-def test_a_notice_makes_the_change_known_at_once_though_nobody_looks(store: Store) -> None:
-    order = store.paid()
-    before = store.told(order["id"])
+def test_a_notice_makes_the_change_known_at_once_though_nobody_looks(system: System) -> None:
+    order = system.paid()
+    before = system.told(order["id"])
 
-    order_there(store, order, "ship")
-    store.until_stored(order["id"], lambda row: row["status"] == "shipped")
+    order_there(system, order, "ship")
+    system.until_stored(order["id"], lambda row: row["status"] == "shipped")
 
-    assert store.told(order["id"]) == [*before, (ORDER, "shipped", "paid")]
-
-
-def test_a_new_order_tells_once_that_it_waits_for_payment(store: Store) -> None:
-    order = store.order()
-
-    assert store.told(order["id"]) == [(ORDER, "pending_payment", "unpaid")]
+    assert system.told(order["id"]) == [*before, (ORDER, "shipped", "paid")]
 
 
-def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(quiet: Store) -> None:
+def test_a_new_order_tells_once_that_it_waits_for_payment(system: System) -> None:
+    order = system.order()
+
+    assert system.told(order["id"]) == [(ORDER, "pending_payment", "unpaid")]
+
+
+def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(quiet: System) -> None:
     order = quiet.order()
     quiet.market.clock(advance_seconds=11)
 
@@ -71,21 +71,23 @@ def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(quiet:
     assert one["data"]["order"]["updated_at"] == cancelled["updated_at"]
 
 
-def test_asking_for_payment_and_taking_it_back_tell_one_thing_each(store: Store) -> None:
-    order = store.order()
+def test_asking_for_payment_and_taking_it_back_tell_one_thing_each(system: System) -> None:
+    order = system.order()
 
-    store.request_payment(order["id"])
-    assert store.told(order["id"])[1:] == [(PAYMENT, "pending_payment", "pending_approval")]
-    withdrawn = store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    system.request_payment(order["id"])
+    assert system.told(order["id"])[1:] == [(PAYMENT, "pending_payment", "pending_approval")]
+    withdrawn = system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
 
     assert withdrawn["status"] == "withdrawn"
-    assert store.told(order["id"])[2:] == [(PAYMENT, "pending_payment", "unpaid")]
+    assert system.told(order["id"])[2:] == [(PAYMENT, "pending_payment", "unpaid")]
 
 
-def test_an_approval_and_what_the_platform_makes_of_it_are_told_step_by_step(store: Store) -> None:
-    order = store.paid()
+def test_an_approval_and_what_the_platform_makes_of_it_are_told_step_by_step(
+    system: System,
+) -> None:
+    order = system.paid()
 
-    assert store.told(order["id"])[1:] == [
+    assert system.told(order["id"])[1:] == [
         (PAYMENT, "pending_payment", "pending_approval"),
         (PAYMENT, "pending_payment", "approved"),
         (PAYMENT, "pending_payment", "processing"),
@@ -94,116 +96,116 @@ def test_an_approval_and_what_the_platform_makes_of_it_are_told_step_by_step(sto
     ]
 
 
-def test_a_rejection_is_told(store: Store) -> None:
-    order = store.order()
-    payment = store.request_payment(order["id"])
+def test_a_rejection_is_told(system: System) -> None:
+    order = system.order()
+    payment = system.request_payment(order["id"])
 
-    rejected = store.ok(
+    rejected = system.ok(
         "POST",
         f"/v1/payments/{payment['id']}/reject",
-        by=store.approver,
+        by=system.approver,
         json={"reason": "Too dear."},
     )
 
     assert (rejected["status"], rejected["reason"]) == ("rejected", "Too dear.")
-    assert store.told(order["id"])[2:] == [(PAYMENT, "pending_payment", "rejected")]
+    assert system.told(order["id"])[2:] == [(PAYMENT, "pending_payment", "rejected")]
 
 
 def test_a_payment_that_the_platform_refuses_is_told_and_may_be_asked_for_again(
-    store: Store,
+    system: System,
 ) -> None:
-    order = store.order("900000000004")
-    payment = store.request_payment(order["id"])
-    store.approve(payment["id"])
-    failed = store.until(order["id"], lambda one: one["payment_status"] == "failed")
+    order = system.order("900000000004")
+    payment = system.request_payment(order["id"])
+    system.approve(payment["id"])
+    failed = system.until(order["id"], lambda one: one["payment_status"] == "failed")
 
     assert failed["payment"] is None
-    assert store.told(order["id"])[2:] == [
+    assert system.told(order["id"])[2:] == [
         (PAYMENT, "pending_payment", "approved"),
         (PAYMENT, "pending_payment", "processing"),
         (PAYMENT, "pending_payment", "failed"),
     ]
-    past = store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
+    past = system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
     assert [(one["id"], one["status"]) for one in past] == [(payment["id"], "failed")]
     assert past[0]["failure"]["code"] == "no_funds"
-    assert store.market.debits(order["order_id"]) == []
-    assert store.request_payment(order["id"])["status"] == "pending_approval"
+    assert system.market.debits(order["order_id"]) == []
+    assert system.request_payment(order["id"])["status"] == "pending_approval"
 
 
-def test_refunds_are_told_when_the_money_is_back_first_some_then_all(store: Store) -> None:
-    order = store.paid()
-    store.advance(order["id"], "shipped")
-    before = store.told(order["id"])
+def test_refunds_are_told_when_the_money_is_back_first_some_then_all(system: System) -> None:
+    order = system.paid()
+    system.advance(order["id"], "shipped")
+    before = system.told(order["id"])
 
-    store.refund(order["id"], amount_cny=1)
-    assert store.told(order["id"]) == before
-    store.advance(order["id"], "refund_agreed")
-    assert store.told(order["id"]) == [*before, (PAYMENT, "shipped", "partially_refunded")]
+    system.refund(order["id"], amount_cny=1)
+    assert system.told(order["id"]) == before
+    system.advance(order["id"], "refund_agreed")
+    assert system.told(order["id"]) == [*before, (PAYMENT, "shipped", "partially_refunded")]
 
-    again = store.refund(order["id"])
+    again = system.refund(order["id"])
     assert again.status_code == 201, again.text
-    store.advance(order["id"], "refund_agreed")
+    system.advance(order["id"], "refund_agreed")
 
-    assert store.told(order["id"])[len(before) + 1 :] == [
+    assert system.told(order["id"])[len(before) + 1 :] == [
         (ORDER, "closed", "refunded"),
         (PAYMENT, "closed", "refunded"),
     ]
 
 
-def test_another_price_is_no_event_but_a_new_version_with_both_amounts(store: Store) -> None:
-    order = store.order()
-    told = store.told(order["id"])
+def test_another_price_is_no_event_but_a_new_version_with_both_amounts(system: System) -> None:
+    order = system.order()
+    told = system.told(order["id"])
 
-    after = store.advance(order["id"], "price_changed", total_cny=20)
+    after = system.advance(order["id"], "price_changed", total_cny=20)
 
-    assert store.told(order["id"]) == told
+    assert system.told(order["id"]) == told
     assert (after["total_amount_cny"], after["version"]) == (20, order["version"] + 1)
     assert after["updated_at"] > order["updated_at"]
-    latest = store.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
+    latest = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
     assert (latest["version"], latest["cause"]) == (after["version"], "sync")
     assert latest["changes"]["total_amount_cny"] == {"from": 15, "to": 20}
     assert latest["events"] == []
 
 
-def test_another_parcel_is_no_event_but_a_new_version(store: Store) -> None:
-    order = store.paid(PLAIN, 4)
-    first = store.advance(order["id"], "partially_shipped")
-    told = store.told(order["id"])
+def test_another_parcel_is_no_event_but_a_new_version(system: System) -> None:
+    order = system.paid(PLAIN, 4)
+    first = system.advance(order["id"], "partially_shipped")
+    told = system.told(order["id"])
 
-    second = store.advance(order["id"], "partially_shipped")
+    second = system.advance(order["id"], "partially_shipped")
 
     assert (first["status"], second["status"]) == ("partially_shipped", "partially_shipped")
     assert [len(one["shipments"]) for one in (first, second)] == [1, 2]
-    assert store.told(order["id"]) == told
+    assert system.told(order["id"]) == told
     assert second["updated_at"] > first["updated_at"]
-    latest = store.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
+    latest = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
     assert latest["version"] == second["version"] > first["version"]
     assert "shipments" in latest["changes"]
     assert latest["events"] == []
 
 
-def test_asking_for_a_refund_is_no_event_but_new_versions(store: Store) -> None:
-    order = store.paid()
-    order = store.advance(order["id"], "shipped")
-    told = store.told(order["id"])
+def test_asking_for_a_refund_is_no_event_but_new_versions(system: System) -> None:
+    order = system.paid()
+    order = system.advance(order["id"], "shipped")
+    told = system.told(order["id"])
 
-    asked = store.refund(order["id"], amount_cny=1)
+    asked = system.refund(order["id"], amount_cny=1)
 
     assert asked.status_code == 201, asked.text
     assert asked.json()["status"] == "requested"
-    after = store.look(order["id"])
-    assert store.told(order["id"]) == told
+    after = system.look(order["id"])
+    assert system.told(order["id"]) == told
     assert [one["id"] for one in after["refunds"]] == [asked.json()["id"]]
     assert after["version"] > order["version"]
     assert after["updated_at"] > order["updated_at"]
-    timeline = store.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
+    timeline = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
     assert "refund_requested" in [one["cause"] for one in timeline]
 
 
-def test_an_order_that_was_only_accepted_is_told_of_to_nobody(store: Store) -> None:
-    store.market.fault("create", "slow", seconds=4, count=1)
+def test_an_order_that_was_only_accepted_is_told_of_to_nobody(system: System) -> None:
+    system.market.fault("create", "slow", seconds=4, count=1)
 
-    placed = store.place(store.wish())
+    placed = system.place(system.order_body())
 
     assert placed.status_code == 201
     body = placed.json()
@@ -212,19 +214,19 @@ def test_an_order_that_was_only_accepted_is_told_of_to_nobody(store: Store) -> N
         None,
         "platform_create",
     )
-    assert store.events(body["id"]) == []
-    timeline = store.ok("GET", f"/v1/orders/{body['id']}/timeline")["items"]
+    assert system.events(body["id"]) == []
+    timeline = system.ok("GET", f"/v1/orders/{body['id']}/timeline")["items"]
     assert [(one["version"], one["cause"], one["by"]["email"]) for one in timeline] == [
-        (1, "accepted", store.buyer.email)
+        (1, "accepted", system.buyer.email)
     ]
-    store.until(body["id"], lambda one: one["status"] == "pending_payment")
-    assert store.told(body["id"]) == [(ORDER, "pending_payment", "unpaid")]
+    system.until(body["id"], lambda one: one["status"] == "pending_payment")
+    assert system.told(body["id"]) == [(ORDER, "pending_payment", "unpaid")]
 
 
-def test_every_event_has_exactly_the_keys_of_the_contract(store: Store) -> None:
-    order = store.paid()
+def test_every_event_has_exactly_the_keys_of_the_contract(system: System) -> None:
+    order = system.paid()
 
-    for event in store.events(order["id"]):
+    for event in system.events(order["id"]):
         assert list(event) == ["id", "event", "created_at", "data"]
         assert list(event["data"]) == ["order"]
         assert list(event["data"]["order"]) == [

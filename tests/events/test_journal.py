@@ -8,7 +8,7 @@ import pytest
 from kit.post import emit
 from kit.postgres import Postgres
 from kit.server import Server
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 from tradewind.events import journal, retention
@@ -20,7 +20,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.web.paging import write_cursor
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 KEPT = timedelta(days=30)
 
@@ -150,14 +150,14 @@ def test_a_cursor_of_before_events_had_numbers_is_refused_with_what_to_do(api: S
     )
 
 
-def test_the_journal_is_read_oldest_first_page_by_page(store: Store) -> None:
-    order = store.paid()
-    whole = store.events()
+def test_the_journal_is_read_oldest_first_page_by_page(system: System) -> None:
+    order = system.paid()
+    whole = system.events()
 
     pages: list[Any] = []
     cursor = ""
     while not pages or pages[-1]["has_more"]:
-        pages.append(store.ok("GET", f"/v1/events?limit=2{cursor}"))
+        pages.append(system.ok("GET", f"/v1/events?limit=2{cursor}"))
         cursor = f"&after={pages[-1]['next_cursor']}"
 
     assert [one for page in pages for one in page["items"]] == whole
@@ -167,26 +167,26 @@ def test_the_journal_is_read_oldest_first_page_by_page(store: Store) -> None:
     times = [one["created_at"] for one in whole]
     assert times == sorted(times)
     assert {one["data"]["order"]["id"] for one in whole} == {order["id"]}
-    assert store.ok("GET", f"/v1/events?{cursor}")["items"] == []
-    store.request_payment(store.order()["id"])
-    news = store.ok("GET", f"/v1/events?{cursor}")["items"]
+    assert system.ok("GET", f"/v1/events?{cursor}")["items"] == []
+    system.request_payment(system.order()["id"])
+    news = system.ok("GET", f"/v1/events?{cursor}")["items"]
     assert [one["event"] for one in news] == ["order.updated", "payment.updated"]
 
 
-def test_the_journal_is_narrowed_by_order_and_by_kind(store: Store) -> None:
-    first, second = store.order(), store.order()
-    store.request_payment(second["id"])
+def test_the_journal_is_narrowed_by_order_and_by_kind(system: System) -> None:
+    first, second = system.order(), system.order()
+    system.request_payment(second["id"])
 
     def kinds(query: str) -> list[tuple[str, str]]:
-        found = store.ok("GET", f"/v1/events?{query}")["items"]
+        found = system.ok("GET", f"/v1/events?{query}")["items"]
         return [(one["event"], one["data"]["order"]["id"]) for one in found]
 
     order, payment = "order.updated", "payment.updated"
-    narrowed = store.ok("GET", "/v1/events?event=payment.updated")
+    narrowed = system.ok("GET", "/v1/events?event=payment.updated")
     assert (narrowed["first_number"], narrowed["last_number"]) == (3, 3)
-    only_first = store.ok("GET", f"/v1/events?order={first['id']}")
+    only_first = system.ok("GET", f"/v1/events?order={first['id']}")
     assert (only_first["last_number"], only_first["has_more"]) == (1, False)
-    assert store.ok("GET", f"/v1/events?after={only_first['next_cursor']}")["items"] == []
+    assert system.ok("GET", f"/v1/events?after={only_first['next_cursor']}")["items"] == []
     assert kinds(f"order={first['id']}") == [(order, first["id"])]
     assert kinds("event=payment.updated") == [(payment, second["id"])]
     assert kinds(f"order={second['id']}&event=order.updated") == [(order, second["id"])]
@@ -197,18 +197,18 @@ def test_the_journal_is_narrowed_by_order_and_by_kind(store: Store) -> None:
     ]
 
 
-def test_one_event_is_the_same_bytes_as_in_the_journal(store: Store) -> None:
-    store.order()
-    (event,) = store.events()
+def test_one_event_is_the_same_bytes_as_in_the_journal(system: System) -> None:
+    system.order()
+    (event,) = system.events()
 
-    alone = store.call("GET", f"/v1/events/{event['id']}")
-    page = store.call("GET", "/v1/events")
+    alone = system.call("GET", f"/v1/events/{event['id']}")
+    page = system.call("GET", "/v1/events")
 
     assert (alone.status_code, alone.json()) == (200, event)
     assert alone.content in page.content
     event_id = ids.EVENT.read(event["id"])
     assert isinstance(event_id, UUID)
-    stored = store.api.fetch("SELECT body FROM event WHERE id = $1", event_id)
+    stored = system.api.fetch("SELECT body FROM event WHERE id = $1", event_id)
     assert alone.content == stored[0]["body"]
 
 
@@ -222,5 +222,7 @@ def test_one_event_is_the_same_bytes_as_in_the_journal(store: Store) -> None:
         ("cursor=x", 422, "validation_failed"),
     ],
 )
-def test_what_nobody_can_read_is_refused(store: Store, query: str, status: int, code: str) -> None:
-    store.refused("GET", f"/v1/events?{query}", status, code)
+def test_what_nobody_can_read_is_refused(
+    system: System, query: str, status: int, code: str
+) -> None:
+    system.refused("GET", f"/v1/events?{query}", status, code)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit.api_document import Document
 from kit.forged_cursors import forged_cursors
 from kit.server import Person
-from kit.store import Store
+from kit.system import System
 
 
 def operation_name(operation: Any) -> str:
@@ -18,12 +18,16 @@ def operation_name(operation: Any) -> str:
     return name
 
 
-def document_of(store: Store) -> Any:
+def document_of(system: System) -> Any:
     """The document that a server serves, as schemathesis makes requests from it."""
-    schema = schemathesis.openapi.from_url(f"{store.api.url}/openapi.json")
+    schema = schemathesis.openapi.from_url(f"{system.api.url}/openapi.json")
     schema.config.generation.update(with_security_parameters=False)
     bodies = {operation.name: operation.body for operation in Document().operations()}
-    working = {"platform": "sandbox", "items": store.wish()["items"], "url": "http://127.0.0.1:9/"}
+    working = {
+        "platform": "sandbox",
+        "items": system.order_body()["items"],
+        "url": "http://127.0.0.1:9/",
+    }
     numbers = itertools.count(1)
 
     def body_that_works(name: str) -> Any:
@@ -61,9 +65,9 @@ def document_of(store: Store) -> Any:
     return schema
 
 
-def both_credentials(store: Store, person: Person) -> Iterator[tuple[str, dict[str, str]]]:
+def both_credentials(system: System, person: Person) -> Iterator[tuple[str, dict[str, str]]]:
     """The headers of a person's API key and of an access token, by turns."""
-    token = store.api.login(person)["access_token"]
+    token = system.api.login(person)["access_token"]
     return itertools.cycle(
         [
             ("API key", person.headers),

@@ -11,7 +11,7 @@ from simulator.sandbox_kit import KEYS
 
 from kit.postgres import Postgres
 from kit.server import Person
-from kit.store import Store
+from kit.system import System
 from tradewind import clock, ids
 from tradewind.events import journal
 from tradewind.events.catalogue import ORDER_UPDATED, EventKind, OrderNews, compose
@@ -39,16 +39,16 @@ class Hook:
         return found
 
 
-class Post(Store):
+class Post(System):
     """The buyer's subscriptions."""
 
     @staticmethod
-    def of(store: Store) -> "Post":
+    def of(system: System) -> "Post":
         """The same system with a buyer of one's own; its platforms' secrets are watched for."""
-        store.api.workshop.secrets |= {
+        system.api.workshop.secrets |= {
             secret for app in KEYS.values() for secret in (app.secret, app.access_token)
         }
-        return Post(store.api, store.market, store.api.person(), store.approver, store.skus)
+        return Post(system.api, system.market, system.api.person(), system.approver, system.skus)
 
     def hook(self, url: str, *, by: Person | None = None, **more: Any) -> Hook:
         """A new subscription."""

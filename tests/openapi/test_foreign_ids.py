@@ -11,12 +11,12 @@ from kit.api_document import Document, Operation, Slot
 from kit.hooks import Receiver, receiving
 from kit.post import Hook, Post, until
 from kit.server import Person
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 
 from tradewind import ids
 from tradewind.auth.model import Role
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 # Free texts in a path or query that name nothing of an account.
 _NAMES_NOTHING = {"action", "after", "cursor", "email", "platform"}
@@ -103,14 +103,14 @@ class Account:
 
 
 @pytest.fixture(scope="module")
-def owner(whole_store: Store) -> Iterator[Account]:
-    whole_store.market.client.delete("/_control/push")
+def owner(shared_system: System) -> Iterator[Account]:
+    shared_system.market.client.delete("/_control/push")
     with receiving() as receiver:
-        post = Post.of(whole_store)
+        post = Post.of(shared_system)
         account = Account(post, receiver, post.buyer)
         account.furnish()
         yield account
-    whole_store.hear_notices()
+    shared_system.hear_notices()
 
 
 @dataclass
@@ -167,14 +167,16 @@ def _needed_query(operation: Operation) -> dict[str, str]:
 
 
 @pytest.fixture(params=["API key", "access token", "API key with every role"])
-def caller(request: pytest.FixtureRequest, owner: Account, whole_store: Store) -> Caller:
+def caller(request: pytest.FixtureRequest, owner: Account, shared_system: System) -> Caller:
     roles = tuple(Role) if "every role" in request.param else (Role.BUYER,)
-    person = whole_store.api.person(roles=roles)
-    post = Post(whole_store.api, whole_store.market, person, whole_store.approver, whole_store.skus)
+    person = shared_system.api.person(roles=roles)
+    post = Post(
+        shared_system.api, shared_system.market, person, shared_system.approver, shared_system.skus
+    )
     account = Account(post, owner.receiver, person)
     account.furnish()
     if "token" in request.param:
-        token = whole_store.api.login(person)["access_token"]
+        token = shared_system.api.login(person)["access_token"]
         return Caller(account, {"authorization": f"Bearer {token}"}, roles)
     return Caller(account, person.headers, roles)
 

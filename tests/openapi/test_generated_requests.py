@@ -15,7 +15,7 @@ import pytest
 from hypothesis.errors import Flaky
 from kit.generated_requests import both_credentials, document_of, operation_name
 from kit.server import Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import (
@@ -50,23 +50,27 @@ Calls = Counter[tuple[str, str, int]]
 
 
 @pytest.fixture(scope="module")
-def system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def generated_system(
+    workshop: Workshop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
     settings = {"TRADEWIND_PLANS": "enterprise=600000"}
-    with opened(workshop, tmp_path_factory.mktemp("generated"), settings=settings) as store:
-        yield store
-        assert '"status":500' not in store.api.log.read_text()
+    with running_system(
+        workshop, tmp_path_factory.mktemp("generated"), settings=settings
+    ) as system:
+        yield system
+        assert '"status":500' not in system.api.log.read_text()
 
 
-def machine(store: Store, calls: Calls, failures: list[BaseException]) -> Any:
+def machine(system: System, calls: Calls, failures: list[BaseException]) -> Any:
     """A state machine of requests: what an answer names is used by those after it.
 
     Each story is told by an account of its own, whose two credentials take turns.
     """
-    schema = document_of(store).exclude(path_regex=CUTS_OFF)
+    schema = document_of(system).exclude(path_regex=CUTS_OFF)
 
     class Story(schema.as_state_machine()):  # type: ignore[misc]
         def setup(self) -> None:
-            self.credentials = both_credentials(store, store.api.person(roles=tuple(Role)))
+            self.credentials = both_credentials(system, system.api.person(roles=tuple(Role)))
 
         def get_call_kwargs(self, _case: Any) -> dict[str, Any]:
             self.kind, headers = next(self.credentials)
@@ -83,7 +87,7 @@ def machine(store: Store, calls: Calls, failures: list[BaseException]) -> Any:
     return Story
 
 
-def test_requests_that_use_what_earlier_answers_named(system: Store) -> None:
+def test_requests_that_use_what_earlier_answers_named(generated_system: System) -> None:
     calls: Calls = Counter()
     failures: list[BaseException] = []
     settings = hypothesis.settings(
@@ -95,7 +99,7 @@ def test_requests_that_use_what_earlier_answers_named(system: Store) -> None:
         report_multiple_bugs=False,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    story = machine(system, calls, failures)
+    story = machine(generated_system, calls, failures)
 
     for seed in range(FIRST_SEED, FIRST_SEED + STORIES):
         # Told again, a story may go another way: the server remembers the first time.
@@ -111,11 +115,11 @@ def test_requests_that_use_what_earlier_answers_named(system: Store) -> None:
     assert len(succeeded) > 20, succeeded
 
 
-def test_every_operation_alone(system: Store, tmp_path: Path) -> None:
-    key = f"x-api-key: {system.api.person(roles=tuple(Role)).key}"
+def test_every_operation_alone(generated_system: System, tmp_path: Path) -> None:
+    key = f"x-api-key: {generated_system.api.person(roles=tuple(Role)).key}"
     runs = [
-        schemathesis(system, tmp_path, key, "--exclude-path-regex", CUTS_OFF),
-        schemathesis(system, tmp_path, key, "--include-path-regex", CUTS_OFF),
+        schemathesis(generated_system, tmp_path, key, "--exclude-path-regex", CUTS_OFF),
+        schemathesis(generated_system, tmp_path, key, "--include-path-regex", CUTS_OFF),
     ]
 
     for run in runs:
@@ -124,12 +128,16 @@ def test_every_operation_alone(system: Store, tmp_path: Path) -> None:
 
 
 def schemathesis(
-    store: Store, folder: Path, credential: str, *options: str
+    system: System, folder: Path, credential: str, *options: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command with the checks for requests that stand alone."""
     return subprocess.run(
         [
-            *(Path(sys.executable).parent / "schemathesis", "run", f"{store.api.url}/openapi.json"),
+            *(
+                Path(sys.executable).parent / "schemathesis",
+                "run",
+                f"{system.api.url}/openapi.json",
+            ),
             *("--header", credential, *options),
             *("--phases", "examples,coverage,fuzzing", "--max-examples", EXAMPLES),
             # A well-formed value may still be refused for what it means: a cursor that we did

@@ -13,14 +13,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from kit.store import ADDRESS, PLAIN, Store
+from kit.system import ADDRESS, PLAIN, System
 
 from tradewind.runtime.api import reference
 
 HERE = Path(__file__).parent
 CLIENT = "generated_tradewind_client"
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 
 @pytest.fixture(scope="module")
@@ -117,13 +117,13 @@ def test_no_schema_is_dropped_by_the_python_generator() -> None:
 
 
 @pytest.mark.usefixtures("client")
-def test_a_generated_python_client_searches_orders_and_reads(store: Store) -> None:
+def test_a_generated_python_client_searches_orders_and_reads(system: System) -> None:
     models: Any = part("models")
-    login = models.LoginInput(email=store.buyer.email, password=store.buyer.password)
-    with part("client").Client(base_url=store.api.url) as anonymous:
+    login = models.LoginInput(email=system.buyer.email, password=system.buyer.password)
+    with part("client").Client(base_url=system.api.url) as anonymous:
         tokens = part("api.authentication.login").sync(client=anonymous, body=login)
-    store.api.workshop.secrets |= {tokens.access_token, tokens.refresh_token}
-    with part("client").AuthenticatedClient(store.api.url, tokens.access_token) as client:
+    system.api.workshop.secrets |= {tokens.access_token, tokens.refresh_token}
+    with part("client").AuthenticatedClient(system.api.url, tokens.access_token) as client:
         hits = part("api.products.search_products").sync(
             client=client, body=models.SearchInput(q="dress", platform="sandbox", size=3)
         )

@@ -1,15 +1,15 @@
 """Cancelling: at once, later, by the worker; and not after payment."""
 
 import pytest
-from kit.store import Store
+from kit.system import System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 PATH = "/v1/orders/{}/cancel"
 BOTH = [("order.updated", "cancelled", "cancelled"), ("payment.updated", "cancelled", "cancelled")]
 
 
-def test_an_unpaid_order_is_cancelled_at_once(quiet: Store) -> None:
+def test_an_unpaid_order_is_cancelled_at_once(quiet: System) -> None:
     order = quiet.order()
     quiet.market.clock(advance_seconds=11)
 
@@ -22,7 +22,7 @@ def test_an_unpaid_order_is_cancelled_at_once(quiet: Store) -> None:
     assert quiet.market.status(order["order_id"]) == "cancel"
 
 
-def test_what_is_too_fast_for_the_platform_is_cancelled_by_the_worker(quiet: Store) -> None:
+def test_what_is_too_fast_for_the_platform_is_cancelled_by_the_worker(quiet: System) -> None:
     order = quiet.order()
 
     answer = quiet.call("POST", PATH.format(order["id"]))
@@ -42,23 +42,23 @@ def test_what_is_too_fast_for_the_platform_is_cancelled_by_the_worker(quiet: Sto
     assert quiet.told(order["id"])[1:] == BOTH
 
 
-def test_what_is_being_created_is_cancelled_when_it_is_there(store: Store) -> None:
-    store.market.fault("create", "slow", seconds=3, count=1)
-    order = store.place(store.wish()).json()
+def test_what_is_being_created_is_cancelled_when_it_is_there(system: System) -> None:
+    system.market.fault("create", "slow", seconds=3, count=1)
+    order = system.place(system.order_body()).json()
     assert order["status"] == "creating"
 
-    answer = store.call("POST", PATH.format(order["id"]))
+    answer = system.call("POST", PATH.format(order["id"]))
 
     assert (answer.status_code, answer.json()["cancel_requested"]) == (202, True)
-    store.until_stored(order["id"], lambda row: row["order_ids"] != [])
-    store.market.clock(advance_seconds=11)
-    store.due_now(order["id"])
-    store.until_stored(order["id"], lambda row: row["status"] == "cancelled")
-    assert store.told(order["id"])[-2:] == BOTH
+    system.until_stored(order["id"], lambda row: row["order_ids"] != [])
+    system.market.clock(advance_seconds=11)
+    system.due_now(order["id"])
+    system.until_stored(order["id"], lambda row: row["status"] == "cancelled")
+    assert system.told(order["id"])[-2:] == BOTH
 
 
-def test_a_platform_that_cancels_later_says_so_later(quiet: Store) -> None:
-    order = quiet.place(quiet.wish(platform="taobao")).json()
+def test_a_platform_that_cancels_later_says_so_later(quiet: System) -> None:
+    order = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.market.clock(advance_seconds=2.5)
     order = quiet.until(order["id"], lambda one: one["status"] == "pending_payment")
 
@@ -72,16 +72,16 @@ def test_a_platform_that_cancels_later_says_so_later(quiet: Store) -> None:
     assert quiet.told(order["id"])[-2:] == BOTH
 
 
-def test_after_payment_it_is_too_late_and_a_refund_is_pointed_to(store: Store) -> None:
-    order = store.paid()
+def test_after_payment_it_is_too_late_and_a_refund_is_pointed_to(system: System) -> None:
+    order = system.paid()
 
-    problem = store.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
+    problem = system.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
 
     assert (problem["current"], problem["allowed"]) == ("paid", ["refund"])
-    assert store.look(order["id"])["version"] == order["version"]
+    assert system.look(order["id"])["version"] == order["version"]
 
 
-def test_a_platform_that_refuses_is_quoted_and_the_wish_is_over(quiet: Store) -> None:
+def test_a_platform_that_refuses_is_quoted_and_the_wish_is_over(quiet: System) -> None:
     order = quiet.order()
     quiet.market.fault("cancel", "error", code="ORDER_STATUS_ERROR", message="不可取消")
 
@@ -93,7 +93,7 @@ def test_a_platform_that_refuses_is_quoted_and_the_wish_is_over(quiet: Store) ->
     assert quiet.told(order["id"])[1:] == []
 
 
-def test_a_repeat_with_the_same_key_gets_the_same_answer(quiet: Store) -> None:
+def test_a_repeat_with_the_same_key_gets_the_same_answer(quiet: System) -> None:
     order = quiet.order()
     quiet.market.clock(advance_seconds=11)
     headers = {"idempotency-key": "cancel it"}
@@ -107,7 +107,7 @@ def test_a_repeat_with_the_same_key_gets_the_same_answer(quiet: Store) -> None:
     quiet.refused("POST", PATH.format(order["id"]), 409, "invalid_transition")
 
 
-def test_a_payment_that_waits_for_approval_ends_with_its_order(quiet: Store) -> None:
+def test_a_payment_that_waits_for_approval_ends_with_its_order(quiet: System) -> None:
     order = quiet.order()
     payment = quiet.request_payment(order["id"])
     quiet.market.clock(advance_seconds=11)

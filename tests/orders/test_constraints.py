@@ -7,12 +7,12 @@ from uuid import UUID
 
 import asyncpg
 import pytest
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 from tradewind.storage import migrate
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 MIGRATIONS = Path(migrate.__file__).parent / "migrations"
 ORDERS = [
@@ -71,17 +71,17 @@ PAYMENTS = [
 
 
 @pytest.fixture
-async def connection(whole_store: Store) -> AsyncIterator[Any]:
-    made = await asyncpg.connect(whole_store.api.database_url)
+async def connection(shared_system: System) -> AsyncIterator[Any]:
+    made = await asyncpg.connect(shared_system.api.database_url)
     yield made
     await made.close()
 
 
 @pytest.fixture(scope="module")
-def an_order(whole_store: Store) -> tuple[UUID, UUID]:
+def an_order(shared_system: System) -> tuple[UUID, UUID]:
     """An order with a request to pay it: the ids of both."""
-    order = whole_store.order(external_id="PO of the constraints")
-    payment = ids.PAYMENT.read(whole_store.request_payment(order["id"])["id"])
+    order = shared_system.order(external_id="PO of the constraints")
+    payment = ids.PAYMENT.read(shared_system.request_payment(order["id"])["id"])
     order_id = ids.ORDER.read(order["id"])
     assert order_id is not None
     assert payment is not None

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.model import Role
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 # What may be done while an order waits for payment and its money is so.
 ALLOWED = {
@@ -27,28 +27,28 @@ COMMANDS = ["request_payment", "withdraw_payment", "approve", "reject", "cancel"
 DECISIONS = ["approve", "reject"]
 
 
-def with_request(store: Store) -> tuple[str, str]:
+def with_request(system: System) -> tuple[str, str]:
     """A new order with a request to pay it; the ids of both."""
-    order = store.order()
-    return order["id"], store.request_payment(order["id"])["id"]
+    order = system.order()
+    return order["id"], system.request_payment(order["id"])["id"]
 
 
-def send(store: Store, command: str, order_id: str, payment_id: str) -> Any:
+def send(system: System, command: str, order_id: str, payment_id: str) -> Any:
     """The answer to a command, by whoever may give it."""
     if command == "refund":
-        return store.refund(order_id, amount_cny=1)
+        return system.refund(order_id, amount_cny=1)
     method, path, by, body = {
-        "request_payment": ("POST", f"/v1/orders/{order_id}/payment", store.buyer, None),
-        "withdraw_payment": ("DELETE", f"/v1/orders/{order_id}/payment", store.buyer, None),
-        "approve": ("POST", f"/v1/payments/{payment_id}/approve", store.approver, None),
-        "reject": ("POST", f"/v1/payments/{payment_id}/reject", store.approver, {"reason": "no"}),
-        "cancel": ("POST", f"/v1/orders/{order_id}/cancel", store.buyer, None),
+        "request_payment": ("POST", f"/v1/orders/{order_id}/payment", system.buyer, None),
+        "withdraw_payment": ("DELETE", f"/v1/orders/{order_id}/payment", system.buyer, None),
+        "approve": ("POST", f"/v1/payments/{payment_id}/approve", system.approver, None),
+        "reject": ("POST", f"/v1/payments/{payment_id}/reject", system.approver, {"reason": "no"}),
+        "cancel": ("POST", f"/v1/orders/{order_id}/cancel", system.buyer, None),
     }[command]
-    return store.call(method, path, by=by, **({"json": body} if body else {}))
+    return system.call(method, path, by=by, **({"json": body} if body else {}))
 
 
 def refuse_all(
-    store: Store,
+    system: System,
     ids: tuple[str, str],
     commands: list[str],
     current: str,
@@ -60,10 +60,10 @@ def refuse_all(
     A decision about a `request` that is over is refused for what became of that. Of what is
     `allowed`, buyers are told of their own commands, approvers of theirs.
     """
-    before, told = store.facts(ids[0]), store.told(ids[0])
+    before, told = system.facts(ids[0]), system.told(ids[0])
 
     for command in commands:
-        answer = send(store, command, *ids)
+        answer = send(system, command, *ids)
         problem = answer.json()
         assert (answer.status_code, problem["code"]) == (409, "invalid_transition"), command
         decides = command in DECISIONS
@@ -71,12 +71,12 @@ def refuse_all(
         theirs = [one for one in allowed if (one in DECISIONS) == decides]
         assert (problem["current"], problem["allowed"]) == (expected, theirs), command
 
-    assert store.facts(ids[0]) == before
-    assert store.told(ids[0]) == told
+    assert system.facts(ids[0]) == before
+    assert system.told(ids[0]) == told
 
 
 @pytest.mark.parametrize("payment_status", ALLOWED)
-def test_what_the_money_does_not_allow_is_refused(quiet: Store, payment_status: str) -> None:
+def test_what_the_money_does_not_allow_is_refused(quiet: System, payment_status: str) -> None:
     ids = with_request(quiet)
     if payment_status in ("paid", "partially_refunded", "refunded"):
         money = {"paid_fen": 1500, "refunded_fen": GONE_BACK.get(payment_status, 0)}
@@ -110,7 +110,7 @@ UNPAYABLE = {
 
 @pytest.mark.parametrize("status", UNPAYABLE)
 def test_what_the_platform_does_not_wait_for_is_neither_paid_nor_cancelled(
-    quiet: Store, status: str
+    quiet: System, status: str
 ) -> None:
     order_id = quiet.order()["id"]
     quiet.force(order_id, status=status)
@@ -122,7 +122,7 @@ def test_what_the_platform_does_not_wait_for_is_neither_paid_nor_cancelled(
 
 @pytest.mark.parametrize("status", ["unknown", "paid"])
 def test_a_payment_is_not_approved_unless_the_platform_waits_for_it(
-    quiet: Store, status: str
+    quiet: System, status: str
 ) -> None:
     ids = with_request(quiet)
     quiet.force(ids[0], status=status)
@@ -131,7 +131,7 @@ def test_a_payment_is_not_approved_unless_the_platform_waits_for_it(
     refuse_all(quiet, ids, ["approve"], status, allowed)
 
 
-def test_what_is_being_cancelled_is_neither_asked_nor_approved_to_be_paid(quiet: Store) -> None:
+def test_what_is_being_cancelled_is_neither_asked_nor_approved_to_be_paid(quiet: System) -> None:
     asked, fresh = with_request(quiet), quiet.order()["id"]
     for order_id in (asked[0], fresh):
         quiet.force(order_id, cancel_requested=True)
@@ -147,7 +147,7 @@ def test_what_is_being_cancelled_is_neither_asked_nor_approved_to_be_paid(quiet:
 
 
 @pytest.mark.parametrize("end", ["withdrawn", "rejected", "superseded"])
-def test_a_request_that_is_over_is_not_decided_again(quiet: Store, end: str) -> None:
+def test_a_request_that_is_over_is_not_decided_again(quiet: System, end: str) -> None:
     ids = with_request(quiet)
     if end == "withdrawn":
         send(quiet, "withdraw_payment", *ids)
@@ -159,11 +159,11 @@ def test_a_request_that_is_over_is_not_decided_again(quiet: Store, end: str) -> 
     refuse_all(quiet, ids, ["approve", "reject"], end, ["request_payment", "cancel"])
 
 
-def test_an_order_that_is_not_there_yet_cannot_be_moved(store: Store) -> None:
-    store.market.fault("create", "slow", seconds=3, count=1)
-    order = store.place(store.wish()).json()
+def test_an_order_that_is_not_there_yet_cannot_be_moved(system: System) -> None:
+    system.market.fault("create", "slow", seconds=3, count=1)
+    order = system.place(system.order_body()).json()
 
-    problem = store.refused(
+    problem = system.refused(
         "POST",
         f"/v1/sandbox/orders/{order['id']}/advance",
         409,
@@ -174,9 +174,9 @@ def test_an_order_that_is_not_there_yet_cannot_be_moved(store: Store) -> None:
     assert (problem["current"], problem["allowed"]) == ("creating", ["cancel"])
 
 
-def test_whoever_is_buyer_and_approver_is_told_of_what_they_may_do(quiet: Store) -> None:
+def test_whoever_is_buyer_and_approver_is_told_of_what_they_may_do(quiet: System) -> None:
     both = quiet.api.person(roles=(Role.BUYER, Role.APPROVER))
-    own = Store(quiet.api, quiet.market, both, quiet.approver, quiet.skus)
+    own = System(quiet.api, quiet.market, both, quiet.approver, quiet.skus)
     mine, of_another = with_request(own), with_request(quiet)
 
     asked_twice = own.call("POST", f"/v1/orders/{mine[0]}/payment").json()

@@ -5,23 +5,23 @@ from urllib.parse import urlencode
 
 import pytest
 from kit.server import Workshop
-from kit.store import Store, simulated
+from kit.system import System, simulated
 from simulator.sandbox_kit import KEYS
 from tradewind_simulator import signing
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 
-def push(store: Store, message: str, signature: str, platform: str = "sandbox") -> int:
+def push(system: System, message: str, signature: str, platform: str = "sandbox") -> int:
     """The status that a push of the 1688 dialect is answered with."""
     body = urlencode({"message": message, "_aop_signature": signature})
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    answer = store.api.call("POST", f"/v1/notices/{platform}", content=body, headers=headers)
+    answer = system.api.call("POST", f"/v1/notices/{platform}", content=body, headers=headers)
     return answer.status_code
 
 
-def calls(store: Store) -> int:
-    counters = store.market.state()["counters"]
+def calls(system: System) -> int:
+    counters = system.market.state()["counters"]
     return sum(value for name, value in counters.items() if name.endswith(".calls"))
 
 
@@ -29,7 +29,7 @@ def message(order_id: str) -> str:
     return f'{{"msgId":1,"type":"ORDER_ANNOUNCE_SENDGOODS","data":{{"orderId":{order_id}}}}}'
 
 
-def test_a_forged_notice_is_refused_and_nobody_is_asked(quiet: Store) -> None:
+def test_a_forged_notice_is_refused_and_nobody_is_asked(quiet: System) -> None:
     order = quiet.paid()
     quiet.market.advance(order["order_id"], "ship")
     facts, hints = quiet.facts(order["id"]), quiet.stored(order["id"])["hints"]
@@ -46,7 +46,7 @@ def test_a_forged_notice_is_refused_and_nobody_is_asked(quiet: Store) -> None:
     assert quiet.stored(order["id"])["hints"] == hints
 
 
-def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: Store) -> None:
+def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: System) -> None:
     order, other = quiet.paid(), quiet.paid()
     quiet.market.advance(order["order_id"], "ship")
     secret = KEYS["sandbox"].secret
@@ -63,7 +63,7 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
 
 
 def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
-    quiet: Store, workshop: Workshop
+    quiet: System, workshop: Workshop
 ) -> None:
     order = quiet.order()
     said = message(order["order_id"])
@@ -84,34 +84,34 @@ def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
     assert push(quiet, said, signature) == 200
 
 
-def test_a_notice_about_a_strangers_order_is_taken_and_forgotten(quiet: Store) -> None:
+def test_a_notice_about_a_strangers_order_is_taken_and_forgotten(quiet: System) -> None:
     said = message("123456789")
 
     assert push(quiet, said, signing.alibaba_notice(KEYS["sandbox"].secret, said)) == 200
 
 
-def test_a_notice_of_a_platform_that_nobody_knows_is_refused(store: Store) -> None:
-    answer = store.api.call("POST", "/v1/notices/ebay", content=b"x")
+def test_a_notice_of_a_platform_that_nobody_knows_is_refused(system: System) -> None:
+    answer = system.api.call("POST", "/v1/notices/ebay", content=b"x")
 
     assert (answer.status_code, answer.json()["code"]) == (422, "unsupported_platform")
 
 
-def test_notices_that_come_often_and_out_of_order_tell_everything_once(store: Store) -> None:
-    store.market.control(
+def test_notices_that_come_often_and_out_of_order_tell_everything_once(system: System) -> None:
+    system.market.control(
         "push",
-        url=f"{store.api.url}/v1/notices/{{app}}",
+        url=f"{system.api.url}/v1/notices/{{app}}",
         duplicates=3,
         shuffle=True,
         window_seconds=0.2,
     )
-    order = store.order()
+    order = system.order()
 
     for step in ("pay", "ship", "receive"):
-        store.market.advance(order["order_id"], step)
-    store.until_stored(order["id"], lambda row: row["status"] == "received")
-    store.hear_notices()
+        system.market.advance(order["order_id"], step)
+    system.until_stored(order["id"], lambda row: row["status"] == "received")
+    system.hear_notices()
 
-    told = store.told(order["id"])
+    told = system.told(order["id"])
     assert [one for one in told if one[0] == "payment.updated"] == [
         ("payment.updated", told[[one[0] for one in told].index("payment.updated")][1], "paid")
     ]

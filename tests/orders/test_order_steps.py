@@ -3,16 +3,16 @@
 from typing import Any
 
 import pytest
-from kit.store import Store
+from kit.system import System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 SPLITS, CLOSES_UNPAID, CLOSES_PAID = "900000000007", "900000000008", "900000000009"
 TIMES_OUT, IN_TWO_PARTS = "900000000013", "900000000014"
 
 
 def test_a_split_order_is_one_of_ours_and_goes_at_the_pace_of_its_slowest_part(
-    quiet: Store,
+    quiet: System,
 ) -> None:
     order = quiet.order(SPLITS, 2)
     first, second = (one["order_id"] for one in order["platform_orders"])
@@ -45,7 +45,7 @@ def test_a_split_order_is_one_of_ours_and_goes_at_the_pace_of_its_slowest_part(
     assert moves == ["pending_payment", "paid", "partially_shipped", "shipped", "received"]
 
 
-def test_of_a_split_order_one_part_paid_by_hand_leaves_the_rest_to_pay(quiet: Store) -> None:
+def test_of_a_split_order_one_part_paid_by_hand_leaves_the_rest_to_pay(quiet: System) -> None:
     order = quiet.order(SPLITS, 2)
     request = quiet.request_payment(order["id"])
     first, second = order["platform_orders"]
@@ -68,7 +68,7 @@ def test_of_a_split_order_one_part_paid_by_hand_leaves_the_rest_to_pay(quiet: St
 
 @pytest.mark.parametrize("platform", ["sandbox", "taobao"])
 def test_a_seller_who_ships_in_two_parts_is_followed_parcel_by_parcel(
-    quiet: Store, platform: str
+    quiet: System, platform: str
 ) -> None:
     order = quiet.paid(IN_TWO_PARTS, 2, platform=platform)
 
@@ -87,7 +87,7 @@ def test_a_seller_who_ships_in_two_parts_is_followed_parcel_by_parcel(
         assert [one["id"] for one in found] == [order["id"]]
 
 
-def test_a_seller_who_closes_after_payment_gives_all_money_back(quiet: Store) -> None:
+def test_a_seller_who_closes_after_payment_gives_all_money_back(quiet: System) -> None:
     order = quiet.paid(CLOSES_PAID)
     told = quiet.told(order["id"])
 
@@ -109,7 +109,7 @@ def test_a_seller_who_closes_after_payment_gives_all_money_back(quiet: Store) ->
     ("product", "seconds", "reason"), [(TIMES_OUT, 61, "timeout"), (CLOSES_UNPAID, 31, "seller")]
 )
 def test_an_order_that_closes_unpaid_is_cancelled_on_both_axes(
-    quiet: Store, product: str, seconds: int, reason: str
+    quiet: System, product: str, seconds: int, reason: str
 ) -> None:
     order = quiet.order(product)
 
@@ -125,7 +125,7 @@ def test_an_order_that_closes_unpaid_is_cancelled_on_both_axes(
     ]
 
 
-def test_an_order_is_followed_to_its_end(quiet: Store) -> None:
+def test_an_order_is_followed_to_its_end(quiet: System) -> None:
     order = quiet.paid()
 
     for to, status in [
@@ -140,7 +140,7 @@ def test_an_order_is_followed_to_its_end(quiet: Store) -> None:
     assert last["next_sync_at"] is not None
 
 
-def test_of_an_order_that_is_over_refunds_are_still_heard(quiet: Store) -> None:
+def test_of_an_order_that_is_over_refunds_are_still_heard(quiet: System) -> None:
     order = quiet.paid()
     for to in ("shipped", "completed"):
         quiet.advance(order["id"], to)
@@ -160,17 +160,17 @@ def test_of_an_order_that_is_over_refunds_are_still_heard(quiet: Store) -> None:
     ]
 
 
-def test_a_step_that_is_not_possible_there_is_refused_here(store: Store) -> None:
-    order = store.order()
+def test_a_step_that_is_not_possible_there_is_refused_here(system: System) -> None:
+    order = system.order()
     path = f"/v1/sandbox/orders/{order['id']}/advance"
 
-    problem = store.refused("POST", path, 409, "invalid_transition", json={"to": "shipped"})
+    problem = system.refused("POST", path, 409, "invalid_transition", json={"to": "shipped"})
     assert problem["current"] == "pending_payment"
     assert problem["allowed"] == ["request_payment", "cancel"]
-    store.refused("POST", path, 422, "validation_failed", json={"to": "price_changed"})
-    store.refused("POST", path, 422, "validation_failed", json={"to": "lost"})
+    system.refused("POST", path, 422, "validation_failed", json={"to": "price_changed"})
+    system.refused("POST", path, 422, "validation_failed", json={"to": "lost"})
 
-    assert store.look(order["id"])["version"] == order["version"]
+    assert system.look(order["id"])["version"] == order["version"]
 
 
 def _parcels(order: Any) -> list[list[int | None]]:

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 DEARER_AT_CREATE = "900000000003"
 
@@ -15,22 +15,22 @@ _KEPT = "SELECT 1 FROM idempotency_key WHERE account_id = $1"
 PRICE_RISES, SOLD_OUT_MEANWHILE = "900000000003", "900000000012"
 
 
-def made_there(store: Store, order_id: str) -> int:
+def made_there(system: System, order_id: str) -> int:
     """How many orders the marketplace has for one of ours."""
-    state = store.market.client.get(f"/_control/state?reference={order_id}").json()
+    state = system.market.client.get(f"/_control/state?reference={order_id}").json()
     return int(state["orders_total"])
 
 
-def listed(store: Store) -> list[str]:
-    return [one["id"] for one in store.ok("GET", "/v1/orders?limit=100")["items"]]
+def listed(system: System) -> list[str]:
+    return [one["id"] for one in system.ok("GET", "/v1/orders?limit=100")["items"]]
 
 
-def test_an_order_shows_every_field_from_the_beginning(store: Store) -> None:
-    wish = store.wish(
+def test_an_order_shows_every_field_from_the_beginning(system: System) -> None:
+    wish = system.order_body(
         PLAIN, 2, external_id="PO-7", metadata={"team": "shoes"}, remark="Soon, please."
     )
 
-    placed = store.place(wish)
+    placed = system.place(wish)
 
     order = placed.json()
     assert placed.status_code == 201
@@ -42,113 +42,116 @@ def test_an_order_shows_every_field_from_the_beginning(store: Store) -> None:
     assert (order["items"], order["external_id"]) == (wish["items"], "PO-7")
     assert (order["metadata"], order["remark"]) == ({"team": "shoes"}, "Soon, please.")
     assert order["address"] == {**wish["address"], "postal_code": None}
-    assert order["account_id"] == store.buyer.id
+    assert order["account_id"] == system.buyer.id
     assert [one["order_id"] for one in order["platform_orders"]] == [order["order_id"]]
     assert (order["shipments"], order["refunds"], order["payment"]) == ([], [], None)
     assert (order["waiting_for"], order["stale"]) == ("payment", False)
     assert order["pay_before"] > order["created_at"]
-    assert made_there(store, order["id"]) == 1
+    assert made_there(system, order["id"]) == 1
 
 
-def test_an_order_at_another_price_than_expected_is_refused_and_not_made(store: Store) -> None:
-    answer = store.place(store.wish(expected_total_cny=14.99))
+def test_an_order_at_another_price_than_expected_is_refused_and_not_made(system: System) -> None:
+    answer = system.place(system.order_body(expected_total_cny=14.99))
 
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (409, "price_changed")
     assert (problem["expected_total_cny"], problem["current_total_cny"]) == (14.99, 15)
     assert problem["detail"] == "The order costs CNY 15.00 now, not CNY 14.99."
-    assert listed(store) == []
+    assert listed(system) == []
 
 
-def test_an_order_at_the_price_expected_is_made(store: Store) -> None:
-    assert store.place(store.wish(expected_total_cny=15)).status_code == 201
+def test_an_order_at_the_price_expected_is_made(system: System) -> None:
+    assert system.place(system.order_body(expected_total_cny=15)).status_code == 201
 
 
-def test_a_price_that_rises_after_the_preview_shows_in_the_order(store: Store) -> None:
-    order = store.order(PRICE_RISES, expected_total_cny=15)
+def test_a_price_that_rises_after_the_preview_shows_in_the_order(system: System) -> None:
+    order = system.order(PRICE_RISES, expected_total_cny=15)
 
     assert (order["status"], order["total_amount_cny"]) == ("pending_payment", 17)
 
 
-def test_a_refusal_after_the_preview_ends_in_create_failed_with_the_reason(store: Store) -> None:
-    placed = store.place(store.wish(SOLD_OUT_MEANWHILE))
+def test_a_refusal_after_the_preview_ends_in_create_failed_with_the_reason(system: System) -> None:
+    placed = system.place(system.order_body(SOLD_OUT_MEANWHILE))
 
     assert placed.status_code == 201
-    order = store.look(placed.json()["id"])
+    order = system.look(placed.json()["id"])
     assert (order["status"], order["failure"]["code"]) == ("create_failed", "out_of_stock")
     assert (order["order_id"], order["next_sync_at"]) == (None, None)
-    assert store.told(order["id"]) == [("order.updated", "create_failed", "unpaid")]
-    assert store.events(order["id"])[0]["data"]["order"]["order_id"] is None
-    assert store.events(order["id"])[0]["data"]["order"]["total_amount_cny"] is None
+    assert system.told(order["id"]) == [("order.updated", "create_failed", "unpaid")]
+    assert system.events(order["id"])[0]["data"]["order"]["order_id"] is None
+    assert system.events(order["id"])[0]["data"]["order"]["total_amount_cny"] is None
 
 
-def test_an_external_id_is_taken_once_and_says_by_which_order(store: Store) -> None:
-    first = store.order(external_id="PO-1")
+def test_an_external_id_is_taken_once_and_says_by_which_order(system: System) -> None:
+    first = system.order(external_id="PO-1")
 
-    answer = store.place(store.wish(external_id="PO-1"))
+    answer = system.place(system.order_body(external_id="PO-1"))
 
     assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
     assert answer.json()["order"] == first["id"]
-    assert listed(store) == [first["id"]]
-    other = store.api.person()
-    assert store.place(store.wish(external_id="PO-1"), by=other).status_code == 201
+    assert listed(system) == [first["id"]]
+    other = system.api.person()
+    assert system.place(system.order_body(external_id="PO-1"), by=other).status_code == 201
 
 
-def test_an_order_needs_an_idempotency_key(store: Store) -> None:
-    store.refused("POST", "/v1/orders", 400, "idempotency_key_missing", json=store.wish())
+def test_an_order_needs_an_idempotency_key(system: System) -> None:
+    system.refused("POST", "/v1/orders", 400, "idempotency_key_missing", json=system.order_body())
 
-    assert listed(store) == []
+    assert listed(system) == []
 
 
-def test_a_repeat_gets_the_same_bytes_and_makes_no_second_order(store: Store) -> None:
-    wish = store.wish()
+def test_a_repeat_gets_the_same_bytes_and_makes_no_second_order(system: System) -> None:
+    wish = system.order_body()
 
-    first, second = store.place(wish, key="again"), store.place(wish, key="again")
+    first, second = system.place(wish, key="again"), system.place(wish, key="again")
 
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.content == first.content
     assert second.headers["location"] == first.headers["location"]
     assert second.headers["idempotent-replayed"] == "true"
     assert "idempotent-replayed" not in first.headers
-    assert listed(store) == [first.json()["id"]]
-    assert made_there(store, first.json()["id"]) == 1
+    assert listed(system) == [first.json()["id"]]
+    assert made_there(system, first.json()["id"]) == 1
 
 
-def test_a_key_that_was_used_for_something_else_is_refused(store: Store) -> None:
-    store.place(store.wish(), key="used")
+def test_a_key_that_was_used_for_something_else_is_refused(system: System) -> None:
+    system.place(system.order_body(), key="used")
 
-    answer = store.place(store.wish(quantity=2), key="used")
+    answer = system.place(system.order_body(quantity=2), key="used")
 
     assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
-    assert len(listed(store)) == 1
+    assert len(listed(system)) == 1
 
 
-def test_two_accounts_may_use_the_same_key(store: Store) -> None:
-    other = store.api.person()
+def test_two_accounts_may_use_the_same_key(system: System) -> None:
+    other = system.api.person()
 
-    mine, theirs = store.place(store.wish(), key="k"), store.place(store.wish(), key="k", by=other)
+    mine, theirs = (
+        system.place(system.order_body(), key="k"),
+        system.place(system.order_body(), key="k", by=other),
+    )
 
     assert mine.json()["id"] != theirs.json()["id"]
 
 
-def test_a_refusal_is_not_kept_so_the_same_key_may_be_sent_again(store: Store) -> None:
-    assert store.place(store.wish(expected_total_cny=1), key="twice").status_code == 409
+def test_a_refusal_is_not_kept_so_the_same_key_may_be_sent_again(system: System) -> None:
+    assert system.place(system.order_body(expected_total_cny=1), key="twice").status_code == 409
 
-    assert store.place(store.wish(expected_total_cny=15), key="twice").status_code == 201
+    assert system.place(system.order_body(expected_total_cny=15), key="twice").status_code == 201
 
 
-def test_twenty_requests_with_one_key_at_once_make_one_order(store: Store) -> None:
-    wish = store.wish()
+def test_twenty_requests_with_one_key_at_once_make_one_order(system: System) -> None:
+    wish = system.order_body()
 
     with ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(lambda _: store.place(wish, key="storm"), range(20)))
+        answers = list(pool.map(lambda _: system.place(wish, key="storm"), range(20)))
 
     made = [answer for answer in answers if answer.status_code == 201]
     others = {answer.json()["code"] for answer in answers if answer.status_code != 201}
     assert others <= {"request_in_flight"}
     (order_id,) = {answer.json()["id"] for answer in made}
-    assert listed(store) == [order_id]
-    assert made_there(store, order_id) == 1
+    assert listed(system) == [order_id]
+    assert made_there(system, order_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,43 +163,43 @@ def test_twenty_requests_with_one_key_at_once_make_one_order(store: Store) -> No
         ({"": "v"}, 422),
     ],
 )
-def test_metadata_has_limits(store: Store, metadata: dict[str, Any], status: int) -> None:
-    answer = store.place(store.wish(metadata=metadata))
+def test_metadata_has_limits(system: System, metadata: dict[str, Any], status: int) -> None:
+    answer = system.place(system.order_body(metadata=metadata))
 
     assert answer.status_code == status
     if status == 201:
         assert answer.json()["metadata"] == metadata
 
 
-def test_a_create_that_is_never_answered_is_found_again_and_not_repeated(store: Store) -> None:
-    store.market.fault("create", "drop", count=1)
+def test_a_create_that_is_never_answered_is_found_again_and_not_repeated(system: System) -> None:
+    system.market.fault("create", "drop", count=1)
 
-    placed = store.place(store.wish())
+    placed = system.place(system.order_body())
 
     order_id = placed.json()["id"]
     assert placed.status_code == 201
-    order = store.until(order_id, lambda one: one["status"] != "creating")
+    order = system.until(order_id, lambda one: one["status"] != "creating")
     assert order["status"] == "pending_payment"
-    assert made_there(store, order_id) == 1
+    assert made_there(system, order_id) == 1
 
 
-def test_an_order_is_accepted_though_the_platform_gives_no_preview(store: Store) -> None:
-    store.market.fault("preview", "http500")
+def test_an_order_is_accepted_though_the_platform_gives_no_preview(system: System) -> None:
+    system.market.fault("preview", "http500")
 
-    placed = store.place(store.wish(expected_total_cny=14))
+    placed = system.place(system.order_body(expected_total_cny=14))
 
     assert (placed.status_code, placed.json()["status"]) == (201, "creating")
-    store.market.client.delete("/_control/faults")
-    order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
+    system.market.client.delete("/_control/faults")
+    order = system.until(placed.json()["id"], lambda one: one["status"] != "creating")
     assert (order["status"], order["failure"]["code"]) == ("create_failed", "price_changed")
     assert order["failure"]["message"] == "The order costs CNY 15.00, not CNY 14.00."
-    assert made_there(store, order["id"]) == 0
+    assert made_there(system, order["id"]) == 0
 
 
-def test_a_price_that_rose_after_the_preview_is_told_in_cny(store: Store) -> None:
-    placed = store.place(store.wish(DEARER_AT_CREATE, platform="taobao"))
+def test_a_price_that_rose_after_the_preview_is_told_in_cny(system: System) -> None:
+    placed = system.place(system.order_body(DEARER_AT_CREATE, platform="taobao"))
 
-    order = store.until(placed.json()["id"], lambda one: one["status"] != "creating")
+    order = system.until(placed.json()["id"], lambda one: one["status"] != "creating")
 
     assert order["status"] == "create_failed"
     assert order["failure"] == {
@@ -205,23 +208,23 @@ def test_a_price_that_rose_after_the_preview_is_told_in_cny(store: Store) -> Non
     }
 
 
-def test_a_repeat_while_the_order_is_being_created_is_told_to_come_back(store: Store) -> None:
-    store.market.fault("create", "slow", seconds=1.5, count=1)
-    wish = store.wish()
+def test_a_repeat_while_the_order_is_being_created_is_told_to_come_back(system: System) -> None:
+    system.market.fault("create", "slow", seconds=1.5, count=1)
+    wish = system.order_body()
 
     with ThreadPoolExecutor(1) as pool:
-        placing = pool.submit(store.place, wish, key="slow")
+        placing = pool.submit(system.place, wish, key="slow")
         deadline = time.monotonic() + 5
-        while not store.api.fetch(_KEPT, store.buyer.uuid):
+        while not system.api.fetch(_KEPT, system.buyer.uuid):
             assert time.monotonic() < deadline
-        early = store.place(wish, key="slow")
+        early = system.place(wish, key="slow")
         first = placing.result()
-    late = store.place(wish, key="slow")
+    late = system.place(wish, key="slow")
 
     assert (early.status_code, early.json()["code"]) == (409, "request_in_flight")
     assert early.headers["retry-after"] == "1"
     assert (first.status_code, first.json()["status"]) == (201, "pending_payment")
     assert (late.status_code, late.content) == (201, first.content)
     assert late.headers["idempotent-replayed"] == "true"
-    assert listed(store) == [first.json()["id"]]
-    assert made_there(store, first.json()["id"]) == 1
+    assert listed(system) == [first.json()["id"]]
+    assert made_there(system, first.json()["id"]) == 1

@@ -3,27 +3,27 @@
 from typing import Any
 
 import pytest
-from kit.store import ADDRESS, PLAIN, Store
+from kit.system import ADDRESS, PLAIN, System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 SOLD_OUT, OF_A_SECOND_SELLER = "900000000002", "900000000020"
 
 
-def preview(store: Store, body: dict[str, Any]) -> Any:
-    return store.ok("POST", "/v1/orders/preview", json=body)
+def preview(system: System, body: dict[str, Any]) -> Any:
+    return system.ok("POST", "/v1/orders/preview", json=body)
 
 
 def item(
-    store: Store, product: str, quantity: int = 1, platform: str = "sandbox"
+    system: System, product: str, quantity: int = 1, platform: str = "sandbox"
 ) -> dict[str, Any]:
-    return {"product_id": product, "sku_id": store.sku(product, platform), "quantity": quantity}
+    return {"product_id": product, "sku_id": system.sku(product, platform), "quantity": quantity}
 
 
-def test_a_preview_says_what_it_costs_seller_by_seller(store: Store) -> None:
-    wish = store.wish(PLAIN, 3)
+def test_a_preview_says_what_it_costs_seller_by_seller(system: System) -> None:
+    wish = system.order_body(PLAIN, 3)
 
-    found = preview(store, wish)
+    found = preview(system, wish)
 
     (seller,) = found["sellers"]
     assert seller == {
@@ -37,8 +37,8 @@ def test_a_preview_says_what_it_costs_seller_by_seller(store: Store) -> None:
     assert (found["total_amount_cny"], found["unavailable_items"]) == (35, [])
 
 
-def test_a_discount_is_taken_off(store: Store) -> None:
-    (seller,) = preview(store, store.wish("900000000020", 10))["sellers"]
+def test_a_discount_is_taken_off(system: System) -> None:
+    (seller,) = preview(system, system.order_body("900000000020", 10))["sellers"]
 
     assert (seller["goods_amount_cny"], seller["freight_cny"], seller["discount_cny"]) == (
         100,
@@ -59,67 +59,67 @@ UNAVAILABLE = [
 
 @pytest.mark.parametrize(("product", "quantity", "reason"), UNAVAILABLE)
 def test_what_cannot_be_bought_is_named_with_its_reason(
-    store: Store, product: str, quantity: int, reason: str
+    system: System, product: str, quantity: int, reason: str
 ) -> None:
-    wish = store.wish(PLAIN)
-    bad = {"product_id": product, "sku_id": spec(store, product), "quantity": quantity}
+    wish = system.order_body(PLAIN)
+    bad = {"product_id": product, "sku_id": spec(system, product), "quantity": quantity}
     wish["items"].append(bad)
 
-    found = preview(store, wish)
+    found = preview(system, wish)
 
     assert found["unavailable_items"] == [
         {"product_id": product, "sku_id": bad["sku_id"], "reason": reason}
     ]
-    problem = refused_order(store, {**wish, "items": [bad]})
+    problem = refused_order(system, {**wish, "items": [bad]})
     assert problem["code"] == "items_unavailable"
     assert [one["reason"] for one in problem["unavailable_items"]] == [reason]
 
 
-def spec(store: Store, product: str) -> str:
+def spec(system: System, product: str) -> str:
     """The spec id of a product's first variant, which a delisted one has as well."""
-    found = store.market.client.get("/_control/magic").json()["products"]
+    found = system.market.client.get("/_control/magic").json()["products"]
     return str(next(one for one in found if one["id"] == product)["skus"][0]["spec"])
 
 
-def refused_order(store: Store, body: dict[str, Any]) -> Any:
-    answer = store.place(body)
+def refused_order(system: System, body: dict[str, Any]) -> Any:
+    answer = system.place(body)
     assert answer.status_code == 422, answer.text
-    assert store.ok("GET", "/v1/orders")["items"] == []
+    assert system.ok("GET", "/v1/orders")["items"] == []
     return answer.json()
 
 
 @pytest.mark.parametrize("platform", ["sandbox", "alibaba"])
-def test_items_of_several_sellers_are_refused_with_the_split(store: Store, platform: str) -> None:
-    wish = store.wish(PLAIN, platform=platform)
-    wish["items"].append(item(store, OF_A_SECOND_SELLER, platform=platform))
+def test_items_of_several_sellers_are_refused_with_the_split(system: System, platform: str) -> None:
+    wish = system.order_body(PLAIN, platform=platform)
+    wish["items"].append(item(system, OF_A_SECOND_SELLER, platform=platform))
 
-    previewed = store.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
-    ordered = refused_order(store, wish)
+    previewed = system.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
+    ordered = refused_order(system, wish)
 
     assert ordered["code"] == "several_sellers"
     assert ordered["sellers"] == previewed["sellers"]
     assert [one["items"] for one in previewed["sellers"]] == [[one] for one in wish["items"]]
     assert len({one["id"] for one in previewed["sellers"]} - {None}) == 2
     for one in previewed["sellers"]:
-        alone = preview(store, {**wish, "items": one["items"]})
+        alone = preview(system, {**wish, "items": one["items"]})
         assert alone["total_amount_cny"] == one["total_amount_cny"]
 
 
-def test_items_of_several_sellers_are_refused_even_if_one_is_sold_out(store: Store) -> None:
-    wish = store.wish(PLAIN)
-    sold_out = {"product_id": SOLD_OUT, "sku_id": spec(store, SOLD_OUT), "quantity": 1}
-    wish["items"] += [item(store, OF_A_SECOND_SELLER), sold_out]
+def test_items_of_several_sellers_are_refused_even_if_one_is_sold_out(system: System) -> None:
+    wish = system.order_body(PLAIN)
+    sold_out = {"product_id": SOLD_OUT, "sku_id": spec(system, SOLD_OUT), "quantity": 1}
+    wish["items"] += [item(system, OF_A_SECOND_SELLER), sold_out]
 
-    problem = store.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
+    problem = system.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
 
     assert [one["items"] for one in problem["sellers"]] == [[one] for one in wish["items"][:2]]
 
 
-def test_a_marketplace_that_takes_several_sellers_shows_each_of_them(store: Store) -> None:
-    wish = store.wish(PLAIN, platform="taobao")
-    wish["items"].append(item(store, OF_A_SECOND_SELLER, platform="taobao"))
+def test_a_marketplace_that_takes_several_sellers_shows_each_of_them(system: System) -> None:
+    wish = system.order_body(PLAIN, platform="taobao")
+    wish["items"].append(item(system, OF_A_SECOND_SELLER, platform="taobao"))
 
-    found = preview(store, wish)
+    found = preview(system, wish)
 
     assert [one["items"] for one in found["sellers"]] == [[one] for one in wish["items"]]
     assert len({one["id"] for one in found["sellers"]} - {None}) == 2
@@ -154,11 +154,11 @@ WRONG = [
 @pytest.mark.parametrize(("change", "code", "pointer"), WRONG)
 @pytest.mark.parametrize("path", ["/v1/orders/preview", "/v1/orders"])
 def test_what_is_wrong_is_pointed_at(
-    store: Store, path: str, change: dict[str, Any], code: str, pointer: str | None
+    system: System, path: str, change: dict[str, Any], code: str, pointer: str | None
 ) -> None:
-    body = {**store.wish(), **change}
+    body = {**system.order_body(), **change}
 
-    problem = store.refused(
+    problem = system.refused(
         "POST", path, 422, code, json=body, headers={"idempotency-key": "wrong"}
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from kit.server import Person, Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 
 # The marketplace bears ten calls a second, with a burst of sixty; a create takes about four.
 PACE = {"TRADEWIND_PLATFORM_SANDBOX_RATE": "600"}
@@ -22,9 +22,9 @@ MOST_SECONDS = 60
 
 
 @pytest.fixture
-def paced(workshop: Workshop, tmp_path: Path) -> Iterator[Store]:
-    with opened(workshop, tmp_path, settings=PACE, notices=False) as store:
-        yield store
+def paced(workshop: Workshop, tmp_path: Path) -> Iterator[System]:
+    with running_system(workshop, tmp_path, settings=PACE, notices=False) as system:
+        yield system
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Read:
     seconds: float
 
 
-def test_reads_of_one_account_do_not_hold_up_the_creates_of_another(paced: Store) -> None:
+def test_reads_of_one_account_do_not_hold_up_the_creates_of_another(paced: System) -> None:
     reader, writer = paced.buyer, paced.api.person()
     paced.sku()
     alone = [create(paced, reader) for _ in range(READERS)]
@@ -54,10 +54,10 @@ def test_reads_of_one_account_do_not_hold_up_the_creates_of_another(paced: Store
     assert median(read.seconds for read in reads if read.stale) < 1.0
 
 
-def create(store: Store, by: Person) -> tuple[str, str, float]:
+def create(system: System, by: Person) -> tuple[str, str, float]:
     """Place an order: its id, its status in the answer, and the seconds that it took."""
     began = time.monotonic()
-    order = store.place(store.wish(), by=by).json()
+    order = system.place(system.order_body(), by=by).json()
     return order["id"], order["status"], time.monotonic() - began
 
 
@@ -66,13 +66,13 @@ def median(seconds: Iterator[float]) -> float:
 
 
 @contextmanager
-def reading(store: Store, by: Person, order_ids: list[str]) -> Iterator[list[Read]]:
+def reading(system: System, by: Person, order_ids: list[str]) -> Iterator[list[Read]]:
     """Readers that each look at one order again and again, until the block ends."""
     reads: list[Read] = []
     stop = threading.Event()
 
     def read(order_id: str) -> None:
-        with httpx.Client(base_url=store.api.url, headers=by.headers, timeout=10) as client:
+        with httpx.Client(base_url=system.api.url, headers=by.headers, timeout=10) as client:
             while not stop.wait(0.05):
                 began = time.monotonic()
                 order = client.get(f"/v1/orders/{order_id}").json()

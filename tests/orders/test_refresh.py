@@ -4,17 +4,17 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from kit.store import Store
+from kit.system import System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 
-def reads(store: Store) -> int:
-    counters = store.market.state()["counters"]
+def reads(system: System) -> int:
+    counters = system.market.state()["counters"]
     return sum(int(counters.get(f"{word}.calls", 0)) for word in ("read", "list"))
 
 
-def test_an_order_that_did_not_change_is_not_sent_again(quiet: Store) -> None:
+def test_an_order_that_did_not_change_is_not_sent_again(quiet: System) -> None:
     order = quiet.order()
     path = f"/v1/orders/{order['id']}"
 
@@ -32,7 +32,7 @@ def test_an_order_that_did_not_change_is_not_sent_again(quiet: Store) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hang", "http500"])
-def test_a_platform_that_fails_gives_what_was_last_heard_in_time(quiet: Store, mode: str) -> None:
+def test_a_platform_that_fails_gives_what_was_last_heard_in_time(quiet: System, mode: str) -> None:
     order = quiet.order()
     for operation in ("read", "list"):
         quiet.market.fault(operation, mode)
@@ -47,7 +47,7 @@ def test_a_platform_that_fails_gives_what_was_last_heard_in_time(quiet: Store, m
     assert answer.headers["etag"] == f'W/"{order["version"]}-stale"'
 
 
-def test_thirty_who_look_at_once_cause_a_call_or_two(quiet: Store) -> None:
+def test_thirty_who_look_at_once_cause_a_call_or_two(quiet: System) -> None:
     order = quiet.paid()
     quiet.market.advance(order["order_id"], "ship")
     for operation in ("read", "list"):
@@ -63,7 +63,7 @@ def test_thirty_who_look_at_once_cause_a_call_or_two(quiet: Store) -> None:
     assert shipped == [("order.updated", "shipped", "paid")]
 
 
-def test_what_a_look_found_is_in_the_journal_before_it_answers(quiet: Store) -> None:
+def test_what_a_look_found_is_in_the_journal_before_it_answers(quiet: System) -> None:
     order = quiet.order()
     quiet.market.advance(order["order_id"], "close_by_seller")
 
@@ -74,7 +74,7 @@ def test_what_a_look_found_is_in_the_journal_before_it_answers(quiet: Store) -> 
     assert quiet.events(order["id"])[-1]["data"]["order"]["updated_at"] == seen["updated_at"]
 
 
-def test_a_look_changes_nothing_when_there_is_no_news(quiet: Store) -> None:
+def test_a_look_changes_nothing_when_there_is_no_news(quiet: System) -> None:
     order = quiet.order()
 
     again = quiet.look(order["id"])

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 from kit import chaos, invariants
 from kit.server import Person, Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 
 from tradewind import ids
 from tradewind.auth.model import Role
@@ -89,9 +89,9 @@ _ALLOWED: dict[str, Callable[[Any], bool]] = {
 
 
 class Trade(RuleBasedStateMachine):
-    """Several people and an unreliable marketplace. The store is set for each run."""
+    """Several people and an unreliable marketplace. The system is set for each run."""
 
-    store: Store
+    system: System
     buyers: list[Person]
     approvers: list[Person]
     orders = Bundle("orders")
@@ -100,7 +100,7 @@ class Trade(RuleBasedStateMachine):
     def begin(self) -> None:
         self.owner: dict[str, Person] = {}
         self.numbers = 0
-        chaos.clear_faults(self.store.market)
+        chaos.clear_faults(self.system.market)
 
     # What people do
 
@@ -114,7 +114,7 @@ class Trade(RuleBasedStateMachine):
     )
     def place(self, product: str, quantity: int, buyer: int, way: list[str]) -> Any:
         by = self.buyers[buyer]
-        answer = self.store.place(self.store.wish(product, quantity), by=by)
+        answer = self.system.place(self.system.order_body(product, quantity), by=by)
         assert answer.status_code == 201, answer.text
         order: str = answer.json()["id"]
         self.owner[order] = by
@@ -125,11 +125,11 @@ class Trade(RuleBasedStateMachine):
     @rule(order=orders, command=st.sampled_from(_COMMANDS), who=st.integers(0, 1))
     def command(self, order: str, command: str, who: int) -> None:
         """A command is taken when the order allows it, and refused with 409 when it does not."""
-        before = self.store.stored(order)
+        before = self.system.stored(order)
         answer = self.send(order, command, who)
         if answer is None:
             return
-        after = self.store.stored(order)
+        after = self.system.stored(order)
         taken = answer.status_code < 300
         alone = after["version"] == before["version"] + taken
         if alone and command != "cancel" and answer.json().get("code") != "own_request":
@@ -155,10 +155,10 @@ class Trade(RuleBasedStateMachine):
         body = {"type": kind, "reason": "damaged"} | (
             {} if fen is None else {"amount_cny": fen / 100}
         )
-        before = self.store.stored(order)
+        before = self.system.stored(order)
         headers = {"idempotency-key": f"{order} {self.numbers}"}
         path = f"/v1/orders/{order}/refunds"
-        answer = self.store.call("POST", path, by=self.owner[order], json=body, headers=headers)
+        answer = self.system.call("POST", path, by=self.owner[order], json=body, headers=headers)
         # A marketplace that cannot be asked is told as such; it is no crash of ours.
         assert answer.status_code in (201, 409, 422, 502, 503), answer.text
         if answer.status_code == 201:
@@ -166,11 +166,11 @@ class Trade(RuleBasedStateMachine):
 
     @rule(order=orders)
     def look(self, order: str) -> None:
-        before = self.store.stored(order)["version"]
-        shown = self.store.ok("GET", f"/v1/orders/{order}", by=self.owner[order])
+        before = self.system.stored(order)["version"]
+        shown = self.system.ok("GET", f"/v1/orders/{order}", by=self.owner[order])
         assert shown["version"] >= before
         other = next(one for one in self.buyers if one is not self.owner[order])
-        assert self.store.call("GET", f"/v1/orders/{order}", by=other).status_code == 404
+        assert self.system.call("GET", f"/v1/orders/{order}", by=other).status_code == 404
 
     # What the marketplace does
 
@@ -193,13 +193,13 @@ class Trade(RuleBasedStateMachine):
         fault: dict[str, Any] = {"after": bool(after), "seconds": 0.3, "count": 1}
         if word == "busy":
             fault |= {"code": "gw.QosAppFrequencyLimit"}
-        self.store.market.fault(operation, "error" if word == "busy" else word, **fault)
+        self.system.market.fault(operation, "error" if word == "busy" else word, **fault)
 
     @rule(duplicates=st.integers(0, 3), shuffle=st.booleans())
     def notices(self, duplicates: int, *, shuffle: bool) -> None:
         """From now on they come several times, and not in their order."""
-        url = f"{self.store.api.url}/v1/notices/{{app}}"
-        self.store.market.control(
+        url = f"{self.system.api.url}/v1/notices/{{app}}"
+        self.system.market.control(
             "push", url=url, duplicates=duplicates, shuffle=shuffle, window_seconds=0.2
         )
 
@@ -207,8 +207,8 @@ class Trade(RuleBasedStateMachine):
     def wait(self, time_passes: timedelta) -> None:
         """A jump of the clock in the middle of a call would be none that can happen."""
         if self.is_quiet():
-            self.store.market.clock(advance_seconds=time_passes.total_seconds())
-            self.store.api.move_clock(time_passes)
+            self.system.market.clock(advance_seconds=time_passes.total_seconds())
+            self.system.api.move_clock(time_passes)
 
     # What must hold
 
@@ -216,27 +216,27 @@ class Trade(RuleBasedStateMachine):
     def the_story_of_every_order_is_sound(self) -> None:
         self.steps = getattr(self, "steps", 0) + 1
         if self.steps % 5 == 0:
-            invariants.check_ours(self.store.api, list(self.owner))
+            invariants.check_ours(self.system.api, list(self.owner))
 
     def teardown(self) -> None:
         """Once nothing is wrong any more, every order comes to rest, and all accounts agree."""
         owner = getattr(self, "owner", {})
         if not owner:
             return
-        chaos.clear_faults(self.store.market)
+        chaos.clear_faults(self.system.market)
         deadline = time.monotonic() + _SETTLE_SECONDS
         while left := [
-            one for one in invariants.undecided(self.store.api) if one["work"] != "none"
+            one for one in invariants.undecided(self.system.api) if one["work"] != "none"
         ]:
             assert time.monotonic() < deadline, [dict(one) for one in left]
             time.sleep(0.1)
             if self.is_quiet():
-                self.store.market.clock(advance_seconds=20)
-                self.store.api.move_clock(timedelta(seconds=20))
+                self.system.market.clock(advance_seconds=20)
+                self.system.api.move_clock(timedelta(seconds=20))
         for order, by in owner.items():
-            shown = self.store.ok("GET", f"/v1/orders/{order}", by=by)
+            shown = self.system.ok("GET", f"/v1/orders/{order}", by=by)
             assert not shown["stale"], shown
-        invariants.check(self.store.api, self.store.market, only=list(owner))
+        invariants.check(self.system.api, self.system.market, only=list(owner))
 
     # How it is done
 
@@ -246,7 +246,7 @@ class Trade(RuleBasedStateMachine):
             self.send(order, step, 0)
         elif step == "paid":
             deadline = time.monotonic() + 2
-            while self.store.stored(order)["payment_status"] in ("approved", "processing"):
+            while self.system.stored(order)["payment_status"] in ("approved", "processing"):
                 if time.monotonic() > deadline:
                     return
                 time.sleep(0.05)
@@ -259,31 +259,31 @@ class Trade(RuleBasedStateMachine):
         by = self.owner[order]
         if command in ("approve", "reject"):
             query = "SELECT id FROM payment_request WHERE purchase_order_id = $1 ORDER BY id DESC"
-            found = self.store.api.fetch(query, ids.ORDER.read(order))
+            found = self.system.api.fetch(query, ids.ORDER.read(order))
             if not found:
                 return None
             path = f"/v1/payments/{ids.PAYMENT.show(found[0]['id'])}/{command}"
             body = {"json": {"reason": "no"}} if command == "reject" else {}
-            answer = self.store.call("POST", path, by=self.approvers[who], **body)
+            answer = self.system.call("POST", path, by=self.approvers[who], **body)
         elif command == "cancel":
-            answer = self.store.call("POST", f"/v1/orders/{order}/cancel", by=by)
+            answer = self.system.call("POST", f"/v1/orders/{order}/cancel", by=by)
         else:
             method = "POST" if command == "request" else "DELETE"
-            answer = self.store.call(method, f"/v1/orders/{order}/payment", by=by)
+            answer = self.system.call(method, f"/v1/orders/{order}/payment", by=by)
         assert answer.status_code in (200, 201, 202, 409), answer.text
         sent: httpx.Response = answer
         return sent
 
     def move(self, order: str, step: dict[str, Any]) -> None:
-        for part in self.store.stored(order)["order_ids"]:
+        for part in self.system.stored(order)["order_ids"]:
             path = f"/_control/orders/{part}/advance"
-            assert self.store.market.client.post(path, json=step).status_code in (200, 409)
+            assert self.system.market.client.post(path, json=step).status_code in (200, 409)
 
     def is_quiet(self) -> bool:
         """Whether nobody is in the middle of a call for an order, soon at the latest."""
         query = "SELECT 1 FROM purchase_order WHERE lease_until > tradewind_now() LIMIT 1"
         deadline = time.monotonic() + 2
-        while self.store.api.fetch(query):
+        while self.system.api.fetch(query):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.05)
@@ -291,20 +291,20 @@ class Trade(RuleBasedStateMachine):
 
 
 @pytest.fixture(scope="module")
-def market_town(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def own_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     with (
         chaos.no_errors_logged(workshop),
-        opened(workshop, tmp_path_factory.mktemp("town")) as store,
+        running_system(workshop, tmp_path_factory.mktemp("town")) as system,
     ):
-        yield store
+        yield system
 
 
-def test_no_story_breaks_the_rules(market_town: Store) -> None:
-    Trade.store = market_town
+def test_no_story_breaks_the_rules(own_system: System) -> None:
+    Trade.system = own_system
     # One of the buyers may decide too, but never about their own.
-    both = market_town.api.person(roles=(Role.BUYER, Role.APPROVER))
-    Trade.buyers = [market_town.buyer, both]
-    Trade.approvers = [market_town.approver, both]
+    both = own_system.api.person(roles=(Role.BUYER, Role.APPROVER))
+    Trade.buyers = [own_system.buyer, both]
+    Trade.approvers = [own_system.approver, both]
     run_state_machine_as_test(
         Trade,
         settings=settings(

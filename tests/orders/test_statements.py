@@ -10,7 +10,7 @@ import pytest
 from kit.orders import NOW, a_part
 from kit.platform import Fake, approved, current, due_now, held, placed
 from kit.server import Server, Workshop
-from kit.store import Store, simulated
+from kit.system import System, simulated
 
 from tradewind.orders import sync
 from tradewind.orders.payments import pay
@@ -41,21 +41,21 @@ class Log:
 
 
 @pytest.fixture
-def log(store: Store) -> Log:
-    (row,) = store.api.fetch("SHOW data_directory")
+def log(system: System) -> Log:
+    (row,) = system.api.fetch("SHOW data_directory")
     return Log(Path(row["data_directory"]).parent / "postgres.log")
 
 
 @pytest.fixture
-def logged_api(workshop: Workshop, store: Store) -> Iterator[Server]:
+def logged_api(workshop: Workshop, system: System) -> Iterator[Server]:
     """Another API on the same database, of one process, whose statements are logged."""
-    url = store.api.database_url + _LOGGED
-    settings = simulated(store.market)
+    url = system.api.database_url + _LOGGED
+    settings = simulated(system.market)
     with workshop.serving_on(url, workers=1, settings=settings) as server:
         yield server
 
 
-def test_the_statements_of_an_order_over_http(quiet: Store, logged_api: Server, log: Log) -> None:
+def test_the_statements_of_an_order_over_http(quiet: System, logged_api: Server, log: Log) -> None:
     logged = replace(quiet, api=logged_api)
 
     def counted(call: Callable[[], httpx.Response]) -> int:
@@ -65,11 +65,12 @@ def test_the_statements_of_an_order_over_http(quiet: Store, logged_api: Server, 
         assert response.status_code < 300, response.text
         return len(statements)
 
-    logged.place(logged.wish())  # connections are made, credentials of the marketplace are read
+    # Connections are made, credentials of the marketplace are read.
+    logged.place(logged.order_body())
     order: list[str] = []
 
     def place() -> httpx.Response:
-        body = logged.wish(external_id="one of mine", expected_total_cny=None)
+        body = logged.order_body(external_id="one of mine", expected_total_cny=None)
         response: httpx.Response = logged.place(body)
         assert response.json()["status"] == "pending_payment"
         order.append(response.json()["id"])

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from kit.store import ADDRESS, Store
+from kit.system import ADDRESS, System
 
 
-def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> None:
-    token = store.api.login(store.buyer)["access_token"]
+def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> None:
+    token = system.api.login(system.buyer)["access_token"]
 
     def ask(method: str, path: str, **options: Any) -> Any:
-        answer = store.api.call(method, path, token=token, **options)
+        answer = system.api.call(method, path, token=token, **options)
         assert answer.status_code < 300, answer.text
         return answer.json()
 
@@ -33,7 +33,7 @@ def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> No
     assert preview["unavailable_items"] == []
     assert total == sum(seller["total_amount_cny"] for seller in preview["sellers"])
 
-    placed = store.api.call(
+    placed = system.api.call(
         "POST",
         "/v1/orders",
         token=token,
@@ -43,33 +43,33 @@ def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> No
     assert placed.status_code == 201
     order_id = placed.json()["id"]
     assert placed.headers["location"] == f"/v1/orders/{order_id}"
-    order = store.until(order_id, lambda one: one["status"] == "pending_payment")
+    order = system.until(order_id, lambda one: one["status"] == "pending_payment")
     assert (order["total_amount_cny"], order["external_id"]) == (total, "PO-1001")
     assert order["waiting_for"] == "payment"
 
     payment = ask("POST", f"/v1/orders/{order_id}/payment", json={"amount_cny": total})
-    queue = store.ok("GET", "/v1/payments?limit=100", by=store.approver)
+    queue = system.ok("GET", "/v1/payments?limit=100", by=system.approver)
     assert [one["order"]["id"] for one in queue["items"] if one["id"] == payment["id"]] == [
         order_id
     ]
-    approved = store.ok(
+    approved = system.ok(
         "POST",
         f"/v1/payments/{payment['id']}/approve",
-        by=store.approver,
+        by=system.approver,
         json={"amount_cny": total},
     )
     assert approved["status"] == "approved"
-    paid = store.until(order_id, lambda one: one["payment_status"] == "paid")
+    paid = system.until(order_id, lambda one: one["payment_status"] == "paid")
     assert (paid["status"], paid["paid_amount_cny"], paid["paid_outside"]) == ("paid", total, False)
-    assert store.market.debits(paid["order_id"]) == [round(total * 100)]
+    assert system.market.debits(paid["order_id"]) == [round(total * 100)]
 
-    shipped = store.advance(order_id, "shipped")
+    shipped = system.advance(order_id, "shipped")
     parcel = shipped["shipments"][0]
     assert parcel["tracking_number"]
     assert parcel["items"] == order["items"]
     by_parcel = ask("GET", f"/v1/orders?tracking_number={parcel['tracking_number']}")
     assert [one["id"] for one in by_parcel["items"]] == [order_id]
-    received = store.advance(order_id, "received")
+    received = system.advance(order_id, "received")
     assert received["status"] == "received"
 
     refund = ask(
@@ -79,12 +79,12 @@ def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> No
         headers={"idempotency-key": "some money back"},
     )
     assert refund["status"] == "requested"
-    after = store.advance(order_id, "refund_agreed")
+    after = system.advance(order_id, "refund_agreed")
     assert after["payment_status"] == "partially_refunded"
     assert [one["status"] for one in after["refunds"]] == ["succeeded"]
     assert after["refunded_amount_cny"] == 1
 
-    assert store.told(order_id) == [
+    assert system.told(order_id) == [
         ("order.updated", "pending_payment", "unpaid"),
         ("payment.updated", "pending_payment", "pending_approval"),
         ("payment.updated", "pending_payment", "approved"),
@@ -95,9 +95,9 @@ def test_the_whole_story_and_the_same_story_from_the_journal(store: Store) -> No
         ("order.updated", "received", "paid"),
         ("payment.updated", "received", "partially_refunded"),
     ]
-    times = [one["data"]["order"]["updated_at"] for one in store.events(order_id)]
+    times = [one["data"]["order"]["updated_at"] for one in system.events(order_id)]
     assert times == sorted(times)
     timeline = ask("GET", f"/v1/orders/{order_id}/timeline?limit=100")["items"]
     assert [one["version"] for one in timeline] == list(range(after["version"], 0, -1))
-    journaled = [one["id"] for one in store.events(order_id)]
+    journaled = [one["id"] for one in system.events(order_id)]
     assert sorted(journaled) == sorted(event for one in timeline for event in one["events"])

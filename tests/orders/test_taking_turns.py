@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import asyncpg
 from kit import invariants
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 
@@ -20,12 +20,12 @@ _WAITING = """
 
 
 @contextmanager
-def _held(store: Store, order_id: str) -> Iterator[None]:
+def _held(system: System, order_id: str) -> Iterator[None]:
     """Keep an order locked, so that who wants it queues up."""
     stop, ready = threading.Event(), threading.Event()
 
     async def hold() -> None:
-        connection = await asyncpg.connect(store.api.database_url)
+        connection = await asyncpg.connect(system.api.database_url)
         async with connection.transaction():
             query = "SELECT 1 FROM purchase_order WHERE id = $1 FOR UPDATE"
             await connection.execute(query, ids.ORDER.read(order_id))
@@ -43,25 +43,25 @@ def _held(store: Store, order_id: str) -> Iterator[None]:
         thread.join()
 
 
-def _wait_for(store: Store, number: int) -> None:
+def _wait_for(system: System, number: int) -> None:
     for _ in range(500):
-        if store.api.fetch(_WAITING)[0]["number"] >= number:
+        if system.api.fetch(_WAITING)[0]["number"] >= number:
             return
     raise AssertionError("nobody waits")
 
 
-def test_who_waited_for_a_request_to_be_made_does_not_lose_it(store: Store) -> None:
-    order = store.order()
+def test_who_waited_for_a_request_to_be_made_does_not_lose_it(system: System) -> None:
+    order = system.order()
     path = f"/v1/orders/{order['id']}"
 
     with ThreadPoolExecutor(2) as pool:
-        with _held(store, order["id"]):
-            requesting = pool.submit(store.call, "POST", f"{path}/payment")
-            _wait_for(store, 1)
-            cancelling = pool.submit(store.call, "POST", f"{path}/cancel")
-            _wait_for(store, 2)
+        with _held(system, order["id"]):
+            requesting = pool.submit(system.call, "POST", f"{path}/payment")
+            _wait_for(system, 1)
+            cancelling = pool.submit(system.call, "POST", f"{path}/cancel")
+            _wait_for(system, 2)
         requested, cancelled = requesting.result(), cancelling.result()
 
     assert (requested.status_code, cancelled.status_code) == (201, 202)
     assert cancelled.json()["payment"]["id"] == requested.json()["id"]
-    invariants.check_ours(store.api, [order["id"]])
+    invariants.check_ours(system.api, [order["id"]])

@@ -18,7 +18,7 @@ import pytest
 from kit.egress import sending
 from kit.post import Post
 from kit.server import free_port
-from kit.store import Store
+from kit.system import System
 
 from tradewind.webhooks.signing import sign
 
@@ -112,9 +112,9 @@ def _wait_until_it_listens(port: int) -> None:
             return
 
 
-@pytest.mark.xdist_group("store")
-def test_it_takes_a_burst_at_the_first_attempt(store: Store, tmp_path: Path) -> None:
-    post, port = Post.of(store), free_port()
+@pytest.mark.xdist_group("system")
+def test_it_takes_a_burst_at_the_first_attempt(system: System, tmp_path: Path) -> None:
+    post, port = Post.of(system), free_port()
     hook = post.hook(f"http://localhost:{port}/")
     with started(tmp_path, hook.secret, port):
         events = post.emit(BURST)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kit.hooks import Receiver, receiving
 from kit.server import Person, Workshop
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.gate import Authenticator
 from tradewind.orders.payments import routes as payment_routes
@@ -18,7 +18,7 @@ from tradewind.web.application import Application
 from tradewind.web.limits import plan_rate
 from tradewind.webhooks import routes as webhook_routes
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 NOT_TAKEN = {
     "pointer": "",
@@ -28,9 +28,9 @@ NOT_TAKEN = {
 
 
 @pytest.fixture
-async def app(store: Store) -> AsyncIterator[Application]:
+async def app(system: System) -> AsyncIterator[Application]:
     """The real endpoints and the real gate, called without a server in between."""
-    db = Database(store.api.database_url, size=2, name="test")
+    db = Database(system.api.database_url, size=2, name="test")
     await db.open()
     keyring = Workshop.keyring()
     gate = Authenticator(db, keyring, {"enterprise": plan_rate(12_000)})
@@ -79,46 +79,52 @@ async def send(
 JSON = [(b"content-type", b"application/json")]
 
 
-def pending(store: Store) -> dict[str, Any]:
-    order = store.order()
-    payment: dict[str, Any] = store.request_payment(order["id"])
+def pending(system: System) -> dict[str, Any]:
+    order = system.order()
+    payment: dict[str, Any] = system.request_payment(order["id"])
     return payment
 
 
 @pytest.mark.parametrize("chunks", [[b'{"amount_cny":0.01}'], [b"", b'{"amount_', b'cny":0.01}']])
 async def test_an_amount_in_a_body_that_no_header_announces_counts(
-    store: Store, app: Application, chunks: Sequence[bytes]
+    system: System, app: Application, chunks: Sequence[bytes]
 ) -> None:
-    payment = pending(store)
+    payment = pending(system)
     path = f"/v1/payments/{payment['id']}"
 
-    status, problem = await send(app, f"{path}/approve", chunks, store.approver, headers=JSON)
+    status, problem = await send(app, f"{path}/approve", chunks, system.approver, headers=JSON)
     assert (status, problem["code"]) == (409, "amount_changed")
-    status, problem = await send(app, f"{path}/approve", chunks, store.approver)
+    status, problem = await send(app, f"{path}/approve", chunks, system.approver)
     assert (status, problem["code"]) == (415, "unsupported_media_type")
-    assert store.ok("GET", path, by=store.approver)["status"] == "pending_approval"
+    assert system.ok("GET", path, by=system.approver)["status"] == "pending_approval"
 
-    status, approved = await send(app, f"{path}/approve", [], store.approver)
+    status, approved = await send(app, f"{path}/approve", [], system.approver)
     assert (status, approved["id"]) == (200, payment["id"])
 
 
 @pytest.mark.parametrize(
     "sent", [{"content": b'{"amount_cny":0.01}'}, {"content": iter([b'{"amount_', b'cny":0.01}'])}]
 )
-def test_an_amount_in_a_body_over_http_1_counts(store: Store, sent: dict[str, Any]) -> None:
-    payment = pending(store)
+def test_an_amount_in_a_body_over_http_1_counts(system: System, sent: dict[str, Any]) -> None:
+    payment = pending(system)
     path = f"/v1/payments/{payment['id']}"
     headers = {"content-type": "application/json"}
 
-    store.refused(
-        "POST", f"{path}/approve", 409, "amount_changed", by=store.approver, headers=headers, **sent
+    system.refused(
+        "POST",
+        f"{path}/approve",
+        409,
+        "amount_changed",
+        by=system.approver,
+        headers=headers,
+        **sent,
     )
-    assert store.ok("GET", path, by=store.approver)["status"] == "pending_approval"
+    assert system.ok("GET", path, by=system.approver)["status"] == "pending_approval"
 
     for content in (b"", iter([b""])):  # a length of 0, and chunks without a byte
-        again = pending(store)
+        again = pending(system)
         path = f"/v1/payments/{again['id']}/approve"
-        store.ok("POST", path, by=store.approver, content=content)
+        system.ok("POST", path, by=system.approver, content=content)
 
 
 @pytest.fixture
@@ -128,46 +134,46 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
-    store: Store, receiver: Receiver
+    system: System, receiver: Receiver
 ) -> None:
-    webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
-    store.api.workshop.secrets.add(webhook.pop("secret"))
+    webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    system.api.workshop.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
     rotate = f"{path}/rotate-secret"
 
     bodies: list[Any] = [b'{"overlap_seconds": 3600}', b"[]", b"null", b" ", b"x", b"{}{}"]
     for content in [*bodies, iter([b"{", b'"a":1}'])]:
-        problem = store.refused("POST", rotate, 422, "validation_failed", content=content)
+        problem = system.refused("POST", rotate, 422, "validation_failed", content=content)
         assert problem["errors"] == [NOT_TAKEN]
-        store.refused("DELETE", path, 422, "validation_failed", content=b'{"force":true}')
-    store.refused("POST", rotate, 413, "body_too_large", content=b" " * 300_000)
-    assert store.ok("GET", path) == webhook
+        system.refused("DELETE", path, 422, "validation_failed", content=b'{"force":true}')
+    system.refused("POST", rotate, 413, "body_too_large", content=b" " * 300_000)
+    assert system.ok("GET", path) == webhook
 
     for content in (None, b"", b"{}", b" {\n} ", iter([b"{", b"}"])):
-        rotated = store.ok("POST", rotate, content=content)
-        store.api.workshop.secrets.add(rotated["secret"])
-    assert store.call("DELETE", path, content=b"{}").status_code == 204
-    assert store.call("GET", "/healthz", content=b"anything").status_code == 200
+        rotated = system.ok("POST", rotate, content=content)
+        system.api.workshop.secrets.add(rotated["secret"])
+    assert system.call("DELETE", path, content=b"{}").status_code == 204
+    assert system.call("GET", "/healthz", content=b"anything").status_code == 200
 
 
 async def test_a_body_that_no_header_announces_is_rejected_as_well(
-    store: Store, app: Application, receiver: Receiver
+    system: System, app: Application, receiver: Receiver
 ) -> None:
-    webhook = store.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
-    store.api.workshop.secrets.add(webhook.pop("secret"))
+    webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    system.api.workshop.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
 
     for chunks in ([b'{"overlap_seconds": 3600}'], [b"", b"", b"x"]):
-        status, problem = await send(app, f"{path}/rotate-secret", chunks, store.buyer)
+        status, problem = await send(app, f"{path}/rotate-secret", chunks, system.buyer)
         assert (status, problem["errors"]) == (422, [NOT_TAKEN])
-    assert store.ok("GET", path) == webhook
+    assert system.ok("GET", path) == webhook
 
     for version, chunks in (("2", []), ("2", [b"{}"]), ("1.1", [])):
         status, rotated = await send(
-            app, f"{path}/rotate-secret", chunks, store.buyer, version=version
+            app, f"{path}/rotate-secret", chunks, system.buyer, version=version
         )
         assert status == 200
-        store.api.workshop.secrets.add(rotated["secret"])
+        system.api.workshop.secrets.add(rotated["secret"])
 
 
 def test_only_notices_are_read_as_they_come() -> None:

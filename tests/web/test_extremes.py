@@ -6,9 +6,9 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from kit.store import Store
+from kit.system import System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 SOMEBODY = str(UUID(int=5))
 ENDS = [
@@ -25,20 +25,20 @@ def cursor(name: str, key: Any) -> str:
 
 
 @pytest.mark.parametrize("version", [2**31, 2**40, 2**63 - 1])
-def test_a_version_beyond_any_is_after_all_of_them(store: Store, version: int) -> None:
-    order = store.order()
+def test_a_version_beyond_any_is_after_all_of_them(system: System, version: int) -> None:
+    order = system.order()
     path = f"/v1/orders/{order['id']}/timeline"
 
-    page = store.ok("GET", f"{path}?cursor={cursor('timeline', version)}")
+    page = system.ok("GET", f"{path}?cursor={cursor('timeline', version)}")
 
-    assert page["items"] == store.ok("GET", path)["items"]
+    assert page["items"] == system.ok("GET", path)["items"]
 
 
 @pytest.mark.parametrize("version", [2**63, 2**64 - 1, -(2**63) + 1])
-def test_a_version_that_nobody_can_store_is_no_error_of_ours(store: Store, version: int) -> None:
-    order = store.order()
+def test_a_version_that_nobody_can_store_is_no_error_of_ours(system: System, version: int) -> None:
+    order = system.order()
 
-    answer = store.call(
+    answer = system.call(
         "GET", f"/v1/orders/{order['id']}/timeline?cursor={cursor('timeline', version)}"
     )
 
@@ -53,15 +53,15 @@ def test_a_version_that_nobody_can_store_is_no_error_of_ours(store: Store, versi
     "list_of", ["orders by change", "payment queue", "events"], ids=["orders", "payments", "events"]
 )
 def test_a_cursor_at_the_end_of_the_calendar_is_malformed(
-    store: Store, list_of: str, moment: str
+    system: System, list_of: str, moment: str
 ) -> None:
     path, by, key = {
-        "orders by change": ("orders?sort=updated_at&cursor=", store.buyer, (moment, SOMEBODY)),
-        "payment queue": ("payments?cursor=", store.approver, (moment, SOMEBODY)),
-        "events": ("events?after=", store.buyer, (5, SOMEBODY, moment)),
+        "orders by change": ("orders?sort=updated_at&cursor=", system.buyer, (moment, SOMEBODY)),
+        "payment queue": ("payments?cursor=", system.approver, (moment, SOMEBODY)),
+        "events": ("events?after=", system.buyer, (5, SOMEBODY, moment)),
     }[list_of]
 
-    store.refused("GET", f"/v1/{path}{cursor(list_of, key)}", 400, "malformed_cursor", by=by)
+    system.refused("GET", f"/v1/{path}{cursor(list_of, key)}", 400, "malformed_cursor", by=by)
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_a_cursor_at_the_end_of_the_calendar_is_malformed(
     ],
 )
 def test_a_number_of_an_event_that_cannot_be_is_no_error_of_ours(
-    store: Store, number: int, answer: tuple[int, str]
+    system: System, number: int, answer: tuple[int, str]
 ) -> None:
-    store.refused("GET", f"/v1/events?after={cursor('events', (number, SOMEBODY))}", *answer)
+    system.refused("GET", f"/v1/events?after={cursor('events', (number, SOMEBODY))}", *answer)
 
 
 @pytest.mark.parametrize("moment", [*ENDS, "2026-01-01T00:00:00"])
-def test_a_comparison_with_such_a_time_points_at_it(store: Store, moment: str) -> None:
-    order = store.order()
+def test_a_comparison_with_such_a_time_points_at_it(system: System, moment: str) -> None:
+    order = system.order()
     known = {"id": order["id"], "updated_at": order["updated_at"]}
     body = {"orders": [known, {**known, "updated_at": moment}]}
 
-    problem = store.refused("POST", "/v1/orders/diff", 422, "validation_failed", json=body)
+    problem = system.refused("POST", "/v1/orders/diff", 422, "validation_failed", json=body)
 
     assert [one["pointer"] for one in problem["errors"]] == ["/orders/1/updated_at"]
 
@@ -96,8 +96,8 @@ def test_a_comparison_with_such_a_time_points_at_it(store: Store, moment: str) -
     "bound", ["created_after", "created_before", "updated_after", "updated_before"]
 )
 def test_a_list_between_such_times_is_no_error_of_ours(
-    store: Store, bound: str, moment: str
+    system: System, bound: str, moment: str
 ) -> None:
-    answer = store.call("GET", "/v1/orders", params={bound: moment})
+    answer = system.call("GET", "/v1/orders", params={bound: moment})
 
     assert answer.status_code in (200, 422), answer.text

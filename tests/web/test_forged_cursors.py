@@ -11,12 +11,12 @@ import httpx
 import msgspec
 import pytest
 from kit.hooks import receiving
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.model import Role
 from tradewind.runtime.api import reference
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 _PATIENCE_SECONDS = 20.0
 
@@ -34,15 +34,15 @@ FORGED: list[Any] = [
 
 
 @pytest.fixture
-def filled(store: Store) -> Iterator[tuple[Store, dict[str, str]]]:
+def filled(system: System) -> Iterator[tuple[System, dict[str, str]]]:
     """Somebody with two of everything that is listed; what stands for an id in a path."""
-    person = store.api.person(roles=(Role.BUYER, Role.APPROVER, Role.OPERATOR))
-    mine = Store(store.api, store.market, person, store.approver, store.skus)
+    person = system.api.person(roles=(Role.BUYER, Role.APPROVER, Role.OPERATOR))
+    mine = System(system.api, system.market, person, system.approver, system.skus)
     with receiving() as receiver:
         receiver.answer = lambda _: 500
         hooks = [mine.ok("POST", "/v1/webhooks", json={"url": receiver.url()}) for _ in "ab"]
         key = mine.ok("POST", "/v1/api-keys", json={"name": "second"})
-        store.api.workshop.secrets |= {key["key"], *(hook["secret"] for hook in hooks)}
+        system.api.workshop.secrets |= {key["key"], *(hook["secret"] for hook in hooks)}
         orders = [mine.order() for _ in "ab"]
         recover = f"/v1/webhooks/{hooks[0]['id']}/recover"
         for _ in "ab":
@@ -123,10 +123,10 @@ def forgeries(cursor: str) -> Iterator[str]:
 
 
 def test_a_cursor_that_a_list_did_not_give_out_is_malformed(
-    filled: tuple[Store, dict[str, str]],
+    filled: tuple[System, dict[str, str]],
 ) -> None:
-    store, ids = filled
-    client = httpx.Client(base_url=store.api.url, headers=store.buyer.headers, timeout=10)
+    system, ids = filled
+    client = httpx.Client(base_url=system.api.url, headers=system.buyer.headers, timeout=10)
     found: list[tuple[str, dict[str, str], str, str]] = []
     for template, name, ways in lists():
         path = re.sub(r"\{\w+\}", ids.get(template.split("/")[2], ""), template)

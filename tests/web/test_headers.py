@@ -3,12 +3,12 @@
 import httpx
 import pytest
 from kit.server import Server
-from kit.store import Store
+from kit.system import System
 
 from tradewind.web.conditional import matches
 from tradewind.web.request import Request
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 
 def get_me(api: Server, *headers: tuple[str, str]) -> httpx.Response:
@@ -32,32 +32,32 @@ def test_two_different_credentials_in_one_header_are_rejected(api: Server) -> No
         assert (same.status_code, same.json()["id"]) == (200, person.id)
 
 
-def test_two_different_idempotency_keys_are_rejected_and_nothing_is_ordered(store: Store) -> None:
+def test_two_different_idempotency_keys_are_rejected_and_nothing_is_ordered(system: System) -> None:
     key = "idempotency-key"
-    body = store.wish()
-    url = f"{store.api.url}/v1/orders"
-    by = list(store.buyer.headers.items())
+    body = system.order_body()
+    url = f"{system.api.url}/v1/orders"
+    by = list(system.buyer.headers.items())
 
     answer = httpx.post(url, headers=[*by, (key, "one"), (key, "two")], json=body, timeout=10)
     assert (answer.status_code, answer.json()["code"]) == (400, "duplicate_header")
     assert key in answer.json()["detail"]
-    assert store.ok("GET", "/v1/orders")["items"] == []
+    assert system.ok("GET", "/v1/orders")["items"] == []
 
     same = httpx.post(url, headers=[*by, (key, "one"), (key, "one")], json=body, timeout=10)
     assert same.status_code == 201
 
 
-def test_an_order_that_a_client_has_already_is_not_sent_again(store: Store) -> None:
-    order = store.order()
+def test_an_order_that_a_client_has_already_is_not_sent_again(system: System) -> None:
+    order = system.order()
     path = f"/v1/orders/{order['id']}"
-    tag = store.call("GET", path).headers["etag"]
+    tag = system.call("GET", path).headers["etag"]
     strong = tag.removeprefix("W/")
 
     for known in ("*", tag, strong, f'"a,b", {tag}', f'W/"x",{strong} , "y"'):
-        answer = store.call("GET", path, headers={"if-none-match": known})
+        answer = system.call("GET", path, headers={"if-none-match": known})
         assert (answer.status_code, answer.headers["etag"], answer.content) == (304, tag, b"")
     for unknown in ('"*"', '"x"', strong.strip('"'), "", f'"{strong}', f"w/{strong[1:]}"):
-        assert store.call("GET", path, headers={"if-none-match": unknown}).status_code == 200
+        assert system.call("GET", path, headers={"if-none-match": unknown}).status_code == 200
 
 
 @pytest.mark.parametrize(

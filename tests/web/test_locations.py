@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from kit.hooks import receiving
-from kit.store import Store
+from kit.system import System
 
 from tradewind.auth.model import Role
 from tradewind.runtime.api import reference
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 
 def operations() -> dict[str, dict[str, Any]]:
@@ -29,27 +29,27 @@ def test_the_reference_has_a_location_for_every_201() -> None:
         assert "Location" in operation["responses"]["201"]["headers"], name
 
 
-def test_every_201_has_a_location_that_leads_somewhere(store: Store) -> None:
-    operator = store.api.person(roles=(Role.BUYER, Role.OPERATOR))
-    paid = store.paid()
-    unpaid = store.order()
-    account = store.api.person()
+def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
+    operator = system.api.person(roles=(Role.BUYER, Role.OPERATOR))
+    paid = system.paid()
+    unpaid = system.order()
+    account = system.api.person()
     email = f"made-{unpaid['id'].lower()}@test.example"
     with receiving() as receiver:
         make: dict[str, Callable[[], Any]] = {
-            "create_order": lambda: store.place(store.wish()),
-            "request_order_payment": lambda: store.call(
+            "create_order": lambda: system.place(system.order_body()),
+            "request_order_payment": lambda: system.call(
                 "POST", f"/v1/orders/{unpaid['id']}/payment"
             ),
-            "request_refund": lambda: store.refund(paid["id"]),
-            "create_webhook": lambda: store.call(
+            "request_refund": lambda: system.refund(paid["id"]),
+            "create_webhook": lambda: system.call(
                 "POST", "/v1/webhooks", json={"url": receiver.url()}
             ),
-            "create_api_key": lambda: store.call("POST", "/v1/api-keys", json={"name": "a"}),
-            "create_account": lambda: store.call(
+            "create_api_key": lambda: system.call("POST", "/v1/api-keys", json={"name": "a"}),
+            "create_account": lambda: system.call(
                 "POST", "/v1/admin/accounts", by=operator, json={"email": email}
             ),
-            "make_password_link": lambda: store.call(
+            "make_password_link": lambda: system.call(
                 "POST", f"/v1/admin/accounts/{account.id}/password-link", by=operator
             ),
         }
@@ -59,11 +59,11 @@ def test_every_201_has_a_location_that_leads_somewhere(store: Store) -> None:
             answer = do()
             assert answer.status_code == 201, answer.text
             made = answer.json()
-            store.api.workshop.secrets |= {
+            system.api.workshop.secrets |= {
                 made[field] for field in ("secret", "key", "url") if field in made
             } - {receiver.url()}
             where = answer.headers["location"]
-            there = store.call("GET", where, by=operator if "/admin/" in where else None)
+            there = system.call("GET", where, by=operator if "/admin/" in where else None)
             if name == "make_password_link":
                 assert there.json()["id"] == account.id
             elif name == "create_api_key":

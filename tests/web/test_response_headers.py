@@ -3,7 +3,7 @@
 import httpx
 import pytest
 from kit.server import Server
-from kit.store import Store
+from kit.system import System
 
 from tradewind.runtime.api import endpoints
 
@@ -45,11 +45,11 @@ def test_no_cache_keeps_an_error(api: Server, method: str, path: str, status: in
     assert answer.headers.get_list("vary") == ["Authorization, X-Api-Key"]
 
 
-@pytest.mark.xdist_group("store")
-def test_an_order_is_kept_by_its_reader_alone_and_asked_for_again(store: Store) -> None:
-    order = store.order()
-    first: httpx.Response = store.call("GET", f"/v1/orders/{order['id']}")
-    again: httpx.Response = store.call(
+@pytest.mark.xdist_group("system")
+def test_an_order_is_kept_by_its_reader_alone_and_asked_for_again(system: System) -> None:
+    order = system.order()
+    first: httpx.Response = system.call("GET", f"/v1/orders/{order['id']}")
+    again: httpx.Response = system.call(
         "GET", f"/v1/orders/{order['id']}", headers={"if-none-match": first.headers["etag"]}
     )
 

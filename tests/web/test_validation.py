@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit.server import Server
-from kit.store import ADDRESS
+from kit.system import ADDRESS
 from msgspec import Meta
 
 from tradewind import ids

@@ -4,24 +4,24 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 
 from tradewind.auth.model import Role
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 PRICE_GOES_UP, CLOSES_SOON = "900000000010", "900000000013"
 
 
-def payment_of(store: Store, payment_id: str) -> Any:
-    return store.ok("GET", f"/v1/payments/{payment_id}", by=store.approver)
+def payment_of(system: System, payment_id: str) -> Any:
+    return system.ok("GET", f"/v1/payments/{payment_id}", by=system.approver)
 
 
-def test_a_request_says_who_asked_for_how_much(store: Store) -> None:
-    order = store.order()
+def test_a_request_says_who_asked_for_how_much(system: System) -> None:
+    order = system.order()
     path = f"/v1/orders/{order['id']}/payment"
 
-    answer = store.call("POST", path, json={"amount_cny": 15})
+    answer = system.call("POST", path, json={"amount_cny": 15})
 
     request = answer.json()
     assert answer.status_code == 201
@@ -31,48 +31,48 @@ def test_a_request_says_who_asked_for_how_much(store: Store) -> None:
         "status": "pending_approval",
         "amount_cny": 15,
         "mode": "auto",
-        "requested_by": {"account_id": store.buyer.id, "email": store.buyer.email},
+        "requested_by": {"account_id": system.buyer.id, "email": system.buyer.email},
         "decided_by": None,
         "decided_at": None,
         "reason": None,
         "pay_url": None,
         "failure": None,
     }
-    waiting = store.look(order["id"])
+    waiting = system.look(order["id"])
     assert (waiting["payment"]["amount_cny"], waiting["waiting_for"]) == (15, "approval")
 
 
-def test_a_request_for_another_amount_than_it_costs_is_refused(store: Store) -> None:
-    order = store.order()
+def test_a_request_for_another_amount_than_it_costs_is_refused(system: System) -> None:
+    order = system.order()
     path = f"/v1/orders/{order['id']}/payment"
 
-    problem = store.refused("POST", path, 409, "amount_changed", json={"amount_cny": 14.5})
+    problem = system.refused("POST", path, 409, "amount_changed", json={"amount_cny": 14.5})
 
     assert (problem["amount_cny"], problem["current_amount_cny"]) == (14.5, 15)
-    store.refused("POST", path, 422, "validation_failed", json={"amount_cny": 14.555})
-    assert store.look(order["id"])["version"] == order["version"]
+    system.refused("POST", path, 422, "validation_failed", json={"amount_cny": 14.555})
+    assert system.look(order["id"])["version"] == order["version"]
 
 
-def test_a_request_repeated_with_its_key_is_one(store: Store) -> None:
-    order = store.order()
+def test_a_request_repeated_with_its_key_is_one(system: System) -> None:
+    order = system.order()
     headers = {"idempotency-key": "pay it"}
     path = f"/v1/orders/{order['id']}/payment"
 
-    first, second = (store.call("POST", path, headers=headers) for _ in range(2))
+    first, second = (system.call("POST", path, headers=headers) for _ in range(2))
 
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.content == first.content
     assert second.headers["idempotent-replayed"] == "true"
-    assert len(store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]) == 1
+    assert len(system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]) == 1
 
 
-def test_the_queue_shows_first_what_has_the_least_time_left(store: Store) -> None:
-    calm, urgent = store.order(), store.order(CLOSES_SOON)
-    mine = [store.request_payment(order["id"])["id"] for order in (calm, urgent)]
+def test_the_queue_shows_first_what_has_the_least_time_left(system: System) -> None:
+    calm, urgent = system.order(), system.order(CLOSES_SOON)
+    mine = [system.request_payment(order["id"])["id"] for order in (calm, urgent)]
     found: list[Any] = []
     cursor = ""
     while True:
-        page = store.ok("GET", f"/v1/payments?limit=7{cursor}", by=store.approver)
+        page = system.ok("GET", f"/v1/payments?limit=7{cursor}", by=system.approver)
         found += page["items"]
         if not page["has_more"]:
             break
@@ -87,100 +87,100 @@ def test_the_queue_shows_first_what_has_the_least_time_left(store: Store) -> Non
     assert [one for one in ids if one in mine] == mine[::-1]
     queued = next(one for one in found if one["id"] == mine[0])
     assert (queued["order"]["id"], queued["amount_cny"]) == (calm["id"], 15)
-    assert queued["order"]["account_id"] == store.buyer.id
+    assert queued["order"]["account_id"] == system.buyer.id
 
 
-def test_payments_are_listed_by_status_the_latest_first(store: Store) -> None:
-    order = store.order()
-    first = store.request_payment(order["id"])["id"]
-    reject(store, first)
-    second = store.request_payment(order["id"])["id"]
-    reject(store, second)
+def test_payments_are_listed_by_status_the_latest_first(system: System) -> None:
+    order = system.order()
+    first = system.request_payment(order["id"])["id"]
+    reject(system, first)
+    second = system.request_payment(order["id"])["id"]
+    reject(system, second)
 
-    rejected = store.ok("GET", "/v1/payments?status=rejected,failed&limit=2", by=store.approver)
-    history = store.ok("GET", f"/v1/orders/{order['id']}/payments?limit=1")
-    rest = store.ok(
+    rejected = system.ok("GET", "/v1/payments?status=rejected,failed&limit=2", by=system.approver)
+    history = system.ok("GET", f"/v1/orders/{order['id']}/payments?limit=1")
+    rest = system.ok(
         "GET", f"/v1/orders/{order['id']}/payments?limit=1&cursor={history['next_cursor']}"
     )
 
     assert [one["id"] for one in rejected["items"]] == [second, first]
     assert [one["id"] for one in history["items"] + rest["items"]] == [second, first]
-    store.refused("GET", "/v1/payments?status=lost", 422, "validation_failed", by=store.approver)
+    system.refused("GET", "/v1/payments?status=lost", 422, "validation_failed", by=system.approver)
 
 
-def test_payments_are_listed_by_order(store: Store) -> None:
-    order, other = store.order(), store.order()
-    first = store.request_payment(order["id"])["id"]
-    reject(store, first)
-    second = store.request_payment(order["id"])["id"]
-    store.request_payment(other["id"])
+def test_payments_are_listed_by_order(system: System) -> None:
+    order, other = system.order(), system.order()
+    first = system.request_payment(order["id"])["id"]
+    reject(system, first)
+    second = system.request_payment(order["id"])["id"]
+    system.request_payment(other["id"])
 
     def listed(query: str) -> list[str]:
-        page = store.ok("GET", f"/v1/payments?order={order['id']}{query}", by=store.approver)
+        page = system.ok("GET", f"/v1/payments?order={order['id']}{query}", by=system.approver)
         assert {one["order"]["id"] for one in page["items"]} <= {order["id"]}
         return [one["id"] for one in page["items"]]
 
     assert listed("") == [second, first]
     assert listed("&status=rejected") == [first]
     assert listed("&status=paid") == []
-    nobodys = store.ok("GET", f"/v1/payments?order=ORD{0:026}", by=store.approver)
+    nobodys = system.ok("GET", f"/v1/payments?order=ORD{0:026}", by=system.approver)
     assert nobodys["items"] == []
-    store.refused("GET", "/v1/payments?order=1", 422, "validation_failed", by=store.approver)
+    system.refused("GET", "/v1/payments?order=1", 422, "validation_failed", by=system.approver)
 
 
-def test_a_withdrawn_request_says_who_withdrew_it_and_when(store: Store) -> None:
-    order = store.order()
-    requested = store.request_payment(order["id"])
+def test_a_withdrawn_request_says_who_withdrew_it_and_when(system: System) -> None:
+    order = system.order()
+    requested = system.request_payment(order["id"])
 
-    withdrawn = store.ok("DELETE", f"/v1/orders/{order['id']}/payment")
+    withdrawn = system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
 
-    (shown,) = store.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
-    (change, *_) = store.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
+    (shown,) = system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
+    (change, *_) = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
     assert shown == withdrawn
     assert withdrawn["status"] == "withdrawn"
     assert withdrawn["decided_by"] == requested["requested_by"] == change["by"]
     assert requested["requested_at"] < withdrawn["decided_at"] <= change["at"]
-    assert payment_of(store, requested["id"])["decided_at"] == withdrawn["decided_at"]
+    assert payment_of(system, requested["id"])["decided_at"] == withdrawn["decided_at"]
 
 
-def reject(store: Store, payment_id: str) -> Any:
-    return store.ok(
+def reject(system: System, payment_id: str) -> Any:
+    return system.ok(
         "POST",
         f"/v1/payments/{payment_id}/reject",
-        by=store.approver,
+        by=system.approver,
         json={"reason": "Too dear."},
     )
 
 
-def test_a_rejection_needs_a_reason(store: Store) -> None:
-    payment = store.request_payment(store.order()["id"])
+def test_a_rejection_needs_a_reason(system: System) -> None:
+    payment = system.request_payment(system.order()["id"])
     path = f"/v1/payments/{payment['id']}/reject"
 
     for body in ({}, {"reason": ""}):
-        problem = store.refused(
-            "POST", path, 422, "validation_failed", by=store.approver, json=body
+        problem = system.refused(
+            "POST", path, 422, "validation_failed", by=system.approver, json=body
         )
         assert [one["pointer"] for one in problem["errors"]] == ["/reason"]
 
-    assert payment_of(store, payment["id"])["status"] == "pending_approval"
+    assert payment_of(system, payment["id"])["status"] == "pending_approval"
 
 
-def test_nobody_decides_about_their_own_request(store: Store) -> None:
-    both = store.api.person(roles=(Role.BUYER, Role.APPROVER))
-    order = store.place(store.wish(), by=both).json()
-    payment = store.ok("POST", f"/v1/orders/{order['id']}/payment", by=both)
+def test_nobody_decides_about_their_own_request(system: System) -> None:
+    both = system.api.person(roles=(Role.BUYER, Role.APPROVER))
+    order = system.place(system.order_body(), by=both).json()
+    payment = system.ok("POST", f"/v1/orders/{order['id']}/payment", by=both)
     path = f"/v1/payments/{payment['id']}"
 
-    store.refused("POST", f"{path}/approve", 409, "own_request", by=both)
-    store.refused("POST", f"{path}/reject", 409, "own_request", by=both, json={"reason": "No."})
+    system.refused("POST", f"{path}/approve", 409, "own_request", by=both)
+    system.refused("POST", f"{path}/reject", 409, "own_request", by=both, json={"reason": "No."})
 
-    found = payment_of(store, payment["id"])
+    found = payment_of(system, payment["id"])
     assert (found["status"], found["decided_by"]) == ("pending_approval", None)
     assert found["order"]["payment_status"] == "pending_approval"
 
 
-def test_payments_are_for_approvers_and_orders_for_buyers(store: Store) -> None:
-    payment = store.request_payment(store.order()["id"])
+def test_payments_are_for_approvers_and_orders_for_buyers(system: System) -> None:
+    payment = system.request_payment(system.order()["id"])
     path = f"/v1/payments/{payment['id']}"
 
     for method, where in [
@@ -189,60 +189,63 @@ def test_payments_are_for_approvers_and_orders_for_buyers(store: Store) -> None:
         ("POST", f"{path}/approve"),
         ("POST", f"{path}/reject"),
     ]:
-        store.refused(method, where, 403, "insufficient_permissions")
-    store.refused("GET", "/v1/orders", 403, "insufficient_permissions", by=store.approver)
-    store.refused("GET", "/v1/events", 403, "insufficient_permissions", by=store.approver)
+        system.refused(method, where, 403, "insufficient_permissions")
+    system.refused("GET", "/v1/orders", 403, "insufficient_permissions", by=system.approver)
+    system.refused("GET", "/v1/events", 403, "insufficient_permissions", by=system.approver)
     unknown = "/v1/payments/pay_00000000000000000000000000"
-    store.refused("GET", unknown, 404, "not_found", by=store.approver)
-    store.refused("POST", f"{unknown}/approve", 404, "not_found", by=store.approver)
+    system.refused("GET", unknown, 404, "not_found", by=system.approver)
+    system.refused("POST", f"{unknown}/approve", 404, "not_found", by=system.approver)
 
 
-def test_an_approval_of_another_amount_than_was_asked_for_is_refused(store: Store) -> None:
-    payment = store.request_payment(store.order()["id"])
+def test_an_approval_of_another_amount_than_was_asked_for_is_refused(system: System) -> None:
+    payment = system.request_payment(system.order()["id"])
     path = f"/v1/payments/{payment['id']}/approve"
 
-    problem = store.refused(
-        "POST", path, 409, "amount_changed", by=store.approver, json={"amount_cny": 14}
+    problem = system.refused(
+        "POST", path, 409, "amount_changed", by=system.approver, json={"amount_cny": 14}
     )
 
     assert (problem["amount_cny"], problem["current_amount_cny"]) == (14, 15)
-    assert payment_of(store, payment["id"])["status"] == "pending_approval"
+    assert payment_of(system, payment["id"])["status"] == "pending_approval"
 
 
-def test_an_approval_repeated_with_its_key_is_one(store: Store) -> None:
-    order = store.order()
-    payment = store.request_payment(order["id"])
+def test_an_approval_repeated_with_its_key_is_one(system: System) -> None:
+    order = system.order()
+    payment = system.request_payment(order["id"])
     path, headers = f"/v1/payments/{payment['id']}/approve", {"idempotency-key": "yes"}
 
     first, second = (
-        store.call("POST", path, by=store.approver, json={"amount_cny": 15}, headers=headers)
+        system.call("POST", path, by=system.approver, json={"amount_cny": 15}, headers=headers)
         for _ in range(2)
     )
 
     assert (first.status_code, second.content) == (200, first.content)
     assert second.headers["idempotent-replayed"] == "true"
     decided = first.json()
-    assert (decided["status"], decided["decided_by"]["email"]) == ("approved", store.approver.email)
-    audited = store.ok("GET", "/v1/admin/audit?limit=100", by=store.api.operator())["items"]
+    assert (decided["status"], decided["decided_by"]["email"]) == (
+        "approved",
+        system.approver.email,
+    )
+    audited = system.ok("GET", "/v1/admin/audit?limit=100", by=system.api.operator())["items"]
     mine = [one for one in audited if one["subject"] == payment["id"]]
     assert [one["action"] for one in mine] == ["payment.approved", "payment.requested"]
     assert [one["details"]["amount_cny"] for one in mine] == [15, 15]
 
 
-def test_of_two_who_approve_at_once_one_does(store: Store) -> None:
-    order = store.order()
-    payment = store.request_payment(order["id"])
+def test_of_two_who_approve_at_once_one_does(system: System) -> None:
+    order = system.order()
+    payment = system.request_payment(order["id"])
     path = f"/v1/payments/{payment['id']}/approve"
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: store.call("POST", path, by=store.approver), range(8)))
+        answers = list(pool.map(lambda _: system.call("POST", path, by=system.approver), range(8)))
 
     assert sorted(one.status_code for one in answers) == [200, *[409] * 7]
-    store.until(order["id"], lambda one: one["payment_status"] == "paid")
-    assert store.market.debits(order["order_id"]) == [1500]
+    system.until(order["id"], lambda one: one["payment_status"] == "paid")
+    assert system.market.debits(order["order_id"]) == [1500]
 
 
-def test_a_price_that_rises_supersedes_the_request(quiet: Store) -> None:
+def test_a_price_that_rises_supersedes_the_request(quiet: System) -> None:
     order = quiet.order(PRICE_GOES_UP)
     payment = quiet.request_payment(order["id"])
     quiet.market.clock(advance_seconds=31)
@@ -258,7 +261,7 @@ def test_a_price_that_rises_supersedes_the_request(quiet: Store) -> None:
     assert quiet.request_payment(order["id"])["amount_cny"] == 17
 
 
-def test_an_approval_does_not_hold_for_another_price(quiet: Store) -> None:
+def test_an_approval_does_not_hold_for_another_price(quiet: System) -> None:
     order = quiet.order()
     payment = quiet.request_payment(order["id"])
     quiet.market.advance(order["order_id"], "change_price", fen=1600)
@@ -275,7 +278,7 @@ def test_an_approval_does_not_hold_for_another_price(quiet: Store) -> None:
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_what_is_paid_by_hand_was_paid_outside(quiet: Store, asked: bool) -> None:
+def test_what_is_paid_by_hand_was_paid_outside(quiet: System, asked: bool) -> None:
     order = quiet.order()
     payment = quiet.request_payment(order["id"]) if asked else None
     told = quiet.told(order["id"])
@@ -298,17 +301,17 @@ def test_what_is_paid_by_hand_was_paid_outside(quiet: Store, asked: bool) -> Non
 
 @pytest.mark.parametrize("mode", ["drop", "twice", "garbage", None])
 def test_a_payment_whose_answer_is_lost_or_wrong_is_made_once(
-    store: Store, mode: str | None
+    system: System, mode: str | None
 ) -> None:
-    order = store.order(PLAIN if mode else "900000000006")
+    order = system.order(PLAIN if mode else "900000000006")
     if mode:
-        store.market.fault("pay", mode, count=1)
-    store.approve(store.request_payment(order["id"])["id"])
+        system.market.fault("pay", mode, count=1)
+    system.approve(system.request_payment(order["id"])["id"])
 
-    paid = store.until(
+    paid = system.until(
         order["id"], lambda one: one["payment_status"] not in ("approved", "processing")
     )
 
     assert (paid["status"], paid["payment_status"]) == ("paid", "paid")
     assert paid["paid_outside"] is False
-    assert store.market.debits(order["order_id"]) == [1500]
+    assert system.market.debits(order["order_id"]) == [1500]

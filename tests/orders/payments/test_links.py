@@ -5,29 +5,29 @@ from urllib.parse import urlsplit
 
 import pytest
 from kit.server import Workshop
-from kit.store import Store, opened
+from kit.system import System, running_system
 
 pytestmark = pytest.mark.xdist_group("links")
 
 
 @pytest.fixture(scope="module")
-def linked(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def linked(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     settings = {"TRADEWIND_PLATFORM_SANDBOX_PAY_MODE": "link"}
-    with opened(workshop, tmp_path_factory.mktemp("links"), settings=settings) as store:
-        yield store
+    with running_system(workshop, tmp_path_factory.mktemp("links"), settings=settings) as system:
+        yield system
 
 
-def approved(store: Store) -> tuple[str, str, str]:
+def approved(system: System) -> tuple[str, str, str]:
     """An order whose payment has a link: the ids of the order here and there, and the link."""
-    order = store.order()
-    store.approve(store.request_payment(order["id"])["id"])
-    given = store.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
+    order = system.order()
+    system.approve(system.request_payment(order["id"])["id"])
+    given = system.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
     assert (given["payment_status"], given["waiting_for"]) == ("approved", "payment")
     assert (given["payment"]["status"], given["payment"]["mode"]) == ("approved", "link")
     return order["id"], order["order_id"], given["payment"]["pay_url"]
 
 
-def test_who_pays_at_the_link_pays_what_was_approved(linked: Store) -> None:
+def test_who_pays_at_the_link_pays_what_was_approved(linked: System) -> None:
     order_id, there, url = approved(linked)
     assert url.startswith(linked.market.url)
     parts = urlsplit(url)
@@ -49,7 +49,7 @@ def test_who_pays_at_the_link_pays_what_was_approved(linked: Store) -> None:
     ]
 
 
-def test_a_link_does_not_hold_for_another_price(linked: Store) -> None:
+def test_a_link_does_not_hold_for_another_price(linked: System) -> None:
     order_id, _, _ = approved(linked)
 
     after = linked.advance(order_id, "price_changed", total_cny=16)
@@ -59,7 +59,7 @@ def test_a_link_does_not_hold_for_another_price(linked: Store) -> None:
     assert (payment["status"], payment["reason"]) == ("superseded", "amount_changed")
 
 
-def test_what_has_a_link_is_never_debited_by_us(linked: Store) -> None:
+def test_what_has_a_link_is_never_debited_by_us(linked: System) -> None:
     order_id, there, _ = approved(linked)
 
     linked.due_now(order_id)
@@ -69,7 +69,7 @@ def test_what_has_a_link_is_never_debited_by_us(linked: Store) -> None:
     assert "pay.calls" not in linked.market.state()["counters"]
 
 
-def test_of_a_split_order_one_part_may_be_paid_after_another(linked: Store) -> None:
+def test_of_a_split_order_one_part_may_be_paid_after_another(linked: System) -> None:
     order = linked.order("900000000007", 2)
     first, second = (part["order_id"] for part in order["platform_orders"])
     linked.approve(linked.request_payment(order["id"])["id"])

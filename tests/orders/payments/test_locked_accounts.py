@@ -12,7 +12,7 @@ from kit.orders import a_part
 from kit.pages import Pages
 from kit.platform import Fake, approved, current, due_in, due_now, held
 from kit.server import Person
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 from tradewind.accounts import change, sql
@@ -24,7 +24,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 _HOLD = "UPDATE purchase_order SET lease_until = tradewind_now() + interval '1 hour' WHERE id = $1"
 _RELEASE = "UPDATE purchase_order SET lease_until = 'epoch' WHERE id = $1"
@@ -34,72 +34,72 @@ _SENT = """
 
 
 @pytest.fixture
-def operator(store: Store) -> Person:
-    return store.api.operator()
+def operator(system: System) -> Person:
+    return system.api.operator()
 
 
 @pytest.fixture
-def desk(store: Store) -> Iterator[Pages]:
+def desk(system: System) -> Iterator[Pages]:
     """The dashboard, with the approver signed in."""
-    pages = Pages(store.api, store.approver)
+    pages = Pages(system.api, system.approver)
     yield pages
     pages.client.close()
 
 
-def lock(store: Store, operator: Person) -> None:
-    path = f"/v1/admin/accounts/{store.buyer.id}/lock"
-    store.ok("POST", path, by=operator, json={"reason": "Unpaid invoices"})
+def lock(system: System, operator: Person) -> None:
+    path = f"/v1/admin/accounts/{system.buyer.id}/lock"
+    system.ok("POST", path, by=operator, json={"reason": "Unpaid invoices"})
 
 
-def unlock(store: Store, operator: Person) -> None:
-    store.ok("POST", f"/v1/admin/accounts/{store.buyer.id}/unlock", by=operator)
+def unlock(system: System, operator: Person) -> None:
+    system.ok("POST", f"/v1/admin/accounts/{system.buyer.id}/unlock", by=operator)
 
 
-def in_database(store: Store, statement: str, order: Any) -> None:
-    store.api.fetch(statement, ids.ORDER.read(order["id"]))
+def in_database(system: System, statement: str, order: Any) -> None:
+    system.api.fetch(statement, ids.ORDER.read(order["id"]))
 
 
-def looked_at(store: Store, order: Any) -> Any:
+def looked_at(system: System, order: Any) -> Any:
     """The stored order after the worker has dealt with it once more."""
-    before = store.stored(order["id"])["synced_at"]
-    store.due_now(order["id"])
-    return store.until_stored(order["id"], lambda row: row["synced_at"] > before)
+    before = system.stored(order["id"])["synced_at"]
+    system.due_now(order["id"])
+    return system.until_stored(order["id"], lambda row: row["synced_at"] > before)
 
 
-def test_a_request_of_a_locked_account_is_not_approved(store: Store, operator: Person) -> None:
-    order = store.order()
-    payment = store.request_payment(order["id"])
+def test_a_request_of_a_locked_account_is_not_approved(system: System, operator: Person) -> None:
+    order = system.order()
+    payment = system.request_payment(order["id"])
     path = f"/v1/payments/{payment['id']}"
-    lock(store, operator)
+    lock(system, operator)
 
-    problem = store.refused("POST", f"{path}/approve", 409, "account_locked", by=store.approver)
+    problem = system.refused("POST", f"{path}/approve", 409, "account_locked", by=system.approver)
 
     assert "locked" in problem["detail"]
     assert "retry_after" not in problem
-    stored = store.ok("GET", path, by=store.approver)
+    stored = system.ok("GET", path, by=system.approver)
     assert (stored["status"], stored["decided_by"]) == ("pending_approval", None)
-    unlock(store, operator)
-    store.ok("POST", f"{path}/approve", by=store.approver)
-    store.until(order["id"], lambda one: one["payment_status"] == "paid")
+    unlock(system, operator)
+    system.ok("POST", f"{path}/approve", by=system.approver)
+    system.until(order["id"], lambda one: one["payment_status"] == "paid")
 
 
-def test_a_request_of_a_locked_account_can_be_rejected(store: Store, operator: Person) -> None:
-    payment = store.request_payment(store.order()["id"])
-    lock(store, operator)
+def test_a_request_of_a_locked_account_can_be_rejected(system: System, operator: Person) -> None:
+    payment = system.request_payment(system.order()["id"])
+    lock(system, operator)
 
     path = f"/v1/payments/{payment['id']}/reject"
-    rejected = store.ok("POST", path, by=store.approver, json={"reason": "Locked."})
+    rejected = system.ok("POST", path, by=system.approver, json={"reason": "Locked."})
 
     assert rejected["status"] == "rejected"
 
 
 def test_the_dashboard_says_that_the_account_is_locked(
-    store: Store, operator: Person, desk: Pages
+    system: System, operator: Person, desk: Pages
 ) -> None:
-    payment = store.request_payment(store.order()["id"])
+    payment = system.request_payment(system.order()["id"])
     path = f"/approvals/{payment['id']}"
     assert "Approve CNY 15.00" in desk.get(path).text
-    lock(store, operator)
+    lock(system, operator)
 
     page = desk.get(path).text
     refused = desk.post(f"{path}/approve", amount_cny="15")
@@ -114,7 +114,7 @@ def test_the_dashboard_says_that_the_account_is_locked(
 
 
 def test_what_is_approved_waits_for_the_unlock_and_is_paid_then(
-    quiet: Store, operator: Person, desk: Pages
+    quiet: System, operator: Person, desk: Pages
 ) -> None:
     order = quiet.order()
     payment = quiet.request_payment(order["id"])
@@ -135,7 +135,7 @@ def test_what_is_approved_waits_for_the_unlock_and_is_paid_then(
     assert quiet.market.debits(order["order_id"]) == [1500]
 
 
-def test_the_order_of_a_locked_account_is_still_followed(quiet: Store, operator: Person) -> None:
+def test_the_order_of_a_locked_account_is_still_followed(quiet: System, operator: Person) -> None:
     paid_by_hand, repriced = quiet.order(), quiet.order()
     for order in (paid_by_hand, repriced):
         in_database(quiet, _HOLD, order)
@@ -152,9 +152,9 @@ def test_the_order_of_a_locked_account_is_still_followed(quiet: Store, operator:
 
 
 def test_what_is_being_paid_at_the_marketplace_is_followed_to_its_end(
-    quiet: Store, operator: Person
+    quiet: System, operator: Person
 ) -> None:
-    placed = quiet.place(quiet.wish(platform="taobao")).json()
+    placed = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.market.clock(advance_seconds=2.5)
     order = quiet.until(placed["id"], lambda one: one["status"] == "pending_payment")
     quiet.approve(quiet.request_payment(order["id"])["id"])
@@ -170,7 +170,7 @@ def test_what_is_being_paid_at_the_marketplace_is_followed_to_its_end(
     assert len(quiet.market.debits(order["order_id"])) == 1
 
 
-def test_after_the_answer_to_a_lock_no_debit_begins(quiet: Store, operator: Person) -> None:
+def test_after_the_answer_to_a_lock_no_debit_begins(quiet: System, operator: Person) -> None:
     orders = [quiet.order() for _ in range(6)]
     payments = [quiet.request_payment(order["id"])["id"] for order in orders]
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from kit.orders import NOW, TOTAL, a_part, an_order, paid_order
 from kit.platform import Fake, current, placed
-from kit.store import Store
+from kit.system import System
 
 from tradewind import ids
 from tradewind.audit.model import COMMAND_LINE
@@ -110,7 +110,7 @@ def _asks(**more: Any) -> NewRefund:
     return wish.refund()
 
 
-def test_a_part_is_the_limit_over_http_as_well(quiet: Store) -> None:
+def test_a_part_is_the_limit_over_http_as_well(quiet: System) -> None:
     order = quiet.paid(SPLITS, 2)
     _, second = (one["order_id"] for one in order["platform_orders"])
 

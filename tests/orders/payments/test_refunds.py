@@ -3,26 +3,26 @@
 from typing import Any
 
 import pytest
-from kit.store import PLAIN, Store
+from kit.system import PLAIN, System
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = pytest.mark.xdist_group("system")
 
 SPLITS, REFUSES = "900000000007", "900000000015"
 
 
-def shipped(store: Store, product: str = PLAIN, quantity: int = 2) -> Any:
+def shipped(system: System, product: str = PLAIN, quantity: int = 2) -> Any:
     """An order of two pieces that is on its way: 20.00 of goods and 5.00 of freight."""
-    order = store.paid(product, quantity)
-    return store.advance(order["id"], "shipped")
+    order = system.paid(product, quantity)
+    return system.advance(order["id"], "shipped")
 
 
-def asked(store: Store, order_id: str, /, **body: Any) -> Any:
-    answer = store.refund(order_id, **body)
+def asked(system: System, order_id: str, /, **body: Any) -> Any:
+    answer = system.refund(order_id, **body)
     assert answer.status_code == 201, answer.text
     return answer.json()
 
 
-def test_everything_is_asked_back_when_no_amount_is_named(quiet: Store) -> None:
+def test_everything_is_asked_back_when_no_amount_is_named(quiet: System) -> None:
     order = quiet.paid(PLAIN, 2)
 
     refund = asked(quiet, order["id"], note="The box was open.")
@@ -37,7 +37,7 @@ def test_everything_is_asked_back_when_no_amount_is_named(quiet: Store) -> None:
     assert [(one["id"], one["status"]) for one in after["refunds"]] == [(refund["id"], "succeeded")]
 
 
-def test_goods_and_freight_are_asked_back_apart(quiet: Store) -> None:
+def test_goods_and_freight_are_asked_back_apart(quiet: System) -> None:
     order = shipped(quiet)
 
     refund = asked(quiet, order["id"], amount_cny=2.5, freight_cny=1.25)
@@ -52,7 +52,7 @@ def test_goods_and_freight_are_asked_back_apart(quiet: Store) -> None:
 
 
 @pytest.mark.parametrize("body", [{"amount_cny": 25.01}, {"amount_cny": 20, "freight_cny": 5.01}])
-def test_no_more_is_asked_back_than_was_paid(quiet: Store, body: dict[str, float]) -> None:
+def test_no_more_is_asked_back_than_was_paid(quiet: System, body: dict[str, float]) -> None:
     order = shipped(quiet)
 
     answer = quiet.refund(order["id"], **body)
@@ -63,7 +63,7 @@ def test_no_more_is_asked_back_than_was_paid(quiet: Store, body: dict[str, float
     assert (after["refunds"], after["version"]) == ([], order["version"])
 
 
-def test_what_is_asked_for_already_is_not_asked_for_twice(quiet: Store) -> None:
+def test_what_is_asked_for_already_is_not_asked_for_twice(quiet: System) -> None:
     order = shipped(quiet)
     asked(quiet, order["id"], amount_cny=15)
 
@@ -73,7 +73,7 @@ def test_what_is_asked_for_already_is_not_asked_for_twice(quiet: Store) -> None:
     assert answer.json()["left_cny"] == 10
 
 
-def test_a_seller_who_refuses_keeps_the_money(quiet: Store) -> None:
+def test_a_seller_who_refuses_keeps_the_money(quiet: System) -> None:
     order = shipped(quiet, REFUSES)
     told = quiet.told(order["id"])
     refund = asked(quiet, order["id"], amount_cny=1)
@@ -86,7 +86,7 @@ def test_a_seller_who_refuses_keeps_the_money(quiet: Store) -> None:
     assert quiet.told(order["id"]) == told
 
 
-def test_a_refund_that_the_platform_does_not_take_leaves_nothing_behind(quiet: Store) -> None:
+def test_a_refund_that_the_platform_does_not_take_leaves_nothing_behind(quiet: System) -> None:
     order = quiet.paid(PLAIN, 2)  # before it is sent, a line is refunded whole
     headers = {"idempotency-key": "try"}
     wish = {"type": "refund_only", "reason": "damaged", "amount_cny": 1}
@@ -101,7 +101,7 @@ def test_a_refund_that_the_platform_does_not_take_leaves_nothing_behind(quiet: S
     assert quiet.call("POST", path, json=whole, headers=headers).status_code == 201
 
 
-def test_goods_that_go_back_first_are_agreed_to_and_paid_later(quiet: Store) -> None:
+def test_goods_that_go_back_first_are_agreed_to_and_paid_later(quiet: System) -> None:
     order = shipped(quiet)
     quiet.advance(order["id"], "received")
     refund = asked(quiet, order["id"], type="return_and_refund", amount_cny=5)
@@ -115,7 +115,7 @@ def test_goods_that_go_back_first_are_agreed_to_and_paid_later(quiet: Store) -> 
     assert done["payment_status"] == "partially_refunded"
 
 
-def test_of_a_split_order_the_part_must_be_named(quiet: Store) -> None:
+def test_of_a_split_order_the_part_must_be_named(quiet: System) -> None:
     order = quiet.paid(SPLITS, 2)
     first, second = (one["order_id"] for one in order["platform_orders"])
 
@@ -136,8 +136,8 @@ def test_of_a_split_order_the_part_must_be_named(quiet: Store) -> None:
     assert after["refunded_amount_cny"] == 15
 
 
-def test_a_platform_without_refunds_says_so(quiet: Store) -> None:
-    order = quiet.place(quiet.wish(platform="taobao")).json()
+def test_a_platform_without_refunds_says_so(quiet: System) -> None:
+    order = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.force(order["id"], status="paid", payment_status="paid", paid_fen=1500)
 
     answer = quiet.refund(order["id"])
@@ -145,7 +145,7 @@ def test_a_platform_without_refunds_says_so(quiet: Store) -> None:
     assert (answer.status_code, answer.json()["code"]) == (422, "capability_not_supported")
 
 
-def test_a_refund_whose_answer_is_lost_is_one(quiet: Store) -> None:
+def test_a_refund_whose_answer_is_lost_is_one(quiet: System) -> None:
     order = shipped(quiet)
     quiet.market.fault("refund", "drop", count=1)
 
@@ -157,7 +157,7 @@ def test_a_refund_whose_answer_is_lost_is_one(quiet: Store) -> None:
     assert [(one["id"], one["status"]) for one in done["refunds"]] == [(refund["id"], "succeeded")]
 
 
-def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: Store) -> None:
+def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: System) -> None:
     order = shipped(quiet)
     path = f"/v1/orders/{order['id']}/refunds"
     wish = {"type": "refund_only", "reason": "damaged", "amount_cny": 1}
@@ -184,7 +184,7 @@ def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: Store) -> None:
     ],
 )
 def test_what_is_wrong_with_a_refund_is_pointed_at(
-    quiet: Store, change: dict[str, Any], pointer: str
+    quiet: System, change: dict[str, Any], pointer: str
 ) -> None:
     order = quiet.paid()
 
@@ -195,7 +195,7 @@ def test_what_is_wrong_with_a_refund_is_pointed_at(
 
 
 @pytest.mark.parametrize("body", [{"amount_cny": 0}, {"amount_cny": 0, "freight_cny": 0}])
-def test_a_refund_of_nothing_is_a_wrong_amount(quiet: Store, body: dict[str, Any]) -> None:
+def test_a_refund_of_nothing_is_a_wrong_amount(quiet: System, body: dict[str, Any]) -> None:
     order = quiet.paid()
 
     answer = quiet.refund(order["id"], **body)
@@ -208,7 +208,7 @@ def test_a_refund_of_nothing_is_a_wrong_amount(quiet: Store, body: dict[str, Any
     assert quiet.look(order["id"])["refunds"] == []
 
 
-def test_freight_alone_is_asked_back_with_an_amount_of_zero(quiet: Store) -> None:
+def test_freight_alone_is_asked_back_with_an_amount_of_zero(quiet: System) -> None:
     order = shipped(quiet)
     asked(quiet, order["id"], amount_cny=order["goods_amount_cny"])
     quiet.advance(order["id"], "refund_agreed")

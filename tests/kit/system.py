@@ -40,7 +40,7 @@ def simulated(market: Market) -> dict[str, str]:
 
 
 @dataclass
-class Store:
+class System:
     """Everything that runs, and two people who use it."""
 
     api: Server
@@ -86,7 +86,7 @@ class Store:
             self.skus[key] = found["skus"][0]["id"]
         return self.skus[key]
 
-    def wish(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> dict[str, Any]:
+    def order_body(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> dict[str, Any]:
         """The body of an order."""
         platform = more.get("platform", "sandbox")
         items = [
@@ -104,7 +104,7 @@ class Store:
 
     def order(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> Any:
         """A new order that waits for payment."""
-        answer = self.place(self.wish(product, quantity, **more))
+        answer = self.place(self.order_body(product, quantity, **more))
         assert answer.status_code == 201, answer.text
         return self.until(answer.json()["id"], lambda order: order["status"] != "creating")
 
@@ -214,14 +214,14 @@ def _uuid(order_id: str) -> Any:
 
 
 @contextmanager
-def opened(
+def running_system(
     workshop: Workshop,
     folder: Path,
     *,
     workers: int = 1,
     settings: dict[str, str] | None = None,
     notices: bool = True,
-) -> Iterator[Store]:
+) -> Iterator[System]:
     """A system of one's own: a fresh database, a simulator, an API and as many workers."""
     with ExitStack() as stack:
         market = stack.enter_context(serving(folder))
@@ -229,7 +229,7 @@ def opened(
         api = stack.enter_context(workshop.serving(settings=chosen))
         for _ in range(workers):
             stack.enter_context(workshop.working(api.database_url, settings=chosen))
-        store = Store(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
+        system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
         if notices:
-            store.hear_notices()
-        yield store
+            system.hear_notices()
+        yield system
