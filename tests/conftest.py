@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kit.postgres import Postgres, serving_postgres
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 from kit.system import System, running_system
 
 from tradewind.storage.keyring import Keyring
@@ -47,35 +47,39 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def keyring() -> Keyring:
-    return Workshop.keyring()
+    return ServerLauncher.keyring()
 
 
 @pytest.fixture(scope="session")
-def workshop(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+def launcher(
+    postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerLauncher]:
     """Starts servers, and looks at the end whether any of them logged or sent a secret."""
-    made = Workshop(postgres, Path(tmp_path_factory.mktemp("servers")))
+    made = ServerLauncher(postgres, Path(tmp_path_factory.mktemp("servers")))
     yield made
     made.assert_no_secret_was_logged()
     made.assert_no_secret_was_sent()
 
 
 @pytest.fixture(scope="session")
-def api(workshop: Workshop) -> Iterator[Server]:
+def api(launcher: ServerLauncher) -> Iterator[Server]:
     """A server with two API processes that tests share; each makes its own accounts."""
-    with workshop.serving() as server:
+    with launcher.serving() as server:
         yield server
 
 
 @pytest.fixture
-def own_api(workshop: Workshop) -> Iterator[Server]:
+def own_api(launcher: ServerLauncher) -> Iterator[Server]:
     """A server of the test's own, with a database whose clock it may move."""
-    with workshop.serving() as server:
+    with launcher.serving() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def shared_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    with running_system(workshop, tmp_path_factory.mktemp("system")) as system:
+def shared_system(
+    launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
+    with running_system(launcher, tmp_path_factory.mktemp("system")) as system:
         yield system
 
 

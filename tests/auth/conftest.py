@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 
 @pytest.fixture(scope="session")
-def clock_api(workshop: Workshop) -> Iterator[Server]:
+def clock_api(launcher: ServerLauncher) -> Iterator[Server]:
     """A server that tests share; each makes its own accounts, and may move the clock."""
-    with workshop.serving() as server:
+    with launcher.serving() as server:
         yield server

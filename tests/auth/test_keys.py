@@ -10,7 +10,7 @@ def make(api: Server, person: Person, name: str = "sync") -> dict[str, str]:
     assert answer.status_code == 201
     assert answer.headers["cache-control"] == "no-store"
     made: dict[str, str] = answer.json()
-    api.workshop.secrets.add(made["key"])
+    api.launcher.secrets.add(made["key"])
     return made
 
 

@@ -9,7 +9,7 @@ import httpx
 import jwt
 import pytest
 from kit.metrics import counter
-from kit.server import Server, Workshop, free_port
+from kit.server import Server, ServerLauncher, free_port
 
 
 def login(api: Server, email: str, password: str, **options: Any) -> httpx.Response:
@@ -34,7 +34,7 @@ def test_a_login_hands_out_a_pair_and_the_account(api: Server) -> None:
     assert claims["sub"] == person.id
     assert claims["exp"] - claims["iat"] == 90 * 24 * 3600
     assert jwt.get_unverified_header(tokens["access_token"])["alg"] == "HS256"
-    api.workshop.secrets |= {tokens["access_token"], tokens["refresh_token"]}
+    api.launcher.secrets |= {tokens["access_token"], tokens["refresh_token"]}
 
 
 def test_case_and_blanks_around_the_email_do_not_matter(api: Server) -> None:
@@ -50,9 +50,9 @@ def test_credentials_sent_along_are_ignored(api: Server) -> None:
     assert login(api, person.email, person.password, headers=headers).status_code == 200
 
 
-def test_unknown_and_known_emails_cannot_be_told_apart(workshop: Workshop) -> None:
+def test_unknown_and_known_emails_cannot_be_told_apart(launcher: ServerLauncher) -> None:
     metrics = free_port()
-    with workshop.serving(
+    with launcher.serving(
         workers=1, settings={"TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{metrics}"}
     ) as api:
         person = api.person()
@@ -134,8 +134,8 @@ def test_right_logins_at_the_same_moment_stop_nobody(own_api: Server) -> None:
     assert all(tuple(row) == ([], [], None) for row in counted)
 
 
-def test_one_address_may_try_30_logins_a_minute(workshop: Workshop) -> None:
-    with workshop.serving(settings={"TRADEWIND_LOGIN_RATE": "30"}) as api:
+def test_one_address_may_try_30_logins_a_minute(launcher: ServerLauncher) -> None:
+    with launcher.serving(settings={"TRADEWIND_LOGIN_RATE": "30"}) as api:
         started = time.monotonic()
         answers: list[httpx.Response] = []
         while len(answers) < 60 and (not answers or answers[-1].status_code == 401):
@@ -150,8 +150,8 @@ def test_one_address_may_try_30_logins_a_minute(workshop: Workshop) -> None:
     assert 30 <= len(answers) <= 30 + earned, "thirty at once, then one every two seconds"
 
 
-def test_the_address_is_looked_at_before_the_email(workshop: Workshop) -> None:
-    with workshop.serving(settings={"TRADEWIND_LOGIN_RATE": "11"}) as api:
+def test_the_address_is_looked_at_before_the_email(launcher: ServerLauncher) -> None:
+    with launcher.serving(settings={"TRADEWIND_LOGIN_RATE": "11"}) as api:
         codes = [
             login(api, "guessed@test.example", "a wrong password").status_code for _ in range(12)
         ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 from kit.metrics import counter
-from kit.server import Workshop, free_port
+from kit.server import ServerLauncher, free_port
 
 # A soak makes ten thousand.
 _GUESSES = 10_000 if "SOAK_STORIES" in os.environ else 4_000
@@ -71,14 +71,16 @@ async def _guess(port: int, emails: Sequence[str]) -> dict[str, list[Answer]]:
     return {email: [a for g in guessers for a in g.answers[email]] for email in emails}
 
 
-async def test_ten_of_thousands_of_guesses_are_checked_for_each_email(workshop: Workshop) -> None:
+async def test_ten_of_thousands_of_guesses_are_checked_for_each_email(
+    launcher: ServerLauncher,
+) -> None:
     metrics = free_port()
     settings = {
         "TRADEWIND_LOGIN_RATE": "30",
         "TRADEWIND_TRUSTED_PROXIES": "127.0.0.1",
         "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{metrics}",
     }
-    with workshop.serving(workers=2, settings=settings) as api:
+    with launcher.serving(workers=2, settings=settings) as api:
         known = [(await asyncio.to_thread(api.person)).email for _ in range(_KNOWN)]
         unknown = [f"nobody-{number}@test.example" for number in range(_UNKNOWN)]
         answers = await _guess(httpx.URL(api.url).port or 0, [*known, *unknown])

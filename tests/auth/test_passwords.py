@@ -27,7 +27,7 @@ def make_link(api: Server, person: Person) -> str:
     assert answer.headers["cache-control"] == "no-store"
     url: str = answer.json()["url"]
     token = parse_qs(urlsplit(url).query)["token"][0]
-    api.workshop.secrets.add(token)
+    api.launcher.secrets.add(token)
     return token
 
 

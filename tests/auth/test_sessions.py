@@ -20,7 +20,7 @@ from tradewind.storage.transaction import transaction
 def refresh(api: Server, token: str) -> httpx.Response:
     answer = api.call("POST", "/v1/auth/refresh", json={"refresh_token": token})
     if answer.status_code == 200:
-        api.workshop.secrets |= {answer.json()["access_token"], answer.json()["refresh_token"]}
+        api.launcher.secrets |= {answer.json()["access_token"], answer.json()["refresh_token"]}
     return answer
 
 

@@ -94,7 +94,7 @@ class Visit:
         self.page.get_by_label("Password").fill(person.password)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(self.url + then)
-        self.api.workshop.secrets.add(self.cookie(COOKIE)["value"])
+        self.api.launcher.secrets.add(self.cookie(COOKIE)["value"])
 
     def cookie(self, name: str) -> Any:
         cookies = self.page.context.cookies()

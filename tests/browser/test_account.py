@@ -38,7 +38,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(desk: Visit, system: System) 
     once = page.get_by_role("region", name="Shown once")
     expect(once).to_contain_text(EVIL)
     key = once.locator("pre").first.inner_text().strip()
-    system.api.workshop.secrets.add(key)
+    system.api.launcher.secrets.add(key)
     assert desk.path == "/keys"
     assert desk.serious() == []
     once.get_by_role("button", name="Copy code").click()
@@ -84,7 +84,7 @@ def test_keys_work_without_scripts(open_desk: Callable[..., Visit], system: Syst
     desk.page.get_by_role("button", name="Create API key").click()
 
     key = desk.page.locator(".once pre").first.inner_text().strip()
-    system.api.workshop.secrets.add(key)
+    system.api.launcher.secrets.add(key)
     expect(desk.page.locator(".once .copy").first).to_be_hidden()
     row = desk.page.get_by_role("row").filter(has_text="plain")
     row.get_by_text("Revoke", exact=True).click()
@@ -222,7 +222,7 @@ def test_a_password_is_changed(open_desk: Callable[..., Visit], system: System) 
     page.get_by_label("Password").fill(NEW)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
-    system.api.workshop.secrets |= {NEW, desk.cookie("tradewind_session")["value"]}
+    system.api.launcher.secrets |= {NEW, desk.cookie("tradewind_session")["value"]}
 
 
 def test_guesses_of_the_password_are_stopped(api: Server, signed_in: SignIn) -> None:

@@ -57,7 +57,7 @@ def test_an_operator_makes_an_account_and_its_owner_chooses_a_password(
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text(email)
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
-    system.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+    system.api.launcher.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
     assert "token" not in desk.path
     assert desk.serious() == []
     desk.page.reload()
@@ -114,7 +114,7 @@ def test_roles_and_plan_are_changed_by_a_form(desk: Visit, system: System) -> No
     assert (me["roles"], me["plan"]) == (["approver", "buyer"], "free")
     desk.page.get_by_role("button", name="Create password link").click()
     link = desk.page.get_by_role("region", name="Shown once").locator("code").inner_text()
-    system.api.workshop.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
+    system.api.launcher.secrets.add(parse_qs(urlsplit(link).query)["token"][0])
 
     desk.open(f"/accounts/{operator.id}")
     expect(desk.page.get_by_role("button", name="Lock account")).to_have_count(0)
@@ -218,7 +218,7 @@ def test_a_marketplace_is_connected_by_a_code(desk: Visit, system: System) -> No
 
     there = desk.page.get_by_role("link", name="Open in a new tab").get_attribute("href")
     back = urlsplit(httpx.get(str(there)).headers["location"])
-    system.api.workshop.secrets.add(parse_qs(back.query)["code"][0])
+    system.api.launcher.secrets.add(parse_qs(back.query)["code"][0])
     desk.page.goto(f"{system.api.url}/?{back.query}")
     assert desk.serious() == []
     desk.page.get_by_role("button", name="Connect 1688.com").click()
@@ -244,7 +244,7 @@ def test_credentials_are_set_and_never_shown_back(system: System, enter: SignIn)
     operator = enter(system.api.operator())
     page = operator.get("/platforms/taobao").text
     secret = f"wrong-{ids.new().hex}"
-    system.api.workshop.secrets.add(secret)
+    system.api.launcher.secrets.add(secret)
 
     nothing = operator.post("/platforms/taobao")
     too_long = operator.post("/platforms/taobao", app_key="x" * 300, app_secret=secret)

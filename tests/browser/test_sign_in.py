@@ -51,7 +51,7 @@ def test_signing_in_leads_nowhere_else(api: Server) -> None:
         response = api.call("POST", "/sign-in", data={**form, "next": elsewhere})
 
         assert (response.status_code, response.headers["location"]) == (303, "/"), elsewhere
-        api.workshop.secrets.add(response.cookies[COOKIE])
+        api.launcher.secrets.add(response.cookies[COOKIE])
 
 
 def test_a_wrong_password_is_said_beside_the_form(desk: Visit, system: System) -> None:
@@ -96,7 +96,7 @@ def test_the_cookie_and_the_page_are_guarded(api: Server, signed_in: SignIn) -> 
     page = signed_in(person).get("/")
 
     again = api.call("POST", "/sign-in", data={"email": person.email, "password": person.password})
-    api.workshop.secrets.add(again.cookies[COOKIE])
+    api.launcher.secrets.add(again.cookies[COOKIE])
 
     flags = again.headers["set-cookie"].partition("; ")[2]
     assert flags == "Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax"
@@ -122,7 +122,7 @@ def test_a_cookie_does_not_open_the_api(api: Server, signed_in: SignIn) -> None:
 def test_a_forged_form_changes_nothing(api: Server, signed_in: SignIn) -> None:
     pages = signed_in(api.person())
     right = pages.token
-    of_another_session = csrf_token(api.workshop.keyring(), UUID(int=7))
+    of_another_session = csrf_token(api.launcher.keyring(), UUID(int=7))
 
     for token, headers in (
         ("", {}),

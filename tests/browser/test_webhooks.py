@@ -37,7 +37,7 @@ def secret_of(page: Page, post: Post) -> str:
     """The secret that the page shows, this once."""
     shown = page.get_by_role("region", name="Shown once").locator("pre").first.inner_text()
     assert re.fullmatch(r"whsec_[\w-]{43}", shown)
-    post.api.workshop.secrets.add(shown)
+    post.api.launcher.secrets.add(shown)
     return shown
 
 

@@ -39,7 +39,7 @@ DONE: tuple[tuple[str, dict[str, str]], ...] = (
 def create_webhook(api: Server, person: Person) -> str:
     answer = api.call("POST", "/v1/webhooks", by=person, json={"url": "http://127.0.0.1:9/"})
     assert answer.status_code == 201, answer.text
-    api.workshop.secrets.add(answer.json()["secret"])
+    api.launcher.secrets.add(answer.json()["secret"])
     webhook_id: str = answer.json()["id"]
     return webhook_id
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 from kit import chaos, invariants
-from kit.server import Person, Workshop
+from kit.server import Person, ServerLauncher
 from kit.system import PLAIN, System, running_system, simulated
 
 from tradewind import ids
@@ -134,14 +134,14 @@ _BECOMES = {
 
 
 def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_dies(
-    workshop: Workshop, tmp_path: Path
+    launcher: ServerLauncher, tmp_path: Path
 ) -> None:
     chance = chaos.seeded_random()
-    with chaos.no_errors_logged(workshop), ExitStack() as stack:
-        system = stack.enter_context(running_system(workshop, tmp_path, workers=0))
+    with chaos.no_errors_logged(launcher), ExitStack() as stack:
+        system = stack.enter_context(running_system(launcher, tmp_path, workers=0))
         api, market = system.api, system.market
         settings = simulated(market)
-        workers = stack.enter_context(chaos.worker_pool(workshop, api.database_url, settings))
+        workers = stack.enter_context(chaos.worker_pool(launcher, api.database_url, settings))
         system.sku()
         clients = [
             Client(system, api.person(), random.Random(chance.random()))  # noqa: S311

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from kit import chaos, invariants
 from kit.processes import family_of, wait_until_gone
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 from kit.system import System, simulated
 from simulator.sandbox_kit import serving
 
@@ -77,15 +77,15 @@ def _kill(api: Server) -> None:
 
 
 def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
-    workshop: Workshop, tmp_path: Path
+    launcher: ServerLauncher, tmp_path: Path
 ) -> None:
     chance: random.Random = chaos.seeded_random()
-    with chaos.no_errors_logged(workshop), ExitStack() as stack:
-        url = stack.enter_context(workshop.postgres.fresh_database())
+    with chaos.no_errors_logged(launcher), ExitStack() as stack:
+        url = stack.enter_context(launcher.postgres.fresh_database())
         market = stack.enter_context(serving(tmp_path))
         settings = simulated(market)
-        workers = stack.enter_context(chaos.worker_pool(workshop, url, settings, 1))
-        with workshop.serving_on(url, settings=settings) as api:
+        workers = stack.enter_context(chaos.worker_pool(launcher, url, settings, 1))
+        with launcher.serving_on(url, settings=settings) as api:
             system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
             clients = [Client(api.person(), system.order_body()) for _ in range(_CLIENTS)]
             chaos.set_faults(market, _FAULTS, late=0.5, slow=2.5)
@@ -102,7 +102,7 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
         sys.stdout.write(f"{told} acknowledged, {lost} not answered\n")
         chaos.clear_faults(market)
 
-        with workshop.serving_on(url, settings=settings) as api:
+        with launcher.serving_on(url, settings=settings) as api:
             # Who died replaces no answer any more; so long its first one is not the last word.
             api.move_clock(PENDING)
             with ThreadPoolExecutor(_CLIENTS) as pool:

@@ -14,7 +14,7 @@ from kit import chaos, invariants
 from kit.invariants import Facts
 from kit.postgres import MOVABLE_CLOCK
 from kit.processes import family_of
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 from kit.system import System, simulated
 from simulator.sandbox_kit import Market, serving
 
@@ -130,7 +130,7 @@ class Keys:
 
     def __init__(self, api: Server, person: Person) -> None:
         self._client = httpx.AsyncClient(base_url=api.url, headers=person.headers, timeout=20)
-        self._secrets = api.workshop.secrets
+        self._secrets = api.launcher.secrets
         self._going = True
         self.answers: list[tuple[float, httpx.Response]] = []
         self.acknowledged: set[str] = set()
@@ -160,7 +160,7 @@ class Keys:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["fast", "immediate"])
 async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
-    workshop: Workshop, tmp_path: Path, how: signal.Signals
+    launcher: ServerLauncher, tmp_path: Path, how: signal.Signals
 ) -> None:
     async with AsyncExitStack() as stack:
         market = stack.enter_context(serving(tmp_path))
@@ -168,9 +168,9 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
         async with embedded.running(tmp_path / "data") as first:
             url = first.url()
             await _migrate(url)
-            api = stack.enter_context(workshop.serving_on(url, settings=settings))
-            stack.enter_context(workshop.working(url, settings=settings))
-            buyer = await workshop.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
+            api = stack.enter_context(launcher.serving_on(url, settings=settings))
+            stack.enter_context(launcher.working(url, settings=settings))
+            buyer = await launcher.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
             system = System(api, market, buyer, buyer)
             orders = await asyncio.to_thread(Orders, system)
             watch = Watch(api, buyer.headers)
@@ -229,11 +229,13 @@ def _finish(api: Server, market: Market) -> Facts:
     return invariants.check(api, market)
 
 
-async def test_a_database_that_hangs_is_told_in_time(workshop: Workshop, tmp_path: Path) -> None:
+async def test_a_database_that_hangs_is_told_in_time(
+    launcher: ServerLauncher, tmp_path: Path
+) -> None:
     async with embedded.running(tmp_path / "data") as server:
         await _migrate(server.url())
-        person = await workshop.make_person(server.url(), (Role.BUYER,), Plan.ENTERPRISE)
-        stack = workshop.serving_on(server.url())
+        person = await launcher.make_person(server.url(), (Role.BUYER,), Plan.ENTERPRISE)
+        stack = launcher.serving_on(server.url())
         api = await asyncio.to_thread(stack.__enter__)
         watch = Watch(api, person.headers)
         tasks = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]

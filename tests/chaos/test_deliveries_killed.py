@@ -17,7 +17,7 @@ from uuid import UUID
 
 import pytest
 from kit.chaos import WorkerPool, seeded_random
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 from tradewind import ids
 from tradewind.delivery.lanes import EngineLimits
@@ -147,21 +147,21 @@ def outcomes(api: Server) -> dict[str, int]:
     return {row["outcome"]: row["count"] for row in rows}
 
 
-def subscribe(api: Server, workshop: Workshop, port: int, secret: str) -> tuple[UUID, UUID]:
+def subscribe(api: Server, launcher: ServerLauncher, port: int, secret: str) -> tuple[UUID, UUID]:
     account, subscription = api.person().uuid, ids.new()
-    sealed = secrets.sealed(workshop.keyring(), account, subscription, secret)
+    sealed = secrets.sealed(launcher.keyring(), account, subscription, secret)
     api.fetch(_SUBSCRIBE, subscription, account, f"http://127.0.0.1:{port}/hook", sealed)
     return account, subscription
 
 
 def test_no_event_is_lost_when_workers_are_killed_again_and_again(
-    own_api: Server, workshop: Workshop
+    own_api: Server, launcher: ServerLauncher
 ) -> None:
     seed = seeded_random()
     secret = f"whsec_{chance.token_urlsafe(32)}"
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, workshop, sink.port, secret)
-        workers = WorkerPool(workshop, own_api.database_url, {}, 2)
+        account, subscription = subscribe(own_api, launcher, sink.port, secret)
+        workers = WorkerPool(launcher, own_api.database_url, {}, 2)
         try:
             for number in range(KILLS):
                 share = EVENTS // KILLS
@@ -184,7 +184,7 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
 
 
 def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
-    own_api: Server, workshop: Workshop
+    own_api: Server, launcher: ServerLauncher
 ) -> None:
     """A rolling restart: each worker is told to stop while the endpoint has yet to answer it.
 
@@ -193,8 +193,8 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
     secret = f"whsec_{chance.token_urlsafe(32)}"
     share = 200
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, workshop, sink.port, secret)
-        workers = WorkerPool(workshop, own_api.database_url, {}, 1)
+        account, subscription = subscribe(own_api, launcher, sink.port, secret)
+        workers = WorkerPool(launcher, own_api.database_url, {}, 1)
         try:
             for number in range(_STOPS):
                 sink.answers = False
@@ -216,12 +216,12 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
 
 
 def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
-    own_api: Server, workshop: Workshop
+    own_api: Server, launcher: ServerLauncher
 ) -> None:
     secret = f"whsec_{chance.token_urlsafe(32)}"
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, workshop, sink.port, secret)
-        frozen = workshop.worker(own_api.database_url)
+        account, subscription = subscribe(own_api, launcher, sink.port, secret)
+        frozen = launcher.worker(own_api.database_url)
         try:
             own_api.fetch(_FLOOD, account, "evt_", 3000, subscription)
             deadline = time.monotonic() + 20
@@ -230,7 +230,7 @@ def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
                 time.sleep(0.01)
             frozen.send_signal(signal.SIGSTOP)
             own_api.move_clock(timedelta(minutes=1))
-            with workshop.working(own_api.database_url):
+            with launcher.working(own_api.database_url):
                 drain(own_api)
                 frozen.send_signal(signal.SIGCONT)
                 time.sleep(2)

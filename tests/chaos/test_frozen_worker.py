@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 from kit import chaos, invariants
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System, running_system, simulated
 
 pytestmark = pytest.mark.xdist_group("frozen worker")
@@ -37,9 +37,11 @@ def _until(good: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def own_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def own_system(
+    launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
     with running_system(
-        workshop, tmp_path_factory.mktemp("town"), workers=0, notices=False
+        launcher, tmp_path_factory.mktemp("town"), workers=0, notices=False
     ) as system:
         system.sku()
         yield system
@@ -48,14 +50,14 @@ def own_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> 
 class Stage:
     """Two workers, of which the first freezes."""
 
-    def __init__(self, workshop: Workshop, system: System) -> None:
-        self._workshop = workshop
+    def __init__(self, launcher: ServerLauncher, system: System) -> None:
+        self._launcher = launcher
         self._system = system
         self._workers: list[subprocess.Popen[bytes]] = []
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         settings = simulated(self._system.market)
-        worker = self._workshop.worker(self._system.api.database_url, settings=settings)
+        worker = self._launcher.worker(self._system.api.database_url, settings=settings)
         self._workers.append(worker)
         return worker
 
@@ -93,9 +95,9 @@ class Stage:
 
 
 @pytest.fixture
-def stage(workshop: Workshop, own_system: System) -> Iterator[Stage]:
-    with chaos.no_errors_logged(workshop):
-        made = Stage(workshop, own_system)
+def stage(launcher: ServerLauncher, own_system: System) -> Iterator[Stage]:
+    with chaos.no_errors_logged(launcher):
+        made = Stage(launcher, own_system)
         yield made
         made.close()
         chaos.clear_faults(own_system.market)

@@ -9,7 +9,7 @@ from statistics import median
 import httpx
 import pytest
 from kit.processes import family_of, read
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 from tradewind.runtime.serve import HEADER_BYTES, HEADER_SECONDS
 
@@ -149,9 +149,9 @@ async def _all(port: int, count: int, first: bytes, patience: float, drip: bytes
 
 
 async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
-    workshop: Workshop,
+    launcher: ServerLauncher,
 ) -> None:
-    with workshop.serving() as api:
+    with launcher.serving() as api:
         port = httpx.URL(api.url).port or 0
         person = await asyncio.to_thread(api.person)
         others = _Others(port, person.headers)

@@ -6,7 +6,7 @@ import signal
 import time
 
 import httpx
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 from tradewind.auth.model import Plan, Role
 
@@ -41,11 +41,11 @@ async def _ask_until_gone(api: Server, headers: dict[str, str], broken: list[str
 
 
 async def test_sigterm_answers_what_was_begun_and_ends_soon(
-    workshop: Workshop, database_url: str
+    launcher: ServerLauncher, database_url: str
 ) -> None:
-    person = await workshop.make_person(database_url, (Role.BUYER,), Plan.ENTERPRISE)
+    person = await launcher.make_person(database_url, (Role.BUYER,), Plan.ENTERPRISE)
     for _ in range(_ROUNDS):
-        with workshop.serving_on(database_url, settings=_NO_LIMIT) as api:
+        with launcher.serving_on(database_url, settings=_NO_LIMIT) as api:
             broken: list[str] = []
             clients = [
                 asyncio.create_task(_ask_until_gone(api, person.headers, broken))

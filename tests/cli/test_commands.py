@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from kit.commands import Commands, forking_commands
 from kit.postgres import Postgres
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
@@ -75,9 +75,9 @@ def empty(commands: Commands, database_url: str, postgres: Postgres) -> Shell:
 
 
 @pytest.fixture(scope="module")
-def running_server(workshop: Workshop) -> Iterator[Server]:
-    workshop.secrets |= {OLD, NEW}
-    with workshop.serving(workers=1, settings={"TRADEWIND_SECRET_KEY": OLD}) as started:
+def running_server(launcher: ServerLauncher) -> Iterator[Server]:
+    launcher.secrets |= {OLD, NEW}
+    with launcher.serving(workers=1, settings={"TRADEWIND_SECRET_KEY": OLD}) as started:
         yield started
 
 
@@ -169,7 +169,7 @@ def test_a_lock_a_plan_and_roles_hold_at_once_and_are_written_down(
 ) -> None:
     account = server_shell.tell("account", "create", "buyer@test.example")["id"]
     key = server_shell.tell("keys", "create", account, "warehouse")["key"]
-    server.workshop.secrets.add(key)
+    server.launcher.secrets.add(key)
 
     def me() -> Any:
         answer = server.call("GET", "/v1/me", headers={"x-api-key": key})
@@ -206,7 +206,7 @@ def test_a_key_works_until_it_is_revoked(server_shell: Shell, server: Server) ->
     server_shell.tell("account", "create", "buyer@test.example")
     made = server_shell.tell("keys", "create", "buyer@test.example", "warehouse")
     key = made.pop("key")
-    server.workshop.secrets.add(key)
+    server.launcher.secrets.add(key)
 
     assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
     [listed] = server_shell.tell("keys", "list", "buyer@test.example")
@@ -407,14 +407,14 @@ def test_the_doctor_counts_authorities_in_a_folder_too(shell: Shell) -> None:
 
 
 def test_a_new_master_secret_takes_over_key_by_key(
-    shell: Shell, workshop: Workshop, database_url: str
+    shell: Shell, launcher: ServerLauncher, database_url: str
 ) -> None:
     old_id, new_id = (Keyring([bytes.fromhex(secret)]).current_id for secret in (OLD, NEW))
     both = {"TRADEWIND_SECRET_KEY": f"{NEW},{OLD}"}
     rotating = shell.having(both)
     shell.tell("account", "create", "buyer@test.example", "--password-stdin", given=PASSWORD)
     key = shell.tell("keys", "create", "buyer@test.example", "warehouse")["key"]
-    workshop.secrets |= {OLD, NEW, key}
+    launcher.secrets |= {OLD, NEW, key}
     assert shell.tell("secrets", "rotate")["still_old"] == []
 
     report = rotating.tell("secrets", "rotate")
@@ -422,12 +422,12 @@ def test_a_new_master_secret_takes_over_key_by_key(
     [left] = report["still_old"]
     assert (left["key_id"], left["count"], left["works"]) == (old_id, 1, True)
 
-    with workshop.serving_on(database_url, workers=1, settings=both) as server:
+    with launcher.serving_on(database_url, workers=1, settings=both) as server:
         assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
 
     assert rotating.tell("secrets", "rotate")["still_old"] == []
     only_new = {"TRADEWIND_SECRET_KEY": NEW}
-    with workshop.serving_on(database_url, workers=1, settings=only_new) as server:
+    with launcher.serving_on(database_url, workers=1, settings=only_new) as server:
         assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 200
 
 

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 from kit.pages import Pages
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 from kit.system import System
 
 from tradewind.auth.model import Plan
@@ -35,15 +35,15 @@ def test_a_way_back_that_is_no_path_is_not_taken(api: Server) -> None:
     assert httpx.get(f"{api.url}/sign-in?next=//[", headers=FORM).status_code == 200
 
 
-def test_a_neighbour_cannot_plant_a_session(workshop: Workshop) -> None:
+def test_a_neighbour_cannot_plant_a_session(launcher: ServerLauncher) -> None:
     settings = {"TRADEWIND_PUBLIC_URL": "https://api.tradewind.example.com"}
-    with workshop.serving(workers=1, settings=settings) as api:
+    with launcher.serving(workers=1, settings=settings) as api:
         mallory = api.person()
         form = {"email": mallory.email, "password": mallory.password}
         answer = httpx.post(f"{api.url}/sign-in", data=form)
         ours, _, rest = answer.headers["set-cookie"].partition("=")
         token = rest.partition(";")[0]
-        workshop.secrets.add(token)
+        launcher.secrets.add(token)
 
         # A site beside ours, or a network without TLS, can set any cookie but those of this lead.
         planted = httpx.get(f"{api.url}/keys", headers={"cookie": f"tradewind_session={token}"})

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 import httpx
 from kit.pages import Pages
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 from kit.system import System
 
 from tradewind.auth.model import Role
@@ -52,9 +52,9 @@ def test_a_change_of_an_order_is_told_to_its_account_alone(system: System) -> No
 
 
 def test_the_oldest_stream_makes_room_and_none_holds_up_the_end_of_the_server(
-    workshop: Workshop,
+    launcher: ServerLauncher,
 ) -> None:
-    with workshop.serving(workers=1) as api, somebody(api) as pages:
+    with launcher.serving(workers=1) as api, somebody(api) as pages:
         with pages.client.stream("GET", "/live", timeout=10) as first:
             lines = first.iter_lines()
             next(lines)

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 import pytest
 from kit.hooks import Receiver, receiving
 from kit.post import Post
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System, running_system
 
 
 @pytest.fixture(scope="session")
-def post_office(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    with running_system(workshop, tmp_path_factory.mktemp("post"), notices=False) as system:
+def post_office(
+    launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
+    with running_system(launcher, tmp_path_factory.mktemp("post"), notices=False) as system:
         yield system
 
 

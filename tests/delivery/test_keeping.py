@@ -16,7 +16,7 @@ from delivery.samples import NOW, a_subscription
 from kit.hooks import Receiver, assert_genuine
 from kit.post import Post
 from kit.postgres import Postgres
-from kit.server import SECRET_KEY, Server, Workshop
+from kit.server import SECRET_KEY, Server, ServerLauncher
 from kit.system import System
 from structlog.testing import capture_logs
 
@@ -258,12 +258,12 @@ async def _events(db: Database) -> list[UUID]:
 
 @pytest.mark.xdist_group("post")
 def test_secrets_are_sealed_anew_and_deliveries_go_on(
-    workshop: Workshop, post_office: System, receiver: Receiver
+    launcher: ServerLauncher, post_office: System, receiver: Receiver
 ) -> None:
     """With the old master secret gone: what is delivered then was sealed with the new one."""
     new = secrets.token_hex(32)
-    workshop.secrets.add(new)
-    with workshop.serving(workers=1) as api:
+    launcher.secrets.add(new)
+    with launcher.serving(workers=1) as api:
         market, approver = post_office.market, post_office.approver
         post = Post(api, market, api.person(), approver)
         hook, other = post.hook(receiver.url()), post.hook(receiver.url("/other"))
@@ -271,7 +271,7 @@ def test_secrets_are_sealed_anew_and_deliveries_go_on(
 
         first = _rotate(api, both)
         again = _rotate(api, both)
-        with workshop.working(api.database_url, settings={"TRADEWIND_SECRET_KEY": new}):
+        with launcher.working(api.database_url, settings={"TRADEWIND_SECRET_KEY": new}):
             post.emit(2)
             receiver.until(lambda got: len(got) == 4)
 

@@ -25,7 +25,7 @@ def errors_logged(post: Post, event: str, hook: Hook) -> list[Any]:
     """The error lines of all processes about a subscription."""
     lines = [
         json.loads(line)
-        for log in post.api.workshop.folder.glob("*.log")
+        for log in post.api.launcher.folder.glob("*.log")
         for line in log.read_text(errors="replace").splitlines()
         if hook.id in line and f'"{event}"' in line
     ]

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from kit.hooks import Received, Receiver, assert_genuine, receiving
 from kit.post import Hook, Post, until
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System
 
 _MANY = 120
@@ -16,9 +16,9 @@ _LONGEST_STOP = 15
 
 
 @pytest.fixture(scope="module")
-def system_without_worker(workshop: Workshop, shared_system: System) -> Iterator[System]:
+def system_without_worker(launcher: ServerLauncher, shared_system: System) -> Iterator[System]:
     """An API without a worker: tests start their own."""
-    with workshop.serving(workers=1) as api:
+    with launcher.serving(workers=1) as api:
         yield System(api, shared_system.market, api.person(), shared_system.approver)
 
 
@@ -43,7 +43,7 @@ def _are(count: int, found: Sequence[object]) -> bool:
 
 @pytest.mark.xdist_group("system")
 def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
-    own: Post, workshop: Workshop, receiver: Receiver
+    own: Post, launcher: ServerLauncher, receiver: Receiver
 ) -> None:
     """Some answers are held back until it was told: it waits for them, and takes no more."""
     go_on = threading.Event()
@@ -55,7 +55,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
     receiver.answer = answer
     hook = own.hook(receiver.url())
     events = own.emit(_MANY)
-    worker = workshop.worker(own.api.database_url)
+    worker = launcher.worker(own.api.database_url)
     try:
         receiver.until(lambda got: len(got) >= 10)
         worker.send_signal(signal.SIGTERM)
@@ -72,7 +72,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
     assert {one.delivery for one in sent} == delivered
     left = queued(own, hook)
     assert left == [(1, False)] * (_MANY - len(sent))
-    with workshop.working(own.api.database_url):
+    with launcher.working(own.api.database_url):
         got = receiver.until(lambda got: len(got) >= _MANY)
         until(lambda: queued(own, hook), lambda rows: rows == [])
     assert sorted(one.event_id for one in receiver.received) == sorted(events)
@@ -86,11 +86,11 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
 
 
 @pytest.mark.xdist_group("system")
-def test_two_workers_send_everything_once(own: Post, workshop: Workshop) -> None:
+def test_two_workers_send_everything_once(own: Post, launcher: ServerLauncher) -> None:
     with receiving() as receiver:
         hooks = {path: own.hook(receiver.url(path)) for path in ("/a", "/b", "/c")}
         url = own.api.database_url
-        with workshop.working(url), workshop.working(url):
+        with launcher.working(url), launcher.working(url):
             events = [event for _ in range(5) for event in own.emit(100)]
             receiver.until(lambda got: len(got) >= 3 * 500)
             for hook in hooks.values():
@@ -105,7 +105,7 @@ def test_two_workers_send_everything_once(own: Post, workshop: Workshop) -> None
 
 
 @pytest.mark.xdist_group("system")
-def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> None:
+def test_a_black_hole_keeps_nobody_waiting(own: Post, launcher: ServerLauncher) -> None:
     """Hundreds wait for a receiver that never answers, on the same machine; others get theirs."""
     go_on = threading.Event()
     other = Post.of(own)
@@ -114,7 +114,7 @@ def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> Non
         black = own.hook(hole.url())
         other.hook(healthy.url())
         own.emit(300)
-        with workshop.working(own.api.database_url):
+        with launcher.working(own.api.database_url):
             hole.until(lambda got: len(got) >= 10)
             for _ in range(3):
                 waited_for = len(healthy.received) + 10
@@ -129,7 +129,9 @@ def test_a_black_hole_keeps_nobody_waiting(own: Post, workshop: Workshop) -> Non
 
 
 @pytest.mark.xdist_group("system")
-def test_a_secret_that_cannot_be_read_holds_up_nobody_else(own: Post, workshop: Workshop) -> None:
+def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
+    own: Post, launcher: ServerLauncher
+) -> None:
     """As after a master secret was dropped too early: once it is back, everything arrives."""
     other = Post.of(own)
     change = "UPDATE webhook_subscription SET secret = $2 WHERE id = $1 RETURNING secret"
@@ -138,7 +140,7 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(own: Post, workshop: 
         (row,) = own.api.fetch("SELECT secret FROM webhook_subscription WHERE id = $1", broken.uuid)
         own.api.fetch(change, broken.uuid, b"\0\0\0\0" + row["secret"][4:])
         lost = own.emit(3)
-        with workshop.working(own.api.database_url):
+        with launcher.working(own.api.database_url):
             for number in range(1, 4):
                 other.emit()
                 other.logged(whole, number)
@@ -147,7 +149,7 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(own: Post, workshop: 
         assert queued(own, broken) == [(1, False)] * 3
         own.api.fetch(change, broken.uuid, row["secret"])
         own.pass_time(90)
-        with workshop.working(own.api.database_url):
+        with launcher.working(own.api.database_url):
             log = own.logged(broken, 3)
 
         assert [(one["attempt"], one["outcome"]) for one in log] == [(1, "delivered")] * 3

@@ -7,7 +7,7 @@ from typing import Any
 
 from kit.post import emit
 from kit.postgres import Postgres, copy_as_standby, running_server
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 
 from tradewind.storage.embedded import EmbeddedServer
 from tradewind.storage.migrate import migrate
@@ -62,7 +62,7 @@ def _ids(answer: Any) -> list[str]:
 
 
 def test_a_cursor_survives_a_failover_and_one_beyond_what_was_kept_is_refused(
-    workshop: Workshop, tmp_path: Path
+    launcher: ServerLauncher, tmp_path: Path
 ) -> None:
     """Two readers: nothing of `safe` is lost with the primary, the last event of `unlucky` is.
 
@@ -73,7 +73,7 @@ def test_a_cursor_survives_a_failover_and_one_beyond_what_was_kept_is_refused(
         Postgres.run(_migrated(primary.url()))
         copy_as_standby(primary, tmp_path / "standby")
         with running_server(tmp_path / "standby") as standby:
-            with workshop.serving_on(primary.url(), workers=1) as api:
+            with launcher.serving_on(primary.url(), workers=1) as api:
                 safe, unlucky = api.person(), api.person()
                 kept = [*emit(primary.url(), safe.uuid), *emit(primary.url(), unlucky.uuid)]
                 _wait_for(lambda: _fetch(standby, "SELECT count(*) FROM event") == 2)
@@ -84,7 +84,7 @@ def test_a_cursor_survives_a_failover_and_one_beyond_what_was_kept_is_refused(
                 seen = {reader: _read(api, reader) for reader in (safe, unlucky)}
             assert _fetch(standby, "SELECT pg_promote()")
 
-            with workshop.serving_on(standby.url(), workers=1) as api:
+            with launcher.serving_on(standby.url(), workers=1) as api:
                 cursors = {reader: page.json()["next_cursor"] for reader, page in seen.items()}
                 beyond = _read(api, unlucky, cursors[unlucky])
                 new = [emit(standby.url(), reader.uuid)[0] for reader in (safe, unlucky)]

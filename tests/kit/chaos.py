@@ -14,7 +14,7 @@ from datetime import timedelta
 from simulator.sandbox_kit import Market
 
 from kit import invariants
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 _TICK_SECONDS = 0.5
 _CRASHES = ('"level":"error"', '"level":"critical"', "Traceback")
@@ -28,13 +28,13 @@ def seeded_random() -> random.Random:
 
 
 @contextmanager
-def no_errors_logged(workshop: Workshop) -> Iterator[None]:
+def no_errors_logged(launcher: ServerLauncher) -> Iterator[None]:
     """Whatever fails is expected: no process that starts in the block logs an error of its own."""
-    before = set(workshop.folder.glob("*.log"))
+    before = set(launcher.folder.glob("*.log"))
     yield
     lines = [
         line[:2000]
-        for log in set(workshop.folder.glob("*.log")) - before
+        for log in set(launcher.folder.glob("*.log")) - before
         for line in log.read_text(errors="replace").splitlines()
         if any(sign in line for sign in _CRASHES) and '"error_code":' not in line
     ]
@@ -63,16 +63,16 @@ class WorkerPool:
     """Workers, of which one dies now and then and is replaced."""
 
     def __init__(
-        self, workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int
+        self, launcher: ServerLauncher, database_url: str, settings: Mapping[str, str], number: int
     ) -> None:
-        self._workshop = workshop
+        self._launcher = launcher
         self._database_url = database_url
         self._settings = settings
         self.workers = [self._start_worker() for _ in range(number)]
         self.kills = 0
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        return self._workshop.worker(self._database_url, settings=self._settings)
+        return self._launcher.worker(self._database_url, settings=self._settings)
 
     def kill_one(self, chance: random.Random) -> None:
         which = chance.randrange(len(self.workers))
@@ -113,9 +113,9 @@ class WorkerPool:
 
 @contextmanager
 def worker_pool(
-    workshop: Workshop, database_url: str, settings: Mapping[str, str], number: int = 2
+    launcher: ServerLauncher, database_url: str, settings: Mapping[str, str], number: int = 2
 ) -> Iterator[WorkerPool]:
-    pool = WorkerPool(workshop, database_url, settings, number)
+    pool = WorkerPool(launcher, database_url, settings, number)
     try:
         yield pool
     finally:

@@ -20,7 +20,7 @@ class Pages:
             "/sign-in", data={"email": person.email, "password": person.password}
         )
         assert response.status_code == 303, response.text
-        api.workshop.secrets.add(self.client.cookies[COOKIE])
+        api.launcher.secrets.add(self.client.cookies[COOKIE])
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.client.get(path, **options)

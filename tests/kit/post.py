@@ -45,7 +45,7 @@ class Post(System):
     @staticmethod
     def of(system: System) -> "Post":
         """The same system with a buyer of one's own; its platforms' secrets are watched for."""
-        system.api.workshop.secrets |= {
+        system.api.launcher.secrets |= {
             secret for app in KEYS.values() for secret in (app.secret, app.access_token)
         }
         return Post(system.api, system.market, system.api.person(), system.approver, system.skus)
@@ -61,7 +61,7 @@ class Post(System):
         return self.known(made["id"], made["secret"])
 
     def known(self, hook_id: str, secret: str) -> Hook:
-        self.api.workshop.secrets.add(secret)
+        self.api.launcher.secrets.add(secret)
         return Hook(hook_id, secret)
 
     def change(self, hook: Hook, **wish: Any) -> Any:

@@ -62,7 +62,7 @@ class Server:
     database_url: str
     log: Path
     process: subprocess.Popen[bytes]
-    workshop: "Workshop"
+    launcher: "ServerLauncher"
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,23 +93,23 @@ class Server:
         )
         assert answer.status_code == 200, answer.text
         tokens: dict[str, Any] = answer.json()
-        self.workshop.secrets |= {tokens["access_token"], tokens["refresh_token"]}
+        self.launcher.secrets |= {tokens["access_token"], tokens["refresh_token"]}
         return tokens
 
     def person(
         self, *, roles: Sequence[Role] = (Role.BUYER,), plan: Plan = Plan.ENTERPRISE
     ) -> Person:
         """A new account with a password and an API key."""
-        return Postgres.run(self.workshop.make_person(self.database_url, roles, plan))
+        return Postgres.run(self.launcher.make_person(self.database_url, roles, plan))
 
     def operator(self) -> Person:
         return self.person(roles=(Role.OPERATOR,))
 
     def move_clock(self, by: timedelta) -> None:
-        self.workshop.postgres.move_clock(self.database_url, by)
+        self.launcher.postgres.move_clock(self.database_url, by)
 
     def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:
-        return self.workshop.postgres.fetch(self.database_url, query, *args)
+        return self.launcher.postgres.fetch(self.database_url, query, *args)
 
 
 class _HashOnce(Passwords):
@@ -128,7 +128,7 @@ class _HashOnce(Passwords):
         return _HashOnce._stored
 
 
-class Workshop:
+class ServerLauncher:
     """Starts servers, and remembers every secret that a test used."""
 
     def __init__(self, postgres: Postgres, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import httpx
 from simulator.sandbox_kit import Market, serving
 
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 from tradewind.auth.model import Role
 
 T = TypeVar("T")
@@ -215,7 +215,7 @@ def _uuid(order_id: str) -> Any:
 
 @contextmanager
 def running_system(
-    workshop: Workshop,
+    launcher: ServerLauncher,
     folder: Path,
     *,
     workers: int = 1,
@@ -226,9 +226,9 @@ def running_system(
     with ExitStack() as stack:
         market = stack.enter_context(serving(folder))
         chosen = {**simulated(market), **(settings or {})}
-        api = stack.enter_context(workshop.serving(settings=chosen))
+        api = stack.enter_context(launcher.serving(settings=chosen))
         for _ in range(workers):
-            stack.enter_context(workshop.working(api.database_url, settings=chosen))
+            stack.enter_context(launcher.working(api.database_url, settings=chosen))
         system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
         if notices:
             system.hear_notices()

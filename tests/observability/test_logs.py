@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 from tradewind import ids
 from tradewind.runtime import child_processes
@@ -73,8 +73,8 @@ asyncio.run(main())
 
 
 @pytest.fixture(scope="module")
-def server(workshop: Workshop) -> Iterator[Server]:
-    with workshop.serving(workers=2) as started:
+def server(launcher: ServerLauncher) -> Iterator[Server]:
+    with launcher.serving(workers=2) as started:
         yield started
 
 
@@ -201,9 +201,9 @@ def test_what_fails_on_our_side_is_logged_with_its_cause(server: Server) -> None
 
 
 def test_a_server_logs_json_from_start_to_end_and_listening_when_every_process_does(
-    workshop: Workshop,
+    launcher: ServerLauncher,
 ) -> None:
-    with workshop.serving(workers=2) as server:  # it waits for `api.listening`, and no longer
+    with launcher.serving(workers=2) as server:  # it waits for `api.listening`, and no longer
         port = httpx.URL(server.url).port
         assert port is not None
         listeners = child_processes.count_listeners("127.0.0.1", port)

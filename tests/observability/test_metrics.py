@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from kit.metrics import counter
-from kit.server import Server, Workshop, free_port
+from kit.server import Server, ServerLauncher, free_port
 
 pytestmark = pytest.mark.xdist_group("metrics")
 
@@ -32,12 +32,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(workshop: Workshop, metrics_port: int, folder: Path) -> Iterator[Server]:
+def server(launcher: ServerLauncher, metrics_port: int, folder: Path) -> Iterator[Server]:
     settings = {
         "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{metrics_port}",
         "TMPDIR": str(folder),
     }
-    with workshop.serving(workers=2, settings=settings) as started:
+    with launcher.serving(workers=2, settings=settings) as started:
         yield started
 
 
@@ -164,9 +164,9 @@ def test_metrics_are_not_on_the_public_port(server: Server) -> None:
 
 
 def test_what_the_processes_counted_in_is_gone_when_they_are(
-    workshop: Workshop, tmp_path: Path
+    launcher: ServerLauncher, tmp_path: Path
 ) -> None:
-    with workshop.serving(workers=1, settings={"TMPDIR": str(tmp_path)}) as server:
+    with launcher.serving(workers=1, settings={"TMPDIR": str(tmp_path)}) as server:
         server.call("GET", "/v1/me")
         assert len(counting(tmp_path)) == 1
 

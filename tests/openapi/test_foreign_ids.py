@@ -55,7 +55,7 @@ class Account:
         until(lambda: post.ok("GET", path), lambda shown: shown["status"] == "done")
         until(lambda: post.pending(hook), lambda rows: rows == [])
         made = post.ok("POST", "/v1/api-keys", json={"name": "another"})
-        post.api.workshop.secrets.add(made["key"])
+        post.api.launcher.secrets.add(made["key"])
         event = post.events(order["id"])[0]["id"]
         self.ids |= {
             "ORD": order["id"],

@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from hypothesis.errors import Flaky
 from kit.generated_requests import both_credentials, document_of, operation_name
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System, running_system
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
@@ -51,11 +51,11 @@ Calls = Counter[tuple[str, str, int]]
 
 @pytest.fixture(scope="module")
 def generated_system(
-    workshop: Workshop, tmp_path_factory: pytest.TempPathFactory
+    launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[System]:
     settings = {"TRADEWIND_PLANS": "enterprise=600000"}
     with running_system(
-        workshop, tmp_path_factory.mktemp("generated"), settings=settings
+        launcher, tmp_path_factory.mktemp("generated"), settings=settings
     ) as system:
         yield system
         assert '"status":500' not in system.api.log.read_text()

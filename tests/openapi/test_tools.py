@@ -122,7 +122,7 @@ def test_a_generated_python_client_searches_orders_and_reads(system: System) -> 
     login = models.LoginInput(email=system.buyer.email, password=system.buyer.password)
     with part("client").Client(base_url=system.api.url) as anonymous:
         tokens = part("api.authentication.login").sync(client=anonymous, body=login)
-    system.api.workshop.secrets |= {tokens.access_token, tokens.refresh_token}
+    system.api.launcher.secrets |= {tokens.access_token, tokens.refresh_token}
     with part("client").AuthenticatedClient(system.api.url, tokens.access_token) as client:
         hits = part("api.products.search_products").sync(
             client=client, body=models.SearchInput(q="dress", platform="sandbox", size=3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System, simulated
 from simulator.sandbox_kit import KEYS
 from tradewind_simulator import signing
@@ -63,7 +63,7 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
 
 
 def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
-    quiet: System, workshop: Workshop
+    quiet: System, launcher: ServerLauncher
 ) -> None:
     order = quiet.order()
     said = message(order["order_id"])
@@ -75,7 +75,7 @@ def test_in_production_a_notice_with_the_published_demo_secret_is_refused(
         "TRADEWIND_HOST": "127.0.0.1",
     }
 
-    with workshop.serving_on(quiet.api.database_url, workers=1, settings=settings) as production:
+    with launcher.serving_on(quiet.api.database_url, workers=1, settings=settings) as production:
         assert push(replace(quiet, api=production), said, signature) == 401
 
     log = production.log.read_text()

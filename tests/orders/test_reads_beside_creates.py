@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from kit.server import Person, Workshop
+from kit.server import Person, ServerLauncher
 from kit.system import System, running_system
 
 # The marketplace bears ten calls a second, with a burst of sixty; a create takes about four.
@@ -22,8 +22,8 @@ MOST_SECONDS = 60
 
 
 @pytest.fixture
-def paced(workshop: Workshop, tmp_path: Path) -> Iterator[System]:
-    with running_system(workshop, tmp_path, settings=PACE, notices=False) as system:
+def paced(launcher: ServerLauncher, tmp_path: Path) -> Iterator[System]:
+    with running_system(launcher, tmp_path, settings=PACE, notices=False) as system:
         yield system
 
 

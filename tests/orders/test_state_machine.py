@@ -21,7 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from kit import chaos, invariants
-from kit.server import Person, Workshop
+from kit.server import Person, ServerLauncher
 from kit.system import System, running_system
 
 from tradewind import ids
@@ -291,10 +291,12 @@ class Trade(RuleBasedStateMachine):
 
 
 @pytest.fixture(scope="module")
-def own_system(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def own_system(
+    launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
     with (
-        chaos.no_errors_logged(workshop),
-        running_system(workshop, tmp_path_factory.mktemp("town")) as system,
+        chaos.no_errors_logged(launcher),
+        running_system(launcher, tmp_path_factory.mktemp("town")) as system,
     ):
         yield system
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from kit.orders import NOW, a_part
 from kit.platform import Fake, approved, current, due_now, held, placed
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 from kit.system import System, simulated
 
 from tradewind.orders import sync
@@ -47,11 +47,11 @@ def log(system: System) -> Log:
 
 
 @pytest.fixture
-def logged_api(workshop: Workshop, system: System) -> Iterator[Server]:
+def logged_api(launcher: ServerLauncher, system: System) -> Iterator[Server]:
     """Another API on the same database, of one process, whose statements are logged."""
     url = system.api.database_url + _LOGGED
     settings = simulated(system.market)
-    with workshop.serving_on(url, workers=1, settings=settings) as server:
+    with launcher.serving_on(url, workers=1, settings=settings) as server:
         yield server
 
 

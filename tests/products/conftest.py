@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 from simulator.sandbox_kit import Market, serving
 
 
@@ -48,8 +48,8 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
 
 
 @pytest.fixture(scope="session")
-def shop_api(workshop: Workshop, simulator: Market) -> Iterator[Server]:
-    with workshop.serving(settings=simulated(simulator)) as server:
+def shop_api(launcher: ServerLauncher, simulator: Market) -> Iterator[Server]:
+    with launcher.serving(settings=simulated(simulator)) as server:
         yield server
 
 

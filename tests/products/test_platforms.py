@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 from products.conftest import Shop
 from simulator.sandbox_kit import KEYS, Market
 
@@ -58,10 +58,10 @@ def test_only_operators_see_a_connection_and_nobody_sees_its_secrets(shop: Shop)
 
 
 def test_an_operator_connects_and_disconnects_a_marketplace(
-    workshop: Workshop, simulator: Market
+    launcher: ServerLauncher, simulator: Market
 ) -> None:
     settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
-    with workshop.serving(settings=settings) as api:
+    with launcher.serving(settings=settings) as api:
         operator = api.operator()
         app = KEYS["alibaba"]
         path = "/v1/admin/platforms/1688"
@@ -107,10 +107,10 @@ def agreed(simulator: Market, authorize_url: str) -> tuple[str, str]:
 
 
 def test_a_code_is_redeemed_once_and_only_by_the_credential_that_began(
-    workshop: Workshop, simulator: Market
+    launcher: ServerLauncher, simulator: Market
 ) -> None:
     settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
-    with workshop.serving(settings=settings) as api:
+    with launcher.serving(settings=settings) as api:
         operator, other = api.operator(), api.operator()
         app = KEYS["alibaba"]
         path = "/v1/admin/platforms/alibaba"
@@ -118,7 +118,7 @@ def test_a_code_is_redeemed_once_and_only_by_the_credential_that_began(
             "POST", path, by=operator, json={"app_key": app.key, "app_secret": app.secret}
         )
         code, state = agreed(simulator, made.json()["authorize_url"])
-        api.workshop.secrets.add(code)
+        api.launcher.secrets.add(code)
         redeem = {"code": code, "state": state}
 
         foreign = api.call("POST", path, by=other, json=redeem)
@@ -137,8 +137,10 @@ def test_a_code_is_redeemed_once_and_only_by_the_credential_that_began(
     assert mine.json()["connection"] == "connected"
 
 
-def test_settings_for_a_marketplace_that_does_not_exist_are_refused(workshop: Workshop) -> None:
+def test_settings_for_a_marketplace_that_does_not_exist_are_refused(
+    launcher: ServerLauncher,
+) -> None:
     settings = {"TRADEWIND_PLATFORM_AMAZON_URL": "https://example.com"}
     with pytest.raises(AssertionError, match="do not exist: amazon"):  # noqa: SIM117
-        with workshop.serving(settings=settings):
+        with launcher.serving(settings=settings):
             pass

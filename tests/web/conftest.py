@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from kit.server import Server, Workshop
+from kit.server import Server, ServerLauncher
 
 SETTINGS = {
     "TRADEWIND_TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8",
@@ -14,6 +14,6 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def configured_api(workshop: Workshop) -> Iterator[Server]:
-    with workshop.serving(workers=1, settings=SETTINGS) as server:
+def configured_api(launcher: ServerLauncher) -> Iterator[Server]:
+    with launcher.serving(workers=1, settings=SETTINGS) as server:
         yield server

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from kit.hooks import Receiver, receiving
-from kit.server import Person, Workshop
+from kit.server import Person, ServerLauncher
 from kit.system import System
 
 from tradewind.auth.gate import Authenticator
@@ -32,7 +32,7 @@ async def app(system: System) -> AsyncIterator[Application]:
     """The real endpoints and the real gate, called without a server in between."""
     db = Database(system.api.database_url, size=2, name="test")
     await db.open()
-    keyring = Workshop.keyring()
+    keyring = ServerLauncher.keyring()
     gate = Authenticator(db, keyring, {"enterprise": plan_rate(12_000)})
     found = [*payment_routes.approvals.endpoints, *webhook_routes.routes.endpoints]
     wanted = {kind for endpoint in found for kind in endpoint.parts.values()}
@@ -137,7 +137,7 @@ def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
     system: System, receiver: Receiver
 ) -> None:
     webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
-    system.api.workshop.secrets.add(webhook.pop("secret"))
+    system.api.launcher.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
     rotate = f"{path}/rotate-secret"
 
@@ -151,7 +151,7 @@ def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
 
     for content in (None, b"", b"{}", b" {\n} ", iter([b"{", b"}"])):
         rotated = system.ok("POST", rotate, content=content)
-        system.api.workshop.secrets.add(rotated["secret"])
+        system.api.launcher.secrets.add(rotated["secret"])
     assert system.call("DELETE", path, content=b"{}").status_code == 204
     assert system.call("GET", "/healthz", content=b"anything").status_code == 200
 
@@ -160,7 +160,7 @@ async def test_a_body_that_no_header_announces_is_rejected_as_well(
     system: System, app: Application, receiver: Receiver
 ) -> None:
     webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
-    system.api.workshop.secrets.add(webhook.pop("secret"))
+    system.api.launcher.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
 
     for chunks in ([b'{"overlap_seconds": 3600}'], [b"", b"", b"x"]):
@@ -173,7 +173,7 @@ async def test_a_body_that_no_header_announces_is_rejected_as_well(
             app, f"{path}/rotate-secret", chunks, system.buyer, version=version
         )
         assert status == 200
-        system.api.workshop.secrets.add(rotated["secret"])
+        system.api.launcher.secrets.add(rotated["secret"])
 
 
 def test_only_notices_are_read_as_they_come() -> None:

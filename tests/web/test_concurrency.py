@@ -11,7 +11,7 @@ from uuid import UUID
 
 import httpx
 import pytest
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 
 from tradewind.web.concurrency import EXPENSIVE_AT_ONCE, ConcurrencyLimit, TooManyConcurrentRequests
 
@@ -106,8 +106,8 @@ class Slow:
 
 
 @pytest.fixture(scope="module")
-def slow(workshop: Workshop) -> Iterator[Slow]:
-    with workshop.serving(workers=1) as server:
+def slow(launcher: ServerLauncher) -> Iterator[Slow]:
+    with launcher.serving(workers=1) as server:
         made = Slow(server, [server.operator() for _ in range(3)], server.person())
         for statement in _SLOW_AUDIT.split(";"):
             server.fetch(statement)

@@ -42,7 +42,7 @@ def filled(system: System) -> Iterator[tuple[System, dict[str, str]]]:
         receiver.answer = lambda _: 500
         hooks = [mine.ok("POST", "/v1/webhooks", json={"url": receiver.url()}) for _ in "ab"]
         key = mine.ok("POST", "/v1/api-keys", json={"name": "second"})
-        system.api.workshop.secrets |= {key["key"], *(hook["secret"] for hook in hooks)}
+        system.api.launcher.secrets |= {key["key"], *(hook["secret"] for hook in hooks)}
         orders = [mine.order() for _ in "ab"]
         recover = f"/v1/webhooks/{hooks[0]['id']}/recover"
         for _ in "ab":

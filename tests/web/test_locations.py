@@ -59,7 +59,7 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
             answer = do()
             assert answer.status_code == 201, answer.text
             made = answer.json()
-            system.api.workshop.secrets |= {
+            system.api.launcher.secrets |= {
                 made[field] for field in ("secret", "key", "url") if field in made
             } - {receiver.url()}
             where = answer.headers["location"]

@@ -19,7 +19,7 @@ def make_keys(api: Server, person: Person, count: int) -> list[str]:
     for number in range(count):
         answer = api.call("POST", "/v1/api-keys", by=person, json={"name": f"key {number}"})
         assert answer.status_code == 201, answer.text
-        api.workshop.secrets.add(answer.json()["key"])
+        api.launcher.secrets.add(answer.json()["key"])
         made.append(answer.json()["id"])
     return made[::-1]
 

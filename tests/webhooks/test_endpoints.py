@@ -25,7 +25,7 @@ def create(api: Server, by: Person, **body: Any) -> Any:
     answer = api.call("POST", "/v1/webhooks", by=by, json={"url": URL, **body})
     assert answer.status_code == 201, answer.text
     made = answer.json()
-    api.workshop.secrets.add(made["secret"])
+    api.launcher.secrets.add(made["secret"])
     return made
 
 
@@ -62,7 +62,7 @@ def test_a_subscription_is_made_with_its_defaults_and_its_secret_is_shown_once(
     answer = api.call("POST", "/v1/webhooks", by=buyer, json={"url": URL})
 
     made = answer.json()
-    api.workshop.secrets.add(made["secret"])
+    api.launcher.secrets.add(made["secret"])
     assert answer.status_code == 201
     assert answer.headers["location"] == f"/v1/webhooks/{made['id']}"
     assert answer.headers["cache-control"] == "no-store"
@@ -178,7 +178,7 @@ def test_twenty_subscriptions_and_no_more_however_many_ask_at_once(api: Server) 
 
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [201] * 20 + [409] * 10
-    api.workshop.secrets |= {one.json()["secret"] for one in answers if one.status_code == 201}
+    api.launcher.secrets |= {one.json()["secret"] for one in answers if one.status_code == 201}
     told = problem(ask(0), 409, "subscription_limit_reached")
     assert told["limit"] == 20
     assert count(api, buyer) == 20
@@ -246,7 +246,7 @@ def test_a_new_secret_is_shown_once(api: Server) -> None:
     answer = api.call("POST", f"{path}/rotate-secret", by=buyer)
 
     told = answer.json()
-    api.workshop.secrets.add(told["secret"])
+    api.launcher.secrets.add(told["secret"])
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     assert set(told) == {"id", "secret", "rotated_at"}
@@ -347,7 +347,7 @@ def test_who_changed_what_is_on_record_and_no_secret_is(api: Server) -> None:
     path = f"/v1/webhooks/{made['id']}"
     api.call("PATCH", path, by=buyer, json={"is_active": False})
     secret = api.call("POST", f"{path}/rotate-secret", by=buyer).json()["secret"]
-    api.workshop.secrets.add(secret)
+    api.launcher.secrets.add(secret)
     api.call("DELETE", path, by=buyer)
 
     noted = audit(api, buyer)
@@ -363,7 +363,7 @@ def test_the_audit_log_keeps_no_query_of_a_url(api: Server) -> None:
     buyer = api.person()
     made = create(api, buyer, url="http://localhost:9/in?token=create-token")
     url = "http://127.0.0.1:9/other/path?token=change-token"
-    api.workshop.secrets |= {"create-token", "change-token"}
+    api.launcher.secrets |= {"create-token", "change-token"}
     changed = api.call("PATCH", f"/v1/webhooks/{made['id']}", by=buyer, json={"url": url})
 
     noted = [json.loads(details) for _, details in audit(api, buyer)]
@@ -381,7 +381,7 @@ def test_an_idempotency_key_never_brings_a_secret_back(api: Server) -> None:
         for _ in range(2)
     ]
 
-    api.workshop.secrets |= {answer.json()["secret"] for answer in answers}
+    api.launcher.secrets |= {answer.json()["secret"] for answer in answers}
     assert [answer.status_code for answer in answers] == [201, 201]
     assert len({answer.json()["secret"] for answer in answers}) == 2
     assert count(api, buyer) == 2

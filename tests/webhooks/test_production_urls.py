@@ -14,7 +14,7 @@ import pytest
 from egress.name_server import NO_SUCH_NAME, NameServer, Zone, naming
 from egress.test_corpus import Row, rows
 from kit.processes import family_of, read
-from kit.server import Person, Server, Workshop
+from kit.server import Person, Server, ServerLauncher
 
 from tradewind.egress.grammar import LONGEST_URL
 
@@ -59,7 +59,7 @@ def names() -> Iterator[NameServer]:
 
 
 @pytest.fixture(scope="module")
-def production(workshop: Workshop, names: NameServer) -> Iterator[Server]:
+def production(launcher: ServerLauncher, names: NameServer) -> Iterator[Server]:
     settings = {
         "TRADEWIND_ENV": "production",
         "TRADEWIND_PUBLIC_URL": "https://api.tradewind.example.com",
@@ -67,7 +67,7 @@ def production(workshop: Workshop, names: NameServer) -> Iterator[Server]:
         "TRADEWIND_DNS_SERVERS": names.address,
         "TRADEWIND_MAX_SUBSCRIPTIONS": "10000",
     }
-    with workshop.serving(workers=1, settings=settings) as api:
+    with launcher.serving(workers=1, settings=settings) as api:
         yield api
 
 
@@ -141,7 +141,7 @@ async def test_the_api_answers_the_corpus_as_it_is_listed(
 def _note(api: Server, url: str, answer: httpx.Response, messages: "Counter[str]") -> None:
     told: dict[str, Any] = answer.json()
     if answer.status_code == 201:
-        api.workshop.secrets.add(told["secret"])
+        api.launcher.secrets.add(told["secret"])
         return
     assert answer.headers["content-type"] == "application/problem+json"
     if not url or len(url) > LONGEST_URL or "\0" in url:
@@ -185,7 +185,7 @@ async def test_a_change_of_the_url_is_held_to_the_same_rule(
     names.zones = zones(0)
     async with asking(production, buyer) as client:
         made = (await register(client, "https://v4only.example.com/hook")).json()
-        production.workshop.secrets.add(made["secret"])
+        production.launcher.secrets.add(made["secret"])
         for url in (
             "https://10.0.0.1/hook",
             "http://v4only.example.com/",
@@ -206,7 +206,7 @@ async def test_a_test_delivery_to_a_name_that_turned_bad_is_blocked(
     names.zones = {name: Zone(["93.184.216.34"])}
     async with asking(production, buyer) as client:
         made = (await register(client, f"https://{name}/hook")).json()
-        production.workshop.secrets.add(made["secret"])
+        production.launcher.secrets.add(made["secret"])
         names.zones = {name: Zone(["127.0.0.1"])}
         result = (await client.post(f"/v1/webhooks/{made['id']}/test")).json()
 

@@ -46,7 +46,7 @@ def requested(system: System, by: Person) -> str:
 def made(system: System, by: Person, *roles: str) -> Person:
     """An account that an operator made over HTTP, whose password they know."""
     password, email = secrets.token_urlsafe(12), f"{secrets.token_hex(6)}@test.example"
-    system.api.workshop.secrets.add(password)
+    system.api.launcher.secrets.add(password)
     body = {"email": email, "password": password, "roles": list(roles)}
     account_id = system.ok("POST", "/v1/admin/accounts", by=by, json=body)["id"]
     return with_key(system, account_id, email, password)
@@ -56,11 +56,11 @@ def with_key(system: System, account_id: str, email: str, password: str) -> Pers
     """Somebody who signed in with a password and made a key."""
     login = {"email": email, "password": password}
     tokens = system.api.call("POST", "/v1/auth/login", json=login).json()
-    system.api.workshop.secrets |= {tokens["access_token"], tokens["refresh_token"]}
+    system.api.launcher.secrets |= {tokens["access_token"], tokens["refresh_token"]}
     key = system.api.call(
         "POST", "/v1/api-keys", token=tokens["access_token"], json={"name": "a"}
     ).json()["key"]
-    system.api.workshop.secrets.add(key)
+    system.api.launcher.secrets.add(key)
     (row,) = system.api.fetch("SELECT id FROM account WHERE email = $1", email)
     return Person(account_id, row["id"], email, password, key)
 
@@ -70,14 +70,14 @@ def link_to(system: System, operator: Person, account: Person) -> str:
     path = f"/v1/admin/accounts/{account.id}/password-link"
     url = system.ok("POST", path, by=operator)["url"]
     token: str = parse_qs(urlsplit(url).query)["token"][0]
-    system.api.workshop.secrets.add(token)
+    system.api.launcher.secrets.add(token)
     return token
 
 
 def taken_over(system: System, account: Person, token: str) -> Person:
     """The account in the hands of whoever used the link."""
     password = secrets.token_urlsafe(12)
-    system.api.workshop.secrets.add(password)
+    system.api.launcher.secrets.add(password)
     form = {"token": token, "password": password, "again": password}
     assert system.api.call("POST", "/password", data=form).status_code == 200
     return with_key(system, account.id, account.email, password)

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from kit.server import Workshop
+from kit.server import ServerLauncher
 from kit.system import System, running_system
 
 pytestmark = pytest.mark.xdist_group("links")
 
 
 @pytest.fixture(scope="module")
-def linked(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def linked(launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     settings = {"TRADEWIND_PLATFORM_SANDBOX_PAY_MODE": "link"}
-    with running_system(workshop, tmp_path_factory.mktemp("links"), settings=settings) as system:
+    with running_system(launcher, tmp_path_factory.mktemp("links"), settings=settings) as system:
         yield system
 
 
