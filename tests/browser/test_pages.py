@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from kit.server import Server
+from kit.system import System
 from playwright.sync_api import expect
 
 from browser.conftest import Visit
@@ -73,3 +74,34 @@ def test_a_problem_explains_itself(visit: Visit) -> None:
     visit.page.get_by_role("link", name="All errors").click()
     expect(visit.page.get_by_text("invalid_credentials")).to_be_visible()
     assert visit.complaints == []
+
+
+def test_the_theme_is_chosen_in_the_account_menu_and_kept(desk: Visit, system: System) -> None:
+    page = desk.page
+    desk.sign_in(system.buyer, then="/orders")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+
+    page.locator("details.menu summary").click()
+    page.get_by_role("button", name="Dark").click()
+    assert desk.path == "/orders"
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(ground) == dark
+    assert desk.serious() == []
+    page.locator("details.menu summary").click()
+    page.get_by_role("button", name="System").click()
+    assert page.evaluate(ground) == light
+
+
+def test_a_slash_and_ctrl_k_go_to_the_search(desk: Visit, system: System) -> None:
+    page = desk.page
+    desk.sign_in(system.buyer, then="/orders")
+    search = page.get_by_role("searchbox", name="Search by any ID")
+    for keys in ("/", "Control+k"):
+        page.locator("h1").click()
+        page.keyboard.press(keys)
+        expect(search).to_be_focused()
+        expect(search).to_have_value("")
+        search.blur()

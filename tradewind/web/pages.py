@@ -4,7 +4,7 @@ from html import escape
 
 # A sail in the wind.
 ICON = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<rect width="32" height="32" rx="7" fill="#0b5cad"/>
+<rect width="32" height="32" rx="7" fill="#0b5f6b"/>
 <path d="M15 5c7 4 9 10 9 15l-9 1z" fill="#fff"/>
 <path d="M13 8c-2 4-4 8-6 13l6-.5z" fill="#cfe4fa"/>
 <path d="M5 24c4 2 7 2 11 0s7-2 11 0" fill="none" stroke="#fff" stroke-width="2.4"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta
@@ -20,7 +20,7 @@ from tradewind.dashboard.account import queries
 from tradewind.dashboard.account.views import user_agent_name
 from tradewind.dashboard.shell.forms import CursorQuery
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
-from tradewind.dashboard.shell.session import Sessions
+from tradewind.dashboard.shell.session import THEME_COOKIE, Sessions
 from tradewind.dashboard.shell.urls import local_path, rows_page
 from tradewind.errors import ValidationFailed
 from tradewind.storage.keyring import Keyring
@@ -41,6 +41,7 @@ _ROWS = 20
 _NO_MATCH = "The passwords do not match."
 _PASSWORD_ERRORS = (AccountLocked, TooManyPasswords, TooManyLogins)
 _LIST = "own sessions"
+_THEME_SECONDS = 365 * 24 * 3600
 
 
 class SignInQuery(Input):
@@ -55,6 +56,13 @@ class SignInForm(Form):
 
     email: Annotated[str, Meta(max_length=320)] = ""
     password: Annotated[str, Meta(max_length=MAXIMUM)] = ""
+    next: str = ""
+
+
+class ThemeForm(Form):
+    """The colours of the pages, and the page to return to."""
+
+    theme: Literal["system", "light", "dark"] = "system"
     next: str = ""
 
 
@@ -124,6 +132,15 @@ async def sign_out(caller: Caller, body: Form, db: Database, cookies: Sessions) 
     """End the session, for every process."""
     await sessions.log_out(db, caller.session_id)
     return _redirect("/sign-in", cookies.end())
+
+
+@routes.post("/theme")
+async def choose_theme(caller: Caller, body: ThemeForm, cookies: Sessions) -> Response:
+    """Remember in this browser whether pages are light, dark, or as the system is."""
+    seconds = 0 if body.theme == "system" else _THEME_SECONDS
+    return _redirect(
+        local_path(body.next), cookies.cookie(THEME_COOKIE, body.theme, seconds=seconds)
+    )
 
 
 @routes.get("/password")

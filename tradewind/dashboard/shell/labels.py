@@ -1,5 +1,6 @@
 """Values as people read them: statuses with their tone, amounts, times, durations, IDs. Pure."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Literal
@@ -190,3 +191,10 @@ def show_id(value: UUID | str | None, kind: str) -> str:
     if value is None:
         return "—"
     return value if isinstance(value, str) else _ID_KINDS[kind].show(value)
+
+
+def initials(name: str) -> str:
+    """Two letters for a person: of the first and the last word, or the first two of one."""
+    words = re.findall(r"\w+", name.partition("@")[0])
+    letters = [word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)]
+    return ("".join(letters) if len(letters) > 1 else (words or ["?"])[0][:2]).upper()

@@ -15,7 +15,14 @@ from tradewind.auth.model import Role
 from tradewind.dashboard.shell import labels, session
 from tradewind.dashboard.shell.forms import errors_of, time_input
 from tradewind.dashboard.shell.labels import Tone
-from tradewind.dashboard.shell.session import FLASH_COOKIE, Flash, FlashSecret, Sessions, csrf_token
+from tradewind.dashboard.shell.session import (
+    FLASH_COOKIE,
+    THEME_COOKIE,
+    Flash,
+    FlashSecret,
+    Sessions,
+    csrf_token,
+)
 from tradewind.dashboard.shell.urls import current_url, is_filtered, is_first_page, page_url
 from tradewind.errors import ApiError
 from tradewind.platforms.registry import MARKETPLACES
@@ -263,6 +270,7 @@ class Renderer:
             sections=sidebar(me.roles, request.path) if me else (),
             csrf_token=csrf_token(self._keyring, me.session_id) if me and me.session_id else "",
             flash=flash,
+            theme=self._theme(request),
             path=request.path,
             current_url=current_url(request),
             page_url=partial(page_url, request),
@@ -273,6 +281,11 @@ class Renderer:
         )
         headers = [*_security_headers(result.images), *headers]
         return Response(html.encode(), result.status, headers, HTML)
+
+    def _theme(self, request: Request) -> str | None:
+        """What the viewer chose; None: as the system is."""
+        theme = self._sessions.read_cookie(request, THEME_COOKIE)
+        return theme if theme in {"light", "dark"} else None
 
     def _redirect(self, redirect: Redirect, me: Caller | None) -> Response:
         headers: Headers = [(b"location", redirect.path.encode("ascii")), NO_STORE]
@@ -315,6 +328,7 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "percent": labels.percent,
         "duration": labels.duration,
         "id": labels.show_id,
+        "initials": labels.initials,
         "label_cells": label_cells,
         "time_input": time_input,
         "mark_times": mark_times,

@@ -24,6 +24,7 @@ from tradewind.web.request import Request
 
 SESSION_COOKIE = "tradewind_session"
 FLASH_COOKIE = "tradewind_flash"
+THEME_COOKIE = "tradewind_theme"
 FLASH_SECONDS = 60
 _LONGEST_TEXT = 500
 _KEY_ID_LENGTH = 8

@@ -2,9 +2,13 @@
 import { listen } from "./live.js";
 import { closeMenus } from "./menu.js";
 import { prepare } from "./prepare.js";
+import { listenForShortcuts } from "./shortcuts.js";
 import { scrollToCurrent } from "./strips.js";
+import { submitOnce } from "./submit_once.js";
 
 prepare(document);
 closeMenus();
+listenForShortcuts();
+submitOnce();
 scrollToCurrent(document);
 if ("signedIn" in document.body.dataset) listen();
