@@ -140,10 +140,7 @@ def reason_of(error: ErrorResponse) -> Reason | None:
     """Return our reason; None for an unknown code. Some errors hold the code in the message."""
     reason = REASONS.get(error.code) or REASONS.get(error.message)
     bad_parameter = error.code.partition("_")[0] == _BAD_PARAMETER
-    if reason is None and bad_parameter and _is_about_address(error.message):
+    about_address = "address" in error.message.lower() or "地址" in error.message
+    if reason is None and bad_parameter and about_address:
         return Reason.BAD_ADDRESS
     return reason
-
-
-def _is_about_address(message: str) -> bool:
-    return "address" in message.lower() or "地址" in message

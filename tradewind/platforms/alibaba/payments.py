@@ -148,7 +148,8 @@ def choose_reason(wanted: str, reasons: Sequence[RefundReason]) -> RefundReason 
 
 
 def reasons_params(order_id: str, items: Sequence[Item], goods: str) -> dict[str, str]:
-    return {"orderId": order_id, "orderEntryIds": _entry_ids(items), "goodsStatus": goods}
+    entry_ids = encode([as_number(item.id) for item in items])
+    return {"orderId": order_id, "orderEntryIds": entry_ids, "goodsStatus": goods}
 
 
 def refund_params(
@@ -163,10 +164,6 @@ def refund_params(
         "applyReasonId": reason.id,
         "description": _description(request, reason),
     }
-
-
-def _entry_ids(items: Sequence[Item]) -> str:
-    return encode([as_number(item.id) for item in items])
 
 
 def _description(request: RefundRequest, reason: RefundReason) -> str:
