@@ -55,10 +55,7 @@ async def run(
         masters = _masters(chosen, secrets)
         await _prepare(database_url, masters, secrets)
         sandbox_url = f"http://127.0.0.1:{sandbox_port}"
-        environ = {
-            **_simulated(sandbox_url, url),
-            **_environment(chosen, masters, port, database_url, url),
-        }
+        environ = _environment(chosen, masters, port, database_url, url, sandbox_url)
         world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
         # Only one process can use a configured metrics port: the API.
         apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
@@ -99,18 +96,6 @@ def _next_port(host: str, port: int) -> int:
         return child_processes.claim_port(host, 0)
 
 
-def _simulated(sandbox_url: str, url: str) -> dict[str, str]:
-    """Settings that point the connectors at the simulator, and its notices at us."""
-    return {
-        "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
-        "TRADEWIND_SANDBOX_URL": sandbox_url,
-        **{
-            MARKETPLACES[name].url_setting: platform_url
-            for name, platform_url in simulated_urls(sandbox_url).items()
-        },
-    }
-
-
 def _masters(chosen: Settings, secrets: Secrets) -> Sequence[bytes]:
     """The master secrets in the settings, or else the one in the data directory."""
     if tuple(chosen.secret_key) == (settings.DEVELOPMENT_SECRET,):
@@ -129,15 +114,24 @@ async def _prepare(database_url: str, masters: Sequence[bytes], secrets: Secrets
 
 
 def _environment(
-    chosen: Settings, masters: Sequence[bytes], port: int, database_url: str, url: str
+    chosen: Settings,
+    masters: Sequence[bytes],
+    port: int,
+    database_url: str,
+    url: str,
+    sandbox_url: str,
 ) -> dict[str, str]:
-    """The environment of the child processes: ours, with defaults."""
-    defaults = {
+    """The environment of the child processes: ours, with defaults.
+
+    By default the connectors call the simulator, and its notices come to us.
+    """
+    simulated = simulated_urls(sandbox_url).items()
+    return {
         "TRADEWIND_PUBLIC_URL": url,
         "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0",
-    }
-    return {
-        **defaults,
+        "TRADEWIND_SANDBOX_URL": sandbox_url,
+        "TRADEWIND_SANDBOX_NOTIFY_URL": f"{url}/v1/notices/{{app}}",
+        **{MARKETPLACES[name].url_setting: address for name, address in simulated},
         **os.environ,
         "TRADEWIND_SECRET_KEY": ",".join(master.hex() for master in masters),
         "TRADEWIND_DATABASE_URL": database_url,
