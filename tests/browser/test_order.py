@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kit.hooks import receiving
 from kit.pages import Pages
 from kit.system import System
+from kit.webhook_endpoint import running_endpoint
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Visit
@@ -210,21 +210,21 @@ def test_only_refresh_asks_the_marketplace(desk: Visit, quiet: System) -> None:
 
 
 def test_each_event_tells_where_it_was_delivered(desk: Visit, system: System) -> None:
-    with receiving() as receiver:
+    with running_endpoint() as endpoint:
         good = system.ok(
             "POST",
             "/v1/webhooks",
-            json={"url": receiver.url("/good"), "events": ["order.updated"]},
+            json={"url": endpoint.url("/good"), "events": ["order.updated"]},
         )
-        receiver.answer = lambda one: 500 if one.path == "/bad" else 200
+        endpoint.answer = lambda one: 500 if one.path == "/bad" else 200
         bad = system.ok(
             "POST",
             "/v1/webhooks",
-            json={"url": receiver.url("/bad"), "events": ["order.updated"]},
+            json={"url": endpoint.url("/bad"), "events": ["order.updated"]},
         )
         order = system.order()
-        receiver.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
-        delivery = receiver.at("/good")[0].delivery
+        endpoint.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
+        delivery = endpoint.at("/good")[0].delivery
         desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
         event = desk.page.locator(".event-deliveries").first
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
-from kit.hooks import Receiver, receiving
 from kit.pages import Pages
-from kit.post import Post
 from kit.server import Server
 from kit.system import System
+from kit.webhook_endpoint import WebhookEndpoint, running_endpoint
+from kit.webhook_system import WebhookSystem
 from playwright.sync_api import Locator, expect
 
 from browser.conftest import SignIn, Visit
@@ -23,8 +23,8 @@ SOON = 15_000
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as made:
+def endpoint() -> Iterator[WebhookEndpoint]:
+    with running_endpoint() as made:
         yield made
 
 
@@ -33,14 +33,14 @@ def step(desk: Visit, title: str) -> Locator:
 
 
 def test_first_steps_tick_themselves_off_and_then_go(
-    desk: Visit, system: System, receiver: Receiver
+    desk: Visit, system: System, endpoint: WebhookEndpoint
 ) -> None:
     desk.sign_in(system.buyer)
     expect(step(desk, "Create an API key")).to_contain_text("Done:")
     expect(step(desk, "Call the API")).to_contain_text("To do:")
 
-    post = Post(system.api, system.market, system.buyer, system.approver, system.skus)
-    post.hook(receiver.url())
+    webhooks = WebhookSystem(system.api, system.market, system.buyer, system.approver, system.skus)
+    webhooks.hook(endpoint.url())
     desk.open("/")
     expect(step(desk, "Call the API")).to_contain_text("Done:")
     expect(step(desk, "Create a webhook")).to_contain_text("Done:")
@@ -69,13 +69,15 @@ def test_first_steps_are_dismissed_for_good(
     expect(other.page.get_by_role("heading", name="Getting started")).to_have_count(0)
 
 
-def test_deliveries_are_charted_by_outcome(desk: Visit, system: System, receiver: Receiver) -> None:
-    post = Post(system.api, system.market, system.buyer, system.approver, system.skus)
-    good, bad = post.hook(receiver.url("/good")), post.hook(receiver.url("/bad"))
-    receiver.answer = lambda one: 500 if one.path == "/bad" else 200
-    post.emit(3)
-    post.tried(good, 3)
-    post.tried(bad, 3)
+def test_deliveries_are_charted_by_outcome(
+    desk: Visit, system: System, endpoint: WebhookEndpoint
+) -> None:
+    webhooks = WebhookSystem(system.api, system.market, system.buyer, system.approver, system.skus)
+    good, bad = webhooks.hook(endpoint.url("/good")), webhooks.hook(endpoint.url("/bad"))
+    endpoint.answer = lambda one: 500 if one.path == "/bad" else 200
+    webhooks.emit(3)
+    webhooks.tried(good, 3)
+    webhooks.tried(bad, 3)
     system.api.fetch("UPDATE webhook_subscription SET url = $2 WHERE id = $1", bad.uuid, EVIL)
 
     desk.sign_in(system.buyer)

@@ -5,9 +5,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from kit.hooks import Received, Receiver, Reply, assert_genuine, receiving
-from kit.post import Post
 from kit.system import System
+from kit.webhook_endpoint import Received, Reply, WebhookEndpoint, assert_genuine, running_endpoint
+from kit.webhook_system import WebhookSystem
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Visit
@@ -19,25 +19,25 @@ DONE = 15_000
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as made:
+def endpoint() -> Iterator[WebhookEndpoint]:
+    with running_endpoint() as made:
         yield made
 
 
 @pytest.fixture
-def post(system: System) -> Post:
-    return Post.of(system)
+def webhooks(system: System) -> WebhookSystem:
+    return WebhookSystem.of(system)
 
 
 def failing(_: Received) -> Reply:
     return Reply(500, {"content-type": "text/html"}, HTML)
 
 
-def secret_of(page: Page, post: Post) -> str:
+def secret_of(page: Page, webhooks: WebhookSystem) -> str:
     """The secret that the page shows, this once."""
     shown = page.get_by_role("region", name="Shown once").locator("pre").first.inner_text()
     assert re.fullmatch(r"whsec_[\w-]{43}", shown)
-    post.api.launcher.secrets.add(shown)
+    webhooks.api.launcher.secrets.add(shown)
     return shown
 
 
@@ -46,9 +46,11 @@ def confirm(page: Page, label: str, button: str) -> None:
     page.get_by_role("button", name=button).click()
 
 
-def test_a_webhook_from_its_making_to_its_end(desk: Visit, post: Post, receiver: Receiver) -> None:
+def test_a_webhook_from_its_making_to_its_end(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     page = desk.page
-    desk.sign_in(post.buyer, then="/webhooks")
+    desk.sign_in(webhooks.buyer, then="/webhooks")
     page.get_by_role("link", name="Create a webhook").click()
 
     # A refused URL says why beside the field, and what was typed is kept.
@@ -62,13 +64,13 @@ def test_a_webhook_from_its_making_to_its_end(desk: Visit, post: Post, receiver:
     page.get_by_label("order.updated").uncheck()
     page.get_by_role("button", name="Create webhook").click()
     expect(page.locator("#error-events")).to_have_text("Select at least one event type.")
-    assert post.ok("GET", "/v1/webhooks")["items"] == []
+    assert webhooks.ok("GET", "/v1/webhooks")["items"] == []
 
     # The secret is shown once, and is the one that signs.
-    page.get_by_label("URL").fill(receiver.url("/hook"))
+    page.get_by_label("URL").fill(endpoint.url("/hook"))
     page.get_by_label("order.updated").check()
     page.get_by_role("button", name="Create webhook").click()
-    secret = secret_of(page, post)
+    secret = secret_of(page, webhooks)
     expect(page.get_by_text("from tradewind.receiver.verify import")).to_be_visible()
     expect(page.get_by_text("订单系统 <b>bold</b>")).to_be_visible()
     assert secret not in page.url
@@ -76,25 +78,25 @@ def test_a_webhook_from_its_making_to_its_end(desk: Visit, post: Post, receiver:
     page.reload()
     expect(page.get_by_role("region", name="Shown once")).to_have_count(0)
     assert secret not in page.content()
-    post.emit()
-    assert_genuine(receiver.until(lambda got: len(got) == 1)[0], secret)
+    webhooks.emit()
+    assert_genuine(endpoint.until(lambda got: len(got) == 1)[0], secret)
     expect(page.locator("#attempts").get_by_text("Delivered")).to_be_visible(timeout=DONE)
 
     # Another address and more events.
     page.get_by_role("link", name="Edit").click()
-    expect(page.get_by_label("URL")).to_have_value(receiver.url("/hook"))
-    page.get_by_label("URL").fill(receiver.url("/other"))
+    expect(page.get_by_label("URL")).to_have_value(endpoint.url("/hook"))
+    page.get_by_label("URL").fill(endpoint.url("/other"))
     page.get_by_label("payment.updated").check()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(receiver.url("/other"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(endpoint.url("/other"))
     expect(page.get_by_text("order.updated, payment.updated")).to_be_visible()
 
     # A new secret, after a confirmation.
     confirm(page, "Rotate secret", "Rotate now")
-    rotated = secret_of(page, post)
+    rotated = secret_of(page, webhooks)
     assert rotated != secret
-    post.emit()
-    assert_genuine(receiver.until(lambda got: len(got) == 2)[1], rotated)
+    webhooks.emit()
+    assert_genuine(endpoint.until(lambda got: len(got) == 2)[1], rotated)
 
     # Off, on, gone.
     confirm(page, "Disable", "Disable webhook")
@@ -103,17 +105,17 @@ def test_a_webhook_from_its_making_to_its_end(desk: Visit, post: Post, receiver:
     expect(page.get_by_text("Webhook enabled.")).to_be_visible()
     confirm(page, "Delete", "Delete webhook")
     expect(page.get_by_role("heading", name="No webhooks yet")).to_be_visible()
-    assert post.ok("GET", "/v1/webhooks")["items"] == []
+    assert webhooks.ok("GET", "/v1/webhooks")["items"] == []
 
 
 def test_a_test_tells_its_steps_and_shows_html_as_text(
-    desk: Visit, post: Post, receiver: Receiver
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     page = desk.page
     page.on("dialog", lambda dialog: desk.complaints.append(dialog.message))
-    receiver.answer = failing
-    hook = post.hook(receiver.url("/hook"))
-    desk.sign_in(post.buyer, then=f"/webhooks/{hook.id}")
+    endpoint.answer = failing
+    hook = webhooks.hook(endpoint.url("/hook"))
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}")
 
     page.get_by_role("link", name="Send a test").first.click()
     page.get_by_label("Event type").select_option("payment.updated")
@@ -125,7 +127,7 @@ def test_a_test_tells_its_steps_and_shows_html_as_text(
     expect(steps.nth(2)).to_contain_text("The endpoint answered 500")
     expect(page.get_by_text("Check its log at the time")).to_be_visible()
     expect(page.locator("pre", has_text="<script>alert(1)</script>")).to_be_visible()
-    assert receiver.received[0].headers["x-service-event"] == "payment.updated"
+    assert endpoint.received[0].headers["x-service-event"] == "payment.updated"
     assert desk.serious() == []
 
     page.get_by_role("link", name="Show this attempt in the log").click()
@@ -135,19 +137,19 @@ def test_a_test_tells_its_steps_and_shows_html_as_text(
     page.go_back()
     page.reload()
     expect(page.get_by_text("shown only once, right after the test")).to_be_visible()
-    assert len(receiver.received) == 1
+    assert len(endpoint.received) == 1
 
 
 def test_an_attempt_is_inspected_and_sent_again_by_hand(
-    desk: Visit, post: Post, receiver: Receiver
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     page = desk.page
-    hook = post.hook(receiver.url("/hook"))
-    (event,) = post.emit()
-    attempt = post.logged(hook, 1)[0]
-    desk.sign_in(post.buyer, then=f"/webhooks/{hook.id}/deliveries/{attempt['id']}")
+    hook = webhooks.hook(endpoint.url("/hook"))
+    (event,) = webhooks.emit()
+    attempt = webhooks.logged(hook, 1)[0]
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}/deliveries/{attempt['id']}")
 
-    sent = receiver.received[0]
+    sent = endpoint.received[0]
     raw = page.get_by_role("region", name="Raw body")
     page.locator("summary", has_text="Raw body").click()
     expect(raw).to_have_text(sent.body.decode())
@@ -166,28 +168,28 @@ def test_an_attempt_is_inspected_and_sent_again_by_hand(
         capture_output=True,
         check=True,
     )
-    by_hand = receiver.until(lambda got: len(got) == 2)[1]
+    by_hand = endpoint.until(lambda got: len(got) == 2)[1]
     assert_genuine(by_hand, hook.secret)
     assert by_hand.body == sent.body
 
     page.get_by_role("button", name="Resend event").click()
     expect(page.get_by_text("The event is being resent.")).to_be_visible()
-    assert receiver.until(lambda got: len(got) == 3)[2].event_id == event
+    assert endpoint.until(lambda got: len(got) == 3)[2].event_id == event
     expect(page.locator("#same").get_by_text("Resend")).to_be_visible(timeout=DONE)
 
 
 def test_the_log_is_filtered_turned_over_and_picked_from(
-    desk: Visit, post: Post, receiver: Receiver
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     page = desk.page
-    hook = post.hook(receiver.url("/hook"))
-    receiver.answer = failing
-    failed = post.emit(2)
-    post.tried(hook, 2)
-    receiver.answer = lambda _: 200
-    post.emit(26)
-    post.logged(hook, 28)
-    desk.sign_in(post.buyer, then=f"/webhooks/{hook.id}/deliveries")
+    hook = webhooks.hook(endpoint.url("/hook"))
+    endpoint.answer = failing
+    failed = webhooks.emit(2)
+    webhooks.tried(hook, 2)
+    endpoint.answer = lambda _: 200
+    webhooks.emit(26)
+    webhooks.logged(hook, 28)
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}/deliveries")
     rows = page.locator("#attempts tbody tr")
 
     expect(rows).to_have_count(25)
@@ -219,7 +221,7 @@ def test_the_log_is_filtered_turned_over_and_picked_from(
     page.get_by_role("button", name="Resend selected").click()
     expect(page.get_by_text("2 events are being resent.")).to_be_visible()
     assert desk.path == filtered
-    again = receiver.until(lambda got: len(got) >= 30)[28:30]
+    again = endpoint.until(lambda got: len(got) >= 30)[28:30]
     assert {one.event_id for one in again} == set(failed)
 
     page.get_by_label("Status codes").fill("many")
@@ -233,12 +235,12 @@ def test_the_log_is_filtered_turned_over_and_picked_from(
 
 
 def test_what_was_missed_is_counted_first_and_then_delivered(
-    desk: Visit, post: Post, receiver: Receiver
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     page = desk.page
-    missed = post.emit(3)
-    hook = post.hook(receiver.url("/hook"))
-    desk.sign_in(post.buyer, then=f"/webhooks/{hook.id}/deliveries")
+    missed = webhooks.emit(3)
+    hook = webhooks.hook(endpoint.url("/hook"))
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}/deliveries")
 
     page.get_by_role("link", name="Replay…").click()
     page.get_by_label("Since (UTC)").fill("2020-01-01T00:00:00")
@@ -248,38 +250,42 @@ def test_what_was_missed_is_counted_first_and_then_delivered(
     page.get_by_role("link", name="Last hour").click()
     expect(page.locator("#preview")).to_contain_text("3 events")
     assert desk.serious() == []
-    assert receiver.received == []
+    assert endpoint.received == []
 
     page.get_by_role("button", name="Replay 3 events").click()
     expect(page.get_by_text("Replay started: 3 events.")).to_be_visible()
     expect(page.locator("#replays-list")).to_contain_text("3 of 3 done: 3 delivered", timeout=DONE)
-    assert {one.event_id for one in receiver.received} == set(missed)
+    assert {one.event_id for one in endpoint.received} == set(missed)
     page.get_by_role("link", name="Last hour").click()
     expect(page.locator("#preview")).to_contain_text("No missed events")
 
 
-def test_a_recovery_is_cancelled_half_way(desk: Visit, post: Post, receiver: Receiver) -> None:
+def test_a_recovery_is_cancelled_half_way(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     page = desk.page
-    post.emit(400)
-    hook = post.hook(receiver.url("/hook"))
-    desk.sign_in(post.buyer, then=f"/webhooks/{hook.id}/recover?since=2020-01-01T00:00:00Z")
+    webhooks.emit(400)
+    hook = webhooks.hook(endpoint.url("/hook"))
+    desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}/recover?since=2020-01-01T00:00:00Z")
 
     page.get_by_role("button", name="Replay 400 events").click()
     confirm(page, "Cancel", "Cancel replay")
 
     expect(page.get_by_text("Replay cancelled")).to_be_visible()
     expect(page.locator("#replays-list").get_by_text("Cancelled", exact=True)).to_be_visible()
-    assert len(receiver.received) < 400
+    assert len(endpoint.received) < 400
 
 
-def test_why_an_event_was_not_delivered(desk: Visit, post: Post, receiver: Receiver) -> None:
+def test_why_an_event_was_not_delivered(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     page = desk.page
-    (early,) = post.emit()
-    hook = post.hook(receiver.url("/hook"))
-    narrow = post.hook(receiver.url("/payments"), events=["payment.updated"])
-    (event,) = post.emit()
-    post.logged(hook, 1)
-    desk.sign_in(post.buyer, then="/webhooks")
+    (early,) = webhooks.emit()
+    hook = webhooks.hook(endpoint.url("/hook"))
+    narrow = webhooks.hook(endpoint.url("/payments"), events=["payment.updated"])
+    (event,) = webhooks.emit()
+    webhooks.logged(hook, 1)
+    desk.sign_in(webhooks.buyer, then="/webhooks")
 
     page.get_by_label("Event id").fill(event)
     page.get_by_role("button", name="Explain").click()
@@ -298,36 +304,38 @@ def test_why_an_event_was_not_delivered(desk: Visit, post: Post, receiver: Recei
 
 
 def test_it_works_without_scripts(
-    open_desk: Callable[..., Visit], post: Post, receiver: Receiver
+    open_desk: Callable[..., Visit], webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     desk = open_desk(java_script_enabled=False)
     page = desk.page
-    desk.sign_in(post.buyer, then="/webhooks/new")
+    desk.sign_in(webhooks.buyer, then="/webhooks/new")
 
-    page.get_by_label("URL").fill(receiver.url("/hook"))
+    page.get_by_label("URL").fill(endpoint.url("/hook"))
     page.get_by_role("button", name="Create webhook").click()
-    secret_of(page, post)
-    post.emit()
-    receiver.until(lambda got: len(got) == 1)
+    secret_of(page, webhooks)
+    webhooks.emit()
+    endpoint.until(lambda got: len(got) == 1)
     page.get_by_role("link", name="Deliveries").click()
     page.locator("#attempts").get_by_role("checkbox").first.check()
     page.get_by_role("button", name="Resend selected").click()
     expect(page.get_by_text("1 event is being resent.")).to_be_visible()
-    receiver.until(lambda got: len(got) == 2)
+    endpoint.until(lambda got: len(got) == 2)
     page.get_by_role("link", name="Overview").last.click()
     confirm(page, "Delete", "Delete webhook")
     expect(page.get_by_role("heading", name="No webhooks yet")).to_be_visible()
 
 
-def test_everybody_can_use_every_page(desk: Visit, post: Post, receiver: Receiver) -> None:
-    receiver.answer = failing
-    hook = post.hook(receiver.url("/" + "long" * 100), description="仓库管理系统" * 40)
-    (event,) = post.emit()
-    attempt = post.tried(hook, 1)[0]
-    post.ok(
+def test_everybody_can_use_every_page(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    endpoint.answer = failing
+    hook = webhooks.hook(endpoint.url("/" + "long" * 100), description="仓库管理系统" * 40)
+    (event,) = webhooks.emit()
+    attempt = webhooks.tried(hook, 1)[0]
+    webhooks.ok(
         "POST", f"{hook.path}/recover", json={"since": "2026-01-01T00:00:00Z", "include": "all"}
     )
-    desk.sign_in(post.buyer, then="/webhooks")
+    desk.sign_in(webhooks.buyer, then="/webhooks")
 
     findings = {}
     for path in (

@@ -4,31 +4,33 @@ import json
 from typing import Any
 
 import pytest
-from kit.hooks import HANG_UP, Receiver, Reply, assert_genuine, receiving
-from kit.post import Hook, Post, until
 from kit.system import System
+from kit.webhook_endpoint import HANG_UP, Reply, WebhookEndpoint, assert_genuine, running_endpoint
+from kit.webhook_system import Webhook, WebhookSystem, until
 
-pytestmark = pytest.mark.xdist_group("post")
-
-
-def failing(receiver: Receiver, status: int = 500) -> None:
-    receiver.answer = lambda _: status
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 
-def first_attempt(post: Post, receiver: Receiver, **more: Any) -> tuple[Hook, str]:
-    """A subscription whose receiver failed once; and the event."""
-    failing(receiver)
-    hook = post.hook(receiver.url(), **more)
-    (event_id,) = post.emit()
-    receiver.until(lambda got: len(got) == 1)
-    post.tried(hook)
+def failing(endpoint: WebhookEndpoint, status: int = 500) -> None:
+    endpoint.answer = lambda _: status
+
+
+def first_attempt(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint, **more: Any
+) -> tuple[Webhook, str]:
+    """A subscription whose endpoint failed once; and the event."""
+    failing(endpoint)
+    hook = webhooks.hook(endpoint.url(), **more)
+    (event_id,) = webhooks.emit()
+    endpoint.until(lambda got: len(got) == 1)
+    webhooks.tried(hook)
     return hook, event_id
 
 
-def nothing_else_is_due(post: Post) -> None:
+def nothing_else_is_due(webhooks: WebhookSystem) -> None:
     """Wait until something was delivered that became due just now: the rest had its chance."""
-    other = Post.of(post)
-    with receiving() as witness:
+    other = WebhookSystem.of(webhooks)
+    with running_endpoint() as witness:
         hook = other.hook(witness.url())
         other.emit()
         other.logged(hook, 1)
@@ -39,13 +41,13 @@ def outcomes(log: list[Any]) -> list[tuple[int, str, bool]]:
 
 
 def test_every_event_of_an_order_arrives_as_the_contract_says(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    hook = post.hook(receiver.url())
+    hook = webhooks.hook(endpoint.url())
 
-    order = post.paid()
-    journal = post.events(order["id"])
-    got = receiver.until(lambda got: len(got) >= len(journal))
+    order = webhooks.paid()
+    journal = webhooks.events(order["id"])
+    got = endpoint.until(lambda got: len(got) >= len(journal))
 
     assert len(journal) >= 5
     assert {one.event_id: one.json for one in got} == {one["id"]: one for one in journal}
@@ -53,33 +55,33 @@ def test_every_event_of_an_order_arrives_as_the_contract_says(
     for one in got:
         assert_genuine(one, hook.secret)
     assert len({one.delivery for one in got}) == len(got)
-    assert {one["outcome"] for one in post.logged(hook, len(journal))} == {"delivered"}
-    assert post.pending(hook) == []
+    assert {one["outcome"] for one in webhooks.logged(hook, len(journal))} == {"delivered"}
+    assert webhooks.pending(hook) == []
 
 
-def test_three_attempts_and_no_fourth(post: Post, receiver: Receiver) -> None:
-    hook, event_id = first_attempt(post, receiver)
-    (pending,) = post.pending(hook)
-    (first,) = post.log(hook)
+def test_three_attempts_and_no_fourth(webhooks: WebhookSystem, endpoint: WebhookEndpoint) -> None:
+    hook, event_id = first_attempt(webhooks, endpoint)
+    (pending,) = webhooks.pending(hook)
+    (first,) = webhooks.log(hook)
     assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 2, False)
     assert pending["due_at"] == first["next_attempt_at"]
 
-    post.pass_time(57)
-    nothing_else_is_due(post)
-    assert len(receiver.received) == 1
-    assert post.pending(hook)[0]["attempt"] == 2
-    post.pass_time(3)
-    receiver.until(lambda got: len(got) == 2)
-    post.tried(hook, 2)
-    post.pass_time(297)
-    nothing_else_is_due(post)
-    assert len(receiver.received) == 2
-    post.pass_time(3)
-    got = receiver.until(lambda got: len(got) == 3)
-    log = post.tried(hook, 3)
-    post.pass_time(310)
-    (marker,) = post.emit()
-    got = receiver.until(lambda got: any(one.event_id == marker for one in got))
+    webhooks.pass_time(57)
+    nothing_else_is_due(webhooks)
+    assert len(endpoint.received) == 1
+    assert webhooks.pending(hook)[0]["attempt"] == 2
+    webhooks.pass_time(3)
+    endpoint.until(lambda got: len(got) == 2)
+    webhooks.tried(hook, 2)
+    webhooks.pass_time(297)
+    nothing_else_is_due(webhooks)
+    assert len(endpoint.received) == 2
+    webhooks.pass_time(3)
+    got = endpoint.until(lambda got: len(got) == 3)
+    log = webhooks.tried(hook, 3)
+    webhooks.pass_time(310)
+    (marker,) = webhooks.emit()
+    got = endpoint.until(lambda got: any(one.event_id == marker for one in got))
 
     attempts = [one for one in got if one.event_id == event_id]
     assert len(attempts) == 3
@@ -93,30 +95,30 @@ def test_three_attempts_and_no_fourth(post: Post, receiver: Receiver) -> None:
     assert [one.delivery for one in attempts] == [one["id"] for one in reversed(log)]
     for one in attempts:
         assert_genuine(one, hook.secret)
-    assert post.verdict(hook, event_id) == "failed"
+    assert webhooks.verdict(hook, event_id) == "failed"
 
 
 def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     """It reads the request and closes: three attempts, each sent once with an id of its own.
 
     Only the first uses a kept connection, so that an innocent close costs one attempt at the most.
     """
-    receiver.answer = lambda request: 200 if request.path == "/other" else HANG_UP
-    other = Post.of(post)
-    others = other.hook(receiver.url("/other"))
-    hook = post.hook(receiver.url())
+    endpoint.answer = lambda request: 200 if request.path == "/other" else HANG_UP
+    other = WebhookSystem.of(webhooks)
+    others = other.hook(endpoint.url("/other"))
+    hook = webhooks.hook(endpoint.url())
     for number, seconds in enumerate((0, 60, 300), start=1):
         other.emit(10)
         other.logged(others, 10 * number)  # now there are kept connections to this endpoint
         if number == 1:
-            (event_id,) = post.emit()
-        post.pass_time(seconds)
-        post.tried(hook, number)
+            (event_id,) = webhooks.emit()
+        webhooks.pass_time(seconds)
+        webhooks.tried(hook, number)
 
-    log = post.log(hook, "outcome=connection_closed")
-    got = receiver.at("/hook")
+    log = webhooks.log(hook, "outcome=connection_closed")
+    got = endpoint.at("/hook")
 
     assert outcomes(log) == [
         (3, "connection_closed", True), (2, "connection_closed", False),
@@ -124,24 +126,26 @@ def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
     ]  # fmt: skip
     assert {one["error"]["code"] for one in log} == {"connection_closed"}
     assert [one.delivery for one in got] == [one["id"] for one in reversed(log)]
-    assert post.verdict(hook, event_id) == "failed"
-    kept = {one.client_port for one in receiver.at("/other")}
+    assert webhooks.verdict(hook, event_id) == "failed"
+    kept = {one.client_port for one in endpoint.at("/other")}
     assert not kept & {one.client_port for one in got[1:]}
     assert {one["outcome"] for one in other.log(others)} == {"delivered"}
 
 
-def test_attempts_are_never_early_and_hardly_late(post: Post, receiver: Receiver) -> None:
+def test_attempts_are_never_early_and_hardly_late(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     """On the real clock: from just before the moment on, the attempt comes within two seconds."""
-    hook, _ = first_attempt(post, receiver)
-    (due,) = post.api.fetch(
+    hook, _ = first_attempt(webhooks, endpoint)
+    (due,) = webhooks.api.fetch(
         "SELECT due_at FROM delivery_queue WHERE subscription_id = $1", hook.uuid
     )
-    left = (due["due_at"] - post.now()).total_seconds()
-    post.pass_time(left - 1.0)
+    left = (due["due_at"] - webhooks.now()).total_seconds()
+    webhooks.pass_time(left - 1.0)
 
-    receiver.until(lambda got: len(got) == 2)
-    second = post.tried(hook, 2)[0]
-    (row,) = post.api.fetch(
+    endpoint.until(lambda got: len(got) == 2)
+    second = webhooks.tried(hook, 2)[0]
+    (row,) = webhooks.api.fetch(
         "SELECT started_at FROM delivery_attempt WHERE subscription_id = $1 AND attempt = 2",
         hook.uuid,
     )
@@ -151,25 +155,27 @@ def test_attempts_are_never_early_and_hardly_late(post: Post, receiver: Receiver
     assert second["attempt"] == 2
 
 
-def test_a_success_ends_the_attempts(post: Post, receiver: Receiver) -> None:
-    hook, event_id = first_attempt(post, receiver)
-    assert post.verdict(hook, event_id) == "waiting"
-    failing(receiver, 204)
-    post.pass_time(60)
+def test_a_success_ends_the_attempts(webhooks: WebhookSystem, endpoint: WebhookEndpoint) -> None:
+    hook, event_id = first_attempt(webhooks, endpoint)
+    assert webhooks.verdict(hook, event_id) == "waiting"
+    failing(endpoint, 204)
+    webhooks.pass_time(60)
 
-    log = post.logged(hook, 2)
+    log = webhooks.logged(hook, 2)
 
     assert outcomes(log) == [(2, "delivered", True), (1, "http_error", False)]
-    assert post.pending(hook) == []
-    assert post.verdict(hook, event_id) == "delivered"
+    assert webhooks.pending(hook) == []
+    assert webhooks.verdict(hook, event_id) == "delivered"
 
 
-def test_a_rotation_counts_from_its_answer_on(post: Post, receiver: Receiver) -> None:
-    hook, _ = first_attempt(post, receiver)
+def test_a_rotation_counts_from_its_answer_on(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook, _ = first_attempt(webhooks, endpoint)
 
-    rotated = post.rotated(hook)
-    post.pass_time(60)
-    first, second = receiver.until(lambda got: len(got) == 2)
+    rotated = webhooks.rotated(hook)
+    webhooks.pass_time(60)
+    first, second = endpoint.until(lambda got: len(got) == 2)
 
     assert rotated.secret != hook.secret
     assert_genuine(first, hook.secret)
@@ -178,71 +184,79 @@ def test_a_rotation_counts_from_its_answer_on(post: Post, receiver: Receiver) ->
         assert_genuine(second, hook.secret)
 
 
-def test_a_new_url_counts_from_its_answer_on(post: Post, receiver: Receiver) -> None:
-    hook, _ = first_attempt(post, receiver)
+def test_a_new_url_counts_from_its_answer_on(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook, _ = first_attempt(webhooks, endpoint)
 
-    post.change(hook, url=receiver.url("/new"))
-    post.pass_time(60)
-    first, second = receiver.until(lambda got: len(got) == 2)
+    webhooks.change(hook, url=endpoint.url("/new"))
+    webhooks.pass_time(60)
+    first, second = endpoint.until(lambda got: len(got) == 2)
 
     assert [first.path, second.path] == ["/hook", "/new"]
     assert first.body == second.body
 
 
-def test_events_that_are_wanted_no_longer_are_cancelled(post: Post, receiver: Receiver) -> None:
-    hook, event_id = first_attempt(post, receiver)
+def test_events_that_are_wanted_no_longer_are_cancelled(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook, event_id = first_attempt(webhooks, endpoint)
 
-    post.change(hook, events=["payment.updated"])
-    post.pass_time(60)
-    log = post.logged(hook, 2)
+    webhooks.change(hook, events=["payment.updated"])
+    webhooks.pass_time(60)
+    log = webhooks.logged(hook, 2)
 
     assert outcomes(log) == [(2, "cancelled", True), (1, "http_error", False)]
     assert log[0]["error"]["code"] == "event_no_longer_wanted"
     assert (log[0]["status_code"], log[0]["duration_ms"]) == (None, None)
-    assert len(receiver.received) == 1
-    assert post.verdict(hook, event_id) == "cancelled"
+    assert len(endpoint.received) == 1
+    assert webhooks.verdict(hook, event_id) == "cancelled"
 
 
 def test_switching_off_cancels_and_switching_on_resurrects_nothing(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    hook, event_id = first_attempt(post, receiver)
+    hook, event_id = first_attempt(webhooks, endpoint)
 
-    post.change(hook, is_active=False)
-    post.emit()
-    post.change(hook, is_active=True)
-    failing(receiver, 200)
-    post.pass_time(60)
-    log = post.logged(hook, 2)
-    (later,) = post.emit()
-    got = receiver.until(lambda got: any(one.event_id == later for one in got))
+    webhooks.change(hook, is_active=False)
+    webhooks.emit()
+    webhooks.change(hook, is_active=True)
+    failing(endpoint, 200)
+    webhooks.pass_time(60)
+    log = webhooks.logged(hook, 2)
+    (later,) = webhooks.emit()
+    got = endpoint.until(lambda got: any(one.event_id == later for one in got))
 
     assert outcomes(log) == [(2, "cancelled", True), (1, "http_error", False)]
     assert log[0]["error"]["code"] == "subscription_inactive"
     assert [one.event_id for one in got] == [event_id, later]
 
 
-def test_what_is_pending_is_cancelled_while_it_is_off(post: Post, receiver: Receiver) -> None:
-    hook, event_id = first_attempt(post, receiver)
-    post.change(hook, is_active=False)
-    post.pass_time(60)
+def test_what_is_pending_is_cancelled_while_it_is_off(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook, event_id = first_attempt(webhooks, endpoint)
+    webhooks.change(hook, is_active=False)
+    webhooks.pass_time(60)
 
-    log = post.logged(hook, 2)
+    log = webhooks.logged(hook, 2)
 
     assert outcomes(log)[0] == (2, "cancelled", True)
-    assert post.pending(hook) == []
-    assert post.log(hook, "result=cancelled") == log[:1]
-    assert post.verdict(hook, event_id) == "cancelled"
-    assert len(receiver.received) == 1
+    assert webhooks.pending(hook) == []
+    assert webhooks.log(hook, "result=cancelled") == log[:1]
+    assert webhooks.verdict(hook, event_id) == "cancelled"
+    assert len(endpoint.received) == 1
 
 
-def test_deleting_cancels_what_is_pending(post: Post, receiver: Receiver) -> None:
-    hook, _ = first_attempt(post, receiver)
-    assert post.call("DELETE", hook.path).status_code == 204
-    post.pass_time(60)
+def test_deleting_cancels_what_is_pending(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook, _ = first_attempt(webhooks, endpoint)
+    assert webhooks.call("DELETE", hook.path).status_code == 204
+    webhooks.pass_time(60)
 
     rows = until(
-        lambda: post.api.fetch(
+        lambda: webhooks.api.fetch(
             "SELECT outcome, error_code, final FROM delivery_attempt"
             " WHERE subscription_id = $1 ORDER BY started_at DESC",
             hook.uuid,
@@ -251,27 +265,27 @@ def test_deleting_cancels_what_is_pending(post: Post, receiver: Receiver) -> Non
     )
 
     assert tuple(rows[0]) == ("cancelled", "subscription_deleted", True)
-    assert len(receiver.received) == 1
-    left = post.api.fetch("SELECT 1 FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
+    assert len(endpoint.received) == 1
+    left = webhooks.api.fetch("SELECT 1 FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
     assert left == []
 
 
 def test_a_redelivery_has_the_same_bytes_and_three_attempts_of_its_own(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    failing(receiver, 200)
-    hook = post.hook(receiver.url())
-    (event_id,) = post.emit()
-    (first,) = post.logged(hook, 1)
-    failing(receiver, 503)
+    failing(endpoint, 200)
+    hook = webhooks.hook(endpoint.url())
+    (event_id,) = webhooks.emit()
+    (first,) = webhooks.logged(hook, 1)
+    failing(endpoint, 503)
 
-    answer = post.call("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
-    post.tried(hook, 2)
+    answer = webhooks.call("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
+    webhooks.tried(hook, 2)
     for seconds, tried in ((60, 3), (300, 4)):
-        post.pass_time(seconds)
-        post.tried(hook, tried)
-    post.pass_time(310)
-    log = post.log(hook)
+        webhooks.pass_time(seconds)
+        webhooks.tried(hook, tried)
+    webhooks.pass_time(310)
+    log = webhooks.log(hook)
 
     assert answer.status_code == 202
     told = answer.json()
@@ -282,25 +296,25 @@ def test_a_redelivery_has_the_same_bytes_and_three_attempts_of_its_own(
         (1, "redeliver", "http_error"),
         (1, "event", "delivered"),
     ]
-    assert len({one.body for one in receiver.received}) == 1
-    assert len({one.delivery for one in receiver.received}) == 4
+    assert len({one.body for one in endpoint.received}) == 1
+    assert len({one.delivery for one in endpoint.received}) == 4
 
 
 def test_a_redelivery_is_answered_with_its_own_entry_whatever_else_is_pending(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     """The same event waits for its second attempt, which is due: the answer is not about that."""
-    failing(receiver, 503)
-    hook = post.hook(receiver.url())
-    (event_id,) = post.emit()
-    (first,) = post.tried(hook)
-    post.api.fetch(
+    failing(endpoint, 503)
+    hook = webhooks.hook(endpoint.url())
+    (event_id,) = webhooks.emit()
+    (first,) = webhooks.tried(hook)
+    webhooks.api.fetch(
         "UPDATE delivery_queue SET due_at = tradewind_now() - interval '1 minute',"
         " lease_until = tradewind_now() + interval '1 minute' WHERE subscription_id = $1",
         hook.uuid,
     )
 
-    told = post.ok("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
+    told = webhooks.ok("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
 
     assert (told["event_id"], told["attempt"], told["trigger"]) == (event_id, 1, "redeliver")
     assert (told["event"], told["order"]) == (first["event"], first["order"])
@@ -308,81 +322,83 @@ def test_a_redelivery_is_answered_with_its_own_entry_whatever_else_is_pending(
 
 
 def test_a_redelivery_to_a_subscription_that_is_off_is_refused(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    hook, _ = first_attempt(post, receiver)
-    (attempt,) = post.log(hook)
-    post.change(hook, is_active=False)
+    hook, _ = first_attempt(webhooks, endpoint)
+    (attempt,) = webhooks.log(hook)
+    webhooks.change(hook, is_active=False)
 
-    post.refused(
+    webhooks.refused(
         "POST", f"{hook.path}/deliveries/{attempt['id']}/redeliver", 409, "subscription_inactive"
     )
 
-    rows = post.api.fetch("SELECT trigger FROM delivery_queue WHERE subscription_id=$1", hook.uuid)
+    rows = webhooks.api.fetch(
+        "SELECT trigger FROM delivery_queue WHERE subscription_id=$1", hook.uuid
+    )
     assert all(row["trigger"] == "event" for row in rows)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_a_failure_and_is_not_followed(
-    post: Post, receiver: Receiver, status: int
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint, status: int
 ) -> None:
-    receiver.answer = lambda _: Reply(status, {"location": receiver.url("/elsewhere")})
-    hook = post.hook(receiver.url())
-    post.emit()
+    endpoint.answer = lambda _: Reply(status, {"location": endpoint.url("/elsewhere")})
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit()
 
-    (attempt,) = post.tried(hook)
+    (attempt,) = webhooks.tried(hook)
 
     assert (attempt["outcome"], attempt["status_code"]) == ("http_error", status)
-    assert [one.path for one in receiver.received] == ["/hook"]
+    assert [one.path for one in endpoint.received] == ["/hook"]
 
 
-def test_a_receiver_that_cannot_be_reached_is_tried_again(post: Post) -> None:
-    hook = post.hook("http://127.0.0.1:9/hook")
-    post.emit()
+def test_a_receiver_that_cannot_be_reached_is_tried_again(webhooks: WebhookSystem) -> None:
+    hook = webhooks.hook("http://127.0.0.1:9/hook")
+    webhooks.emit()
 
-    (attempt,) = post.tried(hook)
+    (attempt,) = webhooks.tried(hook)
 
     assert (attempt["outcome"], attempt["status_code"]) == ("connect_failed", None)
     assert attempt["error"]["message"]
-    assert post.pending(hook)[0]["attempt"] == 2
+    assert webhooks.pending(hook)[0]["attempt"] == 2
 
 
 def test_each_subscription_gets_the_events_it_lists_and_no_stranger_gets_any(
-    post: Post, post_office: System, receiver: Receiver
+    webhooks: WebhookSystem, webhook_system: System, endpoint: WebhookEndpoint
 ) -> None:
-    stranger = Post.of(post_office)
-    stranger.hook(receiver.url("/stranger"))
-    orders = post.hook(receiver.url("/orders"), events=["order.updated"])
-    payments = post.hook(receiver.url("/payments"), events=["payment.updated"])
-    post.hook(receiver.url("/off"), is_active=False)
+    stranger = WebhookSystem.of(webhook_system)
+    stranger.hook(endpoint.url("/stranger"))
+    orders = webhooks.hook(endpoint.url("/orders"), events=["order.updated"])
+    payments = webhooks.hook(endpoint.url("/payments"), events=["payment.updated"])
+    webhooks.hook(endpoint.url("/off"), is_active=False)
 
-    post.paid()
-    journal = post.events()
-    receiver.until(lambda got: len(got) >= len(journal))
+    webhooks.paid()
+    journal = webhooks.events()
+    endpoint.until(lambda got: len(got) >= len(journal))
 
     for hook, path, kind in (
         (orders, "/orders", "order.updated"),
         (payments, "/payments", "payment.updated"),
     ):
-        got = receiver.at(path)
+        got = endpoint.at(path)
         assert sorted(one.event_id for one in got) == sorted(
             one["id"] for one in journal if one["event"] == kind
         )
         for one in got:
             assert_genuine(one, hook.secret)
-    assert {one.path for one in receiver.received} == {"/orders", "/payments"}
+    assert {one.path for one in endpoint.received} == {"/orders", "/payments"}
 
 
 def test_two_subscriptions_with_one_url_are_told_apart_by_their_signatures(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    hooks = [post.hook(receiver.url()), post.hook(receiver.url())]
-    (event_id,) = post.emit()
+    hooks = [webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url())]
+    (event_id,) = webhooks.emit()
 
-    got = receiver.until(lambda got: len(got) == 2)
+    got = endpoint.until(lambda got: len(got) == 2)
 
     assert {one.event_id for one in got} == {event_id}
-    by_id = {post.logged(hook, 1)[0]["id"]: hook for hook in hooks}
+    by_id = {webhooks.logged(hook, 1)[0]["id"]: hook for hook in hooks}
     assert {one.delivery for one in got} == set(by_id)
     for one in got:
         assert_genuine(one, by_id[one.delivery].secret)

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from delivery.events import journalled
 from kit.egress import sending
-from kit.hooks import Receiver
+from kit.webhook_endpoint import WebhookEndpoint
 
 from tradewind import ids
 from tradewind.delivery import engine
@@ -78,43 +78,43 @@ async def assert_given_back(db: Database) -> None:
     assert await db.fetchval("SELECT count(*) FROM delivery_attempt") == 0
 
 
-async def assert_delivered_once(db: Database, receiver: Receiver) -> None:
+async def assert_delivered_once(db: Database, endpoint: WebhookEndpoint) -> None:
     async def empty() -> bool:
         return not await db.fetchval("SELECT count(*) FROM delivery_queue")
 
     await until(empty)
     rows = await db.fetch("SELECT attempt, outcome FROM delivery_attempt")
     assert [tuple(row) for row in rows] == [(1, "delivered")] * _EVENTS
-    assert len(receiver.received) == _EVENTS
+    assert len(endpoint.received) == _EVENTS
 
 
 async def test_claims_are_given_back_when_nobody_can_say_whom_they_go_to(
-    db: Database, keyring: Keyring, receiver: Receiver
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint
 ) -> None:
-    await queued_for(db, keyring, receiver.url())
+    await queued_for(db, keyring, endpoint.url())
     await db.execute(_COUNT_CLAIMS)
     hide = "ALTER TABLE webhook_subscription RENAME COLUMN {} TO {}"
     await db.execute(hide.format("catch_up", "hidden"))
 
     async with running(db, keyring):
         await assert_given_back(db)
-        assert receiver.received == []
+        assert endpoint.received == []
         await db.execute(hide.format("hidden", "catch_up"))
-        await assert_delivered_once(db, receiver)
+        await assert_delivered_once(db, endpoint)
 
 
 async def test_what_was_claimed_too_long_ago_is_given_back_unsent(
-    db: Database, keyring: Keyring, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    db: Database, keyring: Keyring, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its lease might end before a whole attempt does: somebody else would send it as well."""
-    await queued_for(db, keyring, receiver.url())
+    await queued_for(db, keyring, endpoint.url())
     await db.execute(_COUNT_CLAIMS)
 
     with monkeypatch.context() as patch:
         patch.setattr(engine, "_LATE_SECONDS", -1.0)
         async with running(db, keyring):
             await assert_given_back(db)
-    assert receiver.received == []
+    assert endpoint.received == []
 
     async with running(db, keyring):
-        await assert_delivered_once(db, receiver)
+        await assert_delivered_once(db, endpoint)

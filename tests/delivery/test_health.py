@@ -5,21 +5,21 @@ from functools import partial
 from typing import Any
 
 import pytest
-from kit.hooks import Receiver, Reply
-from kit.post import Hook, Post, until
 from kit.postgres import Postgres
+from kit.webhook_endpoint import Reply, WebhookEndpoint
+from kit.webhook_system import Webhook, WebhookSystem, until
 
 from tradewind.storage.pool import Database
 from tradewind.webhooks.disable import switch_off_failing
 
-pytestmark = pytest.mark.xdist_group("post")
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 
-def switch_off(post: Post) -> None:
+def switch_off(webhooks: WebhookSystem) -> None:
     """The chore, as the worker does it every minute."""
 
     async def work() -> None:
-        db = Database(post.api.database_url, size=1, name="test")
+        db = Database(webhooks.api.database_url, size=1, name="test")
         await db.open()
         try:
             await switch_off_failing(db)
@@ -29,13 +29,13 @@ def switch_off(post: Post) -> None:
     Postgres.run(work())
 
 
-def said(post: Post, hook: Hook) -> Any:
-    return post.ok("GET", hook.path)
+def said(webhooks: WebhookSystem, hook: Webhook) -> Any:
+    return webhooks.ok("GET", hook.path)
 
 
-def fail_for(post: Post, hook: Hook, ago: timedelta, failed: int) -> None:
-    """Make the receiver have failed since then, and so often for good."""
-    post.api.fetch(
+def fail_for(webhooks: WebhookSystem, hook: Webhook, ago: timedelta, failed: int) -> None:
+    """Make the endpoint have failed since then, and so often for good."""
+    webhooks.api.fetch(
         "INSERT INTO subscription_health"
         " (subscription_id, failing_since, failed, last_failure_at, updated_at)"
         " VALUES ($1, tradewind_now() - $2::interval, $3, tradewind_now(), tradewind_now())"
@@ -48,15 +48,17 @@ def fail_for(post: Post, hook: Hook, ago: timedelta, failed: int) -> None:
     )
 
 
-def audit(post: Post, hook: Hook) -> list[tuple[str, str]]:
-    rows = post.api.fetch("SELECT action, actor FROM audit WHERE subject = $1 ORDER BY id", hook.id)
+def audit(webhooks: WebhookSystem, hook: Webhook) -> list[tuple[str, str]]:
+    rows = webhooks.api.fetch(
+        "SELECT action, actor FROM audit WHERE subject = $1 ORDER BY id", hook.id
+    )
     return [(row["action"], row["actor"]) for row in rows]
 
 
-def test_a_receiver_that_nothing_was_sent_to_is_well(post: Post) -> None:
-    hook = post.hook("http://127.0.0.1:9/")
+def test_a_receiver_that_nothing_was_sent_to_is_well(webhooks: WebhookSystem) -> None:
+    hook = webhooks.hook("http://127.0.0.1:9/")
 
-    assert post.health(hook) == {
+    assert webhooks.health(hook) == {
         "health": "ok",
         "failing_since": None,
         "disabled_reason": None,
@@ -72,17 +74,17 @@ def test_a_receiver_that_nothing_was_sent_to_is_well(post: Post) -> None:
     }
 
 
-def test_the_figures_of_a_receiver(post: Post, receiver: Receiver) -> None:
-    hook = post.hook(receiver.url())
+def test_the_figures_of_a_receiver(webhooks: WebhookSystem, endpoint: WebhookEndpoint) -> None:
+    hook = webhooks.hook(endpoint.url())
     statuses = iter([200, 200, 200, 503])
-    receiver.answer = lambda _: next(statuses)
+    endpoint.answer = lambda _: next(statuses)
     for number in range(1, 5):
-        post.emit()
-        post.tried(hook, number)
+        webhooks.emit()
+        webhooks.tried(hook, number)
 
-    health = until(lambda: post.health(hook), lambda health: health["attempts"] == 4)
+    health = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 4)
 
-    longest = max(one["duration_ms"] for one in post.log(hook))
+    longest = max(one["duration_ms"] for one in webhooks.log(hook))
     assert (health["health"], health["success_rate"], health["pending"]) == ("failing", 0.75, 1)
     assert health["p50_ms"] <= health["p99_ms"]
     assert longest < health["p99_ms"] <= max(1, 2 * longest)
@@ -90,152 +92,161 @@ def test_the_figures_of_a_receiver(post: Post, receiver: Receiver) -> None:
     assert 1 <= health["concurrency"] < 19
     # Both are as of the flush that counted them, which may be the same.
     assert health["failing_since"] == health["last_failure_at"] >= health["last_success_at"]
-    assert said(post, hook)["health"] == "failing"
-    assert said(post, hook)["failing_since"] == health["failing_since"]
+    assert said(webhooks, hook)["health"] == "failing"
+    assert said(webhooks, hook)["failing_since"] == health["failing_since"]
 
 
 def test_failing_since_is_the_first_failure_and_ends_with_the_next_success(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    receiver.answer = lambda _: 500
-    hook = post.hook(receiver.url())
-    post.emit()
-    post.tried(hook)
-    first = until(lambda: post.health(hook), lambda health: health["attempts"] == 1)
-    post.pass_time(60)
-    post.tried(hook, 2)
-    second = until(lambda: post.health(hook), lambda health: health["attempts"] == 2)
+    endpoint.answer = lambda _: 500
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit()
+    webhooks.tried(hook)
+    first = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 1)
+    webhooks.pass_time(60)
+    webhooks.tried(hook, 2)
+    second = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 2)
 
     assert first["failing_since"] == second["failing_since"] == first["last_failure_at"]
     assert second["last_failure_at"] > first["last_failure_at"]
-    receiver.answer = lambda _: 200
-    post.pass_time(300)
-    post.tried(hook, 3)
-    third = until(lambda: post.health(hook), lambda health: health["attempts"] == 3)
+    endpoint.answer = lambda _: 200
+    webhooks.pass_time(300)
+    webhooks.tried(hook, 3)
+    third = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 3)
     assert (third["health"], third["failing_since"]) == ("ok", None)
     assert third["success_rate"] == 0.3333
     assert third["last_failure_at"] == second["last_failure_at"]
 
 
-def test_a_good_receiver_gets_more_at_once(post: Post, receiver: Receiver) -> None:
-    hook = post.hook(receiver.url())
-    post.emit(20)
-    post.logged(hook, 20)
+def test_a_good_receiver_gets_more_at_once(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit(20)
+    webhooks.logged(hook, 20)
 
-    health = until(lambda: post.health(hook), lambda health: health["attempts"] == 20)
+    health = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 20)
 
     assert health["concurrency"] > 16
     assert health["success_rate"] == 1
 
 
 def test_five_days_and_twenty_events_of_nothing_but_failure_switch_a_subscription_off(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    off = post.hook(receiver.url())
-    short, few = post.hook(receiver.url("/short")), post.hook(receiver.url("/few"))
-    receiver.answer = lambda _: 500
-    (event_id,) = post.emit()
+    off = webhooks.hook(endpoint.url())
+    short, few = webhooks.hook(endpoint.url("/short")), webhooks.hook(endpoint.url("/few"))
+    endpoint.answer = lambda _: 500
+    (event_id,) = webhooks.emit()
     for hook in (off, short, few):
-        post.tried(hook)
-        until(partial(post.health, hook), lambda health: health["attempts"] == 1)
-    fail_for(post, off, timedelta(days=5, seconds=1), 20)
-    fail_for(post, short, timedelta(days=5, seconds=-60), 100)
-    fail_for(post, few, timedelta(days=50), 19)
+        webhooks.tried(hook)
+        until(partial(webhooks.health, hook), lambda health: health["attempts"] == 1)
+    fail_for(webhooks, off, timedelta(days=5, seconds=1), 20)
+    fail_for(webhooks, short, timedelta(days=5, seconds=-60), 100)
+    fail_for(webhooks, few, timedelta(days=50), 19)
 
-    switch_off(post)
+    switch_off(webhooks)
 
-    told = said(post, off)
+    told = said(webhooks, off)
     assert (told["is_active"], told["disabled_reason"], told["health"]) == (
         False, "failing", "disabled",
     )  # fmt: skip
     assert told["failing_since"] is not None
-    assert post.health(off)["disabled_reason"] == "failing"
+    assert webhooks.health(off)["disabled_reason"] == "failing"
     for hook in (short, few):
-        assert (said(post, hook)["is_active"], said(post, hook)["health"]) == (True, "failing")
-    assert audit(post, off)[-1] == ("webhook.switched_off", "tradewind")
-    post.pass_time(60)
-    log = post.logged(off, 2)
+        assert (said(webhooks, hook)["is_active"], said(webhooks, hook)["health"]) == (
+            True,
+            "failing",
+        )
+    assert audit(webhooks, off)[-1] == ("webhook.switched_off", "tradewind")
+    webhooks.pass_time(60)
+    log = webhooks.logged(off, 2)
     assert (log[0]["outcome"], log[0]["error"]["code"]) == ("cancelled", "subscription_inactive")
-    assert post.verdict(off, event_id) == "cancelled"
+    assert webhooks.verdict(off, event_id) == "cancelled"
 
 
-def test_switching_it_on_again_forgets_its_failures(post: Post, receiver: Receiver) -> None:
-    hook = post.hook(receiver.url())
-    fail_for(post, hook, timedelta(days=6), 30)
-    switch_off(post)
+def test_switching_it_on_again_forgets_its_failures(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook = webhooks.hook(endpoint.url())
+    fail_for(webhooks, hook, timedelta(days=6), 30)
+    switch_off(webhooks)
 
-    on = post.change(hook, is_active=True)
-    switch_off(post)
+    on = webhooks.change(hook, is_active=True)
+    switch_off(webhooks)
 
     assert (on["is_active"], on["disabled_reason"]) == (True, None)
     assert (on["health"], on["failing_since"]) == ("ok", None)
-    assert said(post, hook) == on
-    post.emit()
-    post.logged(hook, 1)
+    assert said(webhooks, hook) == on
+    webhooks.emit()
+    webhooks.logged(hook, 1)
 
 
 def test_a_failed_event_counts_once_however_often_it_was_tried(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    receiver.answer = lambda _: Reply(500)
-    hook = post.hook(receiver.url())
-    post.emit(2)
+    endpoint.answer = lambda _: Reply(500)
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit(2)
     for tried, seconds in ((2, 60), (4, 300), (6, 0)):
-        post.tried(hook, tried)
-        post.pass_time(seconds)
-    until(lambda: post.health(hook), lambda health: health["attempts"] == 6)
+        webhooks.tried(hook, tried)
+        webhooks.pass_time(seconds)
+    until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 6)
 
-    (row,) = post.api.fetch(
+    (row,) = webhooks.api.fetch(
         "SELECT failed FROM subscription_health WHERE subscription_id = $1", hook.uuid
     )
 
     assert row["failed"] == 2
 
 
-def test_operators_see_which_receivers_fail(post: Post, receiver: Receiver) -> None:
-    operator = post.api.operator()
-    well, failing, off = (post.hook(receiver.url(f"/{name}")) for name in ("a", "b", "c"))
-    fail_for(post, failing, timedelta(days=1), 3)
-    fail_for(post, off, timedelta(days=6), 30)
-    switch_off(post)
+def test_operators_see_which_receivers_fail(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    operator = webhooks.api.operator()
+    well, failing, off = (webhooks.hook(endpoint.url(f"/{name}")) for name in ("a", "b", "c"))
+    fail_for(webhooks, failing, timedelta(days=1), 3)
+    fail_for(webhooks, off, timedelta(days=6), 30)
+    switch_off(webhooks)
 
     def seen(query: str) -> dict[str, str]:
         items: list[Any] = []
         cursor = ""
         while True:
-            page = post.ok("GET", f"/v1/admin/webhooks?limit=100{query}{cursor}", by=operator)
+            page = webhooks.ok("GET", f"/v1/admin/webhooks?limit=100{query}{cursor}", by=operator)
             items += page["items"]
             if not page["has_more"]:
                 break
             cursor = f"&cursor={page['next_cursor']}"
         assert all("secret" not in one for one in items)
-        return {one["id"]: one["health"] for one in items if one["account_id"] == post.buyer.id}
+        return {one["id"]: one["health"] for one in items if one["account_id"] == webhooks.buyer.id}
 
     everything = {well.id: "ok", failing.id: "failing", off.id: "disabled"}
     assert seen("") == everything
     for word in ("ok", "failing", "disabled"):
         assert seen(f"&health={word}") == {k: v for k, v in everything.items() if v == word}
     assert seen("&health=failing,disabled") == {failing.id: "failing", off.id: "disabled"}
-    post.refused("GET", "/v1/admin/webhooks", 403, "insufficient_permissions")
-    post.refused("GET", "/v1/admin/queue", 403, "insufficient_permissions")
-    post.refused("GET", "/v1/admin/webhooks?health=ill", 422, "validation_failed", by=operator)
+    webhooks.refused("GET", "/v1/admin/webhooks", 403, "insufficient_permissions")
+    webhooks.refused("GET", "/v1/admin/queue", 403, "insufficient_permissions")
+    webhooks.refused("GET", "/v1/admin/webhooks?health=ill", 422, "validation_failed", by=operator)
 
 
-def test_operators_see_what_waits(post: Post, receiver: Receiver) -> None:
-    operator = post.api.operator()
-    receiver.answer = lambda _: 500
-    hook, gone = post.hook(receiver.url()), post.hook(receiver.url("/gone"))
-    post.emit(2)
-    post.tried(hook, 2)
-    post.tried(gone, 2)
-    until(lambda: post.health(hook), lambda health: health["attempts"] == 2)
-    first_due = post.pending(hook)[0]["due_at"]
-    post.call("DELETE", gone.path)
+def test_operators_see_what_waits(webhooks: WebhookSystem, endpoint: WebhookEndpoint) -> None:
+    operator = webhooks.api.operator()
+    endpoint.answer = lambda _: 500
+    hook, gone = webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url("/gone"))
+    webhooks.emit(2)
+    webhooks.tried(hook, 2)
+    webhooks.tried(gone, 2)
+    until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 2)
+    first_due = webhooks.pending(hook)[0]["due_at"]
+    webhooks.call("DELETE", gone.path)
 
-    queue = post.ok("GET", "/v1/admin/queue", by=operator)["items"]
+    queue = webhooks.ok("GET", "/v1/admin/queue", by=operator)["items"]
 
     rows = {one["subscription_id"]: one for one in queue}
-    assert (rows[hook.id]["pending"], rows[hook.id]["account_id"]) == (2, post.buyer.id)
-    assert (rows[hook.id]["url"], rows[hook.id]["first_due_at"]) == (receiver.url(), first_due)
+    assert (rows[hook.id]["pending"], rows[hook.id]["account_id"]) == (2, webhooks.buyer.id)
+    assert (rows[hook.id]["url"], rows[hook.id]["first_due_at"]) == (endpoint.url(), first_due)
     assert rows[hook.id]["failing_since"] is not None
     assert gone.id not in rows

@@ -5,20 +5,20 @@ from datetime import timedelta
 
 import asyncpg
 import pytest
-from kit.hooks import Received, Receiver, receiving
-from kit.post import Post, until
+from kit.webhook_endpoint import Received, WebhookEndpoint, running_endpoint
+from kit.webhook_system import WebhookSystem, until
 
 from tradewind import clock
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.host_limits import FIRST
 
-pytestmark = pytest.mark.xdist_group("post")
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 
-def nothing_else_is_due(post: Post) -> None:
+def nothing_else_is_due(webhooks: WebhookSystem) -> None:
     """Wait until something was delivered that was done later: the rest had its chance."""
-    other = Post.of(post)
-    with receiving() as witness:
+    other = WebhookSystem.of(webhooks)
+    with running_endpoint() as witness:
         hook = other.hook(witness.url())
         other.emit()
         other.logged(hook, 1)
@@ -39,7 +39,9 @@ class Gate:
         self._open.set()
 
 
-def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) -> None:
+def test_who_lost_a_claim_changes_no_delivery(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     """Its lease ended while it waited: another attempt is under way, and alone decides."""
     gates = [Gate(200), Gate(500)]
     order = iter(gates)
@@ -47,20 +49,20 @@ def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) ->
     def answer(request: Received) -> int:
         return next(order)(request)
 
-    receiver.answer = answer
-    hook = post.hook(receiver.url())
-    (event_id,) = post.emit()
-    receiver.until(lambda got: len(got) == 1)
-    post.pass_time(LEASE.total_seconds())
-    first, second = receiver.until(lambda got: len(got) == 2)
+    endpoint.answer = answer
+    hook = webhooks.hook(endpoint.url())
+    (event_id,) = webhooks.emit()
+    endpoint.until(lambda got: len(got) == 1)
+    webhooks.pass_time(LEASE.total_seconds())
+    first, second = endpoint.until(lambda got: len(got) == 2)
 
     gates[0].open()
-    nothing_else_is_due(post)
-    (pending,) = post.pending(hook)
+    nothing_else_is_due(webhooks)
+    (pending,) = webhooks.pending(hook)
     assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 1, True)
     gates[1].open()
     log = until(
-        lambda: post.log(hook), lambda log: any(one["id"] == second.delivery for one in log)
+        lambda: webhooks.log(hook), lambda log: any(one["id"] == second.delivery for one in log)
     )
 
     assert first.delivery != second.delivery
@@ -68,112 +70,115 @@ def test_who_lost_a_claim_changes_no_delivery(post: Post, receiver: Receiver) ->
     assert {one["id"] for one in log} == {first.delivery, second.delivery}
     (decided,) = [one for one in log if one["id"] == second.delivery]
     assert (decided["attempt"], decided["outcome"], decided["final"]) == (1, "http_error", False)
-    assert post.pending(hook)[0]["attempt"] == 2
+    assert webhooks.pending(hook)[0]["attempt"] == 2
     told = until(
-        lambda: post.ok("GET", f"{hook.path}/deliveries/{first.delivery}"), lambda one: one["late"]
+        lambda: webhooks.ok("GET", f"{hook.path}/deliveries/{first.delivery}"),
+        lambda one: one["late"],
     )
     assert (told["outcome"], told["final"], told["response"]["status_code"]) == (
         "delivered", False, 200,
     )  # fmt: skip
-    assert post.log(hook, "result=delivered") == []
-    health = until(lambda: post.health(hook), lambda one: one["attempts"])
+    assert webhooks.log(hook, "result=delivered") == []
+    health = until(lambda: webhooks.health(hook), lambda one: one["attempts"])
     assert (health["attempts"], health["success_rate"]) == (1, 0)
 
 
-def test_a_delay_counts_from_the_end_of_the_attempt(post: Post, receiver: Receiver) -> None:
+def test_a_delay_counts_from_the_end_of_the_attempt(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     gate = Gate(500)
-    receiver.answer = gate
-    hook = post.hook(receiver.url())
-    post.emit()
-    receiver.until(lambda got: len(got) == 1)
-    began = post.now()
-    until(post.now, lambda now: now - began > timedelta(seconds=1))
+    endpoint.answer = gate
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit()
+    endpoint.until(lambda got: len(got) == 1)
+    began = webhooks.now()
+    until(webhooks.now, lambda now: now - began > timedelta(seconds=1))
     gate.open()
 
-    (attempt,) = post.tried(hook)
+    (attempt,) = webhooks.tried(hook)
 
     assert attempt["duration_ms"] >= 1000
-    (row,) = post.api.fetch(
+    (row,) = webhooks.api.fetch(
         "SELECT next_attempt_at - started_at AS gap FROM delivery_attempt"
         " WHERE subscription_id = $1",
         hook.uuid,
     )
     pause = row["gap"] - timedelta(milliseconds=attempt["duration_ms"])
     assert timedelta(seconds=59.99) <= pause < timedelta(seconds=62)
-    assert post.pending(hook)[0]["due_at"] == attempt["next_attempt_at"]
+    assert webhooks.pending(hook)[0]["due_at"] == attempt["next_attempt_at"]
 
 
 def test_what_was_under_way_when_its_subscription_was_deleted_is_logged_and_forgotten(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
     gate = Gate(500)
-    receiver.answer = gate
-    hook = post.hook(receiver.url())
-    job = {"since": clock.show(post.now() - timedelta(hours=1)), "include": "all"}
-    post.emit()
-    receiver.until(lambda got: len(got) == 1)
-    post.ok("POST", f"{hook.path}/recover", json=job)
-    assert post.call("DELETE", hook.path).status_code == 204
+    endpoint.answer = gate
+    hook = webhooks.hook(endpoint.url())
+    job = {"since": clock.show(webhooks.now() - timedelta(hours=1)), "include": "all"}
+    webhooks.emit()
+    endpoint.until(lambda got: len(got) == 1)
+    webhooks.ok("POST", f"{hook.path}/recover", json=job)
+    assert webhooks.call("DELETE", hook.path).status_code == 204
     gate.open()
 
     def attempts() -> list[asyncpg.Record]:
-        return post.api.fetch(
+        return webhooks.api.fetch(
             "SELECT outcome, error_code FROM delivery_attempt"
             " WHERE subscription_id = $1 AND trigger = 'event' ORDER BY started_at",
             hook.uuid,
         )
 
     until(attempts, lambda rows: len(rows) == 1)
-    post.pass_time(60)
+    webhooks.pass_time(60)
     rows = until(attempts, lambda rows: len(rows) == 2)
 
     assert rows[0]["outcome"] == "http_error"
     assert tuple(rows[1]) == ("cancelled", "subscription_deleted")
-    (ended,) = post.api.fetch("SELECT status FROM replay WHERE subscription_id = $1", hook.uuid)
+    (ended,) = webhooks.api.fetch("SELECT status FROM replay WHERE subscription_id = $1", hook.uuid)
     assert ended["status"] in ("cancelled", "done")
-    assert len(receiver.received) == 1
+    assert len(endpoint.received) == 1
 
 
-def test_many_subscriptions_of_one_receiver_share_its_host(post: Post) -> None:
+def test_many_subscriptions_of_one_receiver_share_its_host(webhooks: WebhookSystem) -> None:
     """More than a lane each: every one of them gets something at once, none gets all."""
     gate = Gate()
-    with receiving() as receiver:
-        receiver.answer = gate
-        hooks = [post.hook(receiver.url(f"/{number}")) for number in range(20)]
-        post.emit(30)
+    with running_endpoint() as endpoint:
+        endpoint.answer = gate
+        hooks = [webhooks.hook(endpoint.url(f"/{number}")) for number in range(20)]
+        webhooks.emit(30)
         try:
-            receiver.until(lambda got: len({one.path for one in got}) == len(hooks))
+            endpoint.until(lambda got: len({one.path for one in got}) == len(hooks))
         finally:
             gate.open()
-        receiver.until(lambda got: len(got) == 30 * len(hooks))
+        endpoint.until(lambda got: len(got) == 30 * len(hooks))
         for hook in hooks:
-            post.call("DELETE", hook.path)
+            webhooks.call("DELETE", hook.path)
 
 
-def test_a_host_that_answers_is_sent_more_at_once(post: Post) -> None:
-    with receiving() as receiver:
-        hooks = [post.hook(receiver.url(f"/{number}")) for number in range(10)]
-        post.emit(10)
-        receiver.until(lambda got: len(got) == 100)
-        gate = receiver.answer = Gate()
-        post.emit(10)
+def test_a_host_that_answers_is_sent_more_at_once(webhooks: WebhookSystem) -> None:
+    with running_endpoint() as endpoint:
+        hooks = [webhooks.hook(endpoint.url(f"/{number}")) for number in range(10)]
+        webhooks.emit(10)
+        endpoint.until(lambda got: len(got) == 100)
+        gate = endpoint.answer = Gate()
+        webhooks.emit(10)
         try:
-            receiver.until(lambda got: len(got) > 100 + 2 * FIRST)
+            endpoint.until(lambda got: len(got) > 100 + 2 * FIRST)
         finally:
             gate.open()
-        receiver.until(lambda got: len(got) == 200)
+        endpoint.until(lambda got: len(got) == 200)
         for hook in hooks:
-            post.call("DELETE", hook.path)
+            webhooks.call("DELETE", hook.path)
 
 
 def test_the_worker_claims_and_records_over_connections_of_its_own(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    hook = post.hook(receiver.url())
-    post.emit()
-    post.logged(hook, 1)
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit()
+    webhooks.logged(hook, 1)
 
-    rows = post.api.fetch(
+    rows = webhooks.api.fetch(
         "SELECT application_name, query FROM pg_stat_activity"
         " WHERE datname = current_database() AND application_name LIKE 'tradewind %'"
     )

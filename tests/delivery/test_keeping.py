@@ -13,11 +13,11 @@ from uuid import UUID
 import pytest
 from delivery.events import journalled
 from delivery.samples import NOW, a_subscription
-from kit.hooks import Receiver, assert_genuine
-from kit.post import Post
 from kit.postgres import Postgres
 from kit.server import SECRET_KEY, Server, ServerLauncher
 from kit.system import System
+from kit.webhook_endpoint import WebhookEndpoint, assert_genuine
+from kit.webhook_system import WebhookSystem
 from structlog.testing import capture_logs
 
 from tradewind import ids
@@ -256,28 +256,28 @@ async def _events(db: Database) -> list[UUID]:
     return [row["id"] for row in await db.fetch("SELECT id FROM event")]
 
 
-@pytest.mark.xdist_group("post")
+@pytest.mark.xdist_group("webhooks")
 def test_secrets_are_sealed_anew_and_deliveries_go_on(
-    launcher: ServerLauncher, post_office: System, receiver: Receiver
+    launcher: ServerLauncher, webhook_system: System, endpoint: WebhookEndpoint
 ) -> None:
     """With the old master secret gone: what is delivered then was sealed with the new one."""
     new = secrets.token_hex(32)
     launcher.secrets.add(new)
     with launcher.serving(workers=1) as api:
-        market, approver = post_office.market, post_office.approver
-        post = Post(api, market, api.person(), approver)
-        hook, other = post.hook(receiver.url()), post.hook(receiver.url("/other"))
+        market, approver = webhook_system.market, webhook_system.approver
+        webhooks = WebhookSystem(api, market, api.person(), approver)
+        hook, other = webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url("/other"))
         both = {"TRADEWIND_SECRET_KEY": f"{new},{SECRET_KEY}"}
 
         first = _rotate(api, both)
         again = _rotate(api, both)
         with launcher.working(api.database_url, settings={"TRADEWIND_SECRET_KEY": new}):
-            post.emit(2)
-            receiver.until(lambda got: len(got) == 4)
+            webhooks.emit(2)
+            endpoint.until(lambda got: len(got) == 4)
 
     assert (first["resealed"], again["resealed"]) == (2, 0)
     for path, secret in (("/hook", hook.secret), ("/other", other.secret)):
-        for one in receiver.at(path):
+        for one in endpoint.at(path):
             assert_genuine(one, secret)
 
 

@@ -6,42 +6,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from kit.hooks import Received, Receiver, Reply, receiving
 from kit.pages import Pages
-from kit.post import Hook, Post
 from kit.system import System
+from kit.webhook_endpoint import Received, Reply, WebhookEndpoint, running_endpoint
+from kit.webhook_system import Webhook, WebhookSystem
 
 from tradewind import ids
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventKind
 
-pytestmark = pytest.mark.xdist_group("post")
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 
 @dataclass(frozen=True)
 class Varied:
     """A subscription with three attempts: one delivered, one refused, one answered 503."""
 
-    post: Post
-    hook: Hook
+    webhooks: WebhookSystem
+    hook: Webhook
     orders: list[str]
 
 
 @pytest.fixture(scope="module")
-def varied(post_office: System) -> Iterator[Varied]:
-    post = Post.of(post_office)
+def varied(webhook_system: System) -> Iterator[Varied]:
+    webhooks = WebhookSystem.of(webhook_system)
     kinds: list[EventKind] = [ORDER_UPDATED, PAYMENT_UPDATED, ORDER_UPDATED]
     statuses = iter([200, 400, 503])
     orders = [ids.new() for _ in kinds]
-    with receiving() as receiver:
-        receiver.answer = lambda _: next(statuses)
-        hook = post.hook(receiver.url())
+    with running_endpoint() as endpoint:
+        endpoint.answer = lambda _: next(statuses)
+        hook = webhooks.hook(endpoint.url())
         for number, (kind, order_id) in enumerate(zip(kinds, orders, strict=True), 1):
-            post.emit(kind=kind, order_id=order_id)
-            post.tried(hook, number)
+            webhooks.emit(kind=kind, order_id=order_id)
+            webhooks.tried(hook, number)
     # No retry adds to it, however long the tests take.
-    post.api.fetch("DELETE FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
-    yield Varied(post, hook, [ids.ORDER.show(one) for one in orders])
-    post.call("DELETE", hook.path)
+    webhooks.api.fetch("DELETE FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
+    yield Varied(webhooks, hook, [ids.ORDER.show(one) for one in orders])
+    webhooks.call("DELETE", hook.path)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def varied(post_office: System) -> Iterator[Varied]:
     ],
 )
 def test_the_log_is_filtered(varied: Varied, query: str, codes: list[int]) -> None:
-    post, hook = varied.post, varied.hook
-    middle = post.log(hook, f"order={varied.orders[1]}")[0]
+    webhooks, hook = varied.webhooks, varied.hook
+    middle = webhooks.log(hook, f"order={varied.orders[1]}")[0]
     asked = query.format(
         busy=varied.orders[2],
         nobody=ids.ORDER.show(ids.new()),
@@ -77,7 +77,7 @@ def test_the_log_is_filtered(varied: Varied, query: str, codes: list[int]) -> No
         middle=middle["started_at"],
     )
 
-    assert [one["status_code"] for one in post.log(hook, asked)] == codes
+    assert [one["status_code"] for one in webhooks.log(hook, asked)] == codes
 
 
 @pytest.mark.parametrize(
@@ -98,21 +98,21 @@ def test_the_log_is_filtered(varied: Varied, query: str, codes: list[int]) -> No
     ],
 )
 def test_a_filter_that_cannot_be_read_is_refused(
-    post: Post, query: str, status: int, code: str
+    webhooks: WebhookSystem, query: str, status: int, code: str
 ) -> None:
-    hook = post.hook("http://127.0.0.1:9/")
-    post.refused("GET", f"{hook.path}/deliveries?{query}", status, code)
+    hook = webhooks.hook("http://127.0.0.1:9/")
+    webhooks.refused("GET", f"{hook.path}/deliveries?{query}", status, code)
 
 
-def test_the_log_comes_in_pages(post: Post, receiver: Receiver) -> None:
-    hook = post.hook(receiver.url())
-    post.emit(7)
-    whole = post.logged(hook, 7)
+def test_the_log_comes_in_pages(webhooks: WebhookSystem, endpoint: WebhookEndpoint) -> None:
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit(7)
+    whole = webhooks.logged(hook, 7)
 
     pages: list[Any] = []
     cursor = ""
     while not pages or pages[-1]["has_more"]:
-        pages.append(post.ok("GET", f"{hook.path}/deliveries?limit=3{cursor}"))
+        pages.append(webhooks.ok("GET", f"{hook.path}/deliveries?limit=3{cursor}"))
         cursor = f"&cursor={pages[-1]['next_cursor']}"
 
     assert [one for page in pages for one in page["items"]] == whole
@@ -121,33 +121,37 @@ def test_the_log_comes_in_pages(post: Post, receiver: Receiver) -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_pages_stay_as_they_were_when_attempts_are_added(post: Post, receiver: Receiver) -> None:
-    hook = post.hook(receiver.url())
-    post.emit(4)
-    whole = post.logged(hook, 4)
-    first = post.ok("GET", f"{hook.path}/deliveries?limit=2")
+def test_pages_stay_as_they_were_when_attempts_are_added(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit(4)
+    whole = webhooks.logged(hook, 4)
+    first = webhooks.ok("GET", f"{hook.path}/deliveries?limit=2")
 
-    post.emit(3)
-    post.logged(hook, 7)
-    second = post.ok("GET", f"{hook.path}/deliveries?limit=2&cursor={first['next_cursor']}")
+    webhooks.emit(3)
+    webhooks.logged(hook, 7)
+    second = webhooks.ok("GET", f"{hook.path}/deliveries?limit=2&cursor={first['next_cursor']}")
 
     assert first["items"] + second["items"] == whole
 
 
-def test_one_attempt_is_shown_as_the_receiver_saw_it(post: Post, receiver: Receiver) -> None:
+def test_one_attempt_is_shown_as_the_receiver_saw_it(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     long = b"x" * 5000
-    receiver.answer = lambda _: Reply(202, {"x-shop": "yes", "content-type": "text/plain"}, long)
-    hook = post.hook(receiver.url("/in?shop=1"))
-    (event_id,) = post.emit()
-    (short,) = post.logged(hook, 1)
+    endpoint.answer = lambda _: Reply(202, {"x-shop": "yes", "content-type": "text/plain"}, long)
+    hook = webhooks.hook(endpoint.url("/in?shop=1"))
+    (event_id,) = webhooks.emit()
+    (short,) = webhooks.logged(hook, 1)
 
-    detail = post.ok("GET", f"{hook.path}/deliveries/{short['id']}")
+    detail = webhooks.ok("GET", f"{hook.path}/deliveries/{short['id']}")
 
-    (seen,) = receiver.received
+    (seen,) = endpoint.received
     assert {name: detail[name] for name in short} == short
     assert set(detail) - set(short) == {"request", "response"}
     request, response = detail["request"], detail["response"]
-    assert request["url"] == receiver.url("/in?shop=1")
+    assert request["url"] == endpoint.url("/in?shop=1")
     assert request["body"].encode() == seen.body
     assert {one["name"].lower(): one["value"] for one in request["headers"]} == {
         name: value
@@ -168,12 +172,12 @@ def test_one_attempt_is_shown_as_the_receiver_saw_it(post: Post, receiver: Recei
 
 
 def test_the_page_of_an_attempt_shows_every_header_that_was_sent_and_answered(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    receiver.answer = lambda _: Reply(202, {"x-shop": "yes"})
-    hook = post.hook(receiver.url())
-    tested = post.ok("POST", f"{hook.path}/test")
-    pages = Pages(post.api, post.buyer)
+    endpoint.answer = lambda _: Reply(202, {"x-shop": "yes"})
+    hook = webhooks.hook(endpoint.url())
+    tested = webhooks.ok("POST", f"{hook.path}/test")
+    pages = Pages(webhooks.api, webhooks.buyer)
 
     with closing(pages.client):
         attempt = pages.get(f"/webhooks/{hook.id}/deliveries/{tested['delivery_id']}")
@@ -187,12 +191,12 @@ def test_the_page_of_an_attempt_shows_every_header_that_was_sent_and_answered(
     assert f"{sent['X-Service-Timestamp']}." in attempt.text
 
 
-def test_an_attempt_that_reached_nobody_has_no_response(post: Post) -> None:
-    hook = post.hook("http://127.0.0.1:9/hook")
-    post.emit()
-    (short,) = post.tried(hook)
+def test_an_attempt_that_reached_nobody_has_no_response(webhooks: WebhookSystem) -> None:
+    hook = webhooks.hook("http://127.0.0.1:9/hook")
+    webhooks.emit()
+    (short,) = webhooks.tried(hook)
 
-    detail = post.ok("GET", f"{hook.path}/deliveries/{short['id']}")
+    detail = webhooks.ok("GET", f"{hook.path}/deliveries/{short['id']}")
 
     assert detail["response"] is None
     sent = {"name": "X-Service-Delivery", "value": short["id"]}
@@ -201,39 +205,39 @@ def test_an_attempt_that_reached_nobody_has_no_response(post: Post) -> None:
 
 
 def test_an_attempt_is_found_under_its_own_subscription_alone(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    stranger = Post.of(post)
-    hook, other = post.hook(receiver.url()), post.hook(receiver.url())
-    foreign = stranger.hook(receiver.url())
-    post.emit()
-    (attempt,) = post.logged(hook, 1)
+    stranger = WebhookSystem.of(webhooks)
+    hook, other = webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url())
+    foreign = stranger.hook(endpoint.url())
+    webhooks.emit()
+    (attempt,) = webhooks.logged(hook, 1)
     started = {"since": attempt["started_at"]}
-    job = post.ok("POST", f"{hook.path}/recover", json=started)["id"]
+    job = webhooks.ok("POST", f"{hook.path}/recover", json=started)["id"]
 
     for rest in (f"deliveries/{attempt['id']}", f"recover/{job}"):
-        assert post.call("GET", f"{hook.path}/{rest}").status_code == 200
-        post.refused("GET", f"{other.path}/{rest}", 404, "not_found")
+        assert webhooks.call("GET", f"{hook.path}/{rest}").status_code == 200
+        webhooks.refused("GET", f"{other.path}/{rest}", 404, "not_found")
         stranger.refused("GET", f"{foreign.path}/{rest}", 404, "not_found")
         stranger.refused("GET", f"{hook.path}/{rest}", 404, "not_found")
     again = f"deliveries/{attempt['id']}/redeliver"
-    post.refused("POST", f"{other.path}/{again}", 404, "not_found")
+    webhooks.refused("POST", f"{other.path}/{again}", 404, "not_found")
     stranger.refused("POST", f"{foreign.path}/{again}", 404, "not_found")
     stranger.refused("DELETE", f"{foreign.path}/recover/{job}", 404, "not_found")
     stranger.refused("GET", f"{foreign.path}/explain?event={attempt['event_id']}", 404, "not_found")
 
 
 def test_what_is_pending_is_listed_in_pages_that_first_which_is_due_first(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    receiver.answer = lambda _: 500
-    hook = post.hook(receiver.url())
-    events = [post.emit()[0] for _ in range(3)]
-    post.tried(hook, 3)
+    endpoint.answer = lambda _: 500
+    hook = webhooks.hook(endpoint.url())
+    events = [webhooks.emit()[0] for _ in range(3)]
+    webhooks.tried(hook, 3)
 
-    whole = post.pending(hook)
-    first = post.ok("GET", f"{hook.path}/pending?limit=2")
-    rest = post.ok("GET", f"{hook.path}/pending?limit=2&cursor={first['next_cursor']}")
+    whole = webhooks.pending(hook)
+    first = webhooks.ok("GET", f"{hook.path}/pending?limit=2")
+    rest = webhooks.ok("GET", f"{hook.path}/pending?limit=2&cursor={first['next_cursor']}")
 
     assert sorted(one["event_id"] for one in whole) == sorted(events)
     assert [one["due_at"] for one in whole] == sorted(one["due_at"] for one in whole)
@@ -244,48 +248,54 @@ def test_what_is_pending_is_listed_in_pages_that_first_which_is_due_first(
     }
 
 
-def test_what_is_being_sent_is_under_way(post: Post, receiver: Receiver) -> None:
+def test_what_is_being_sent_is_under_way(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     seen: list[tuple[Any, str]] = []
 
     def look(request: Received) -> int:
-        (pending,) = post.pending(hook)
-        seen.append((pending, post.verdict(hook, request.event_id)))
+        (pending,) = webhooks.pending(hook)
+        seen.append((pending, webhooks.verdict(hook, request.event_id)))
         return 200
 
-    receiver.answer = look
-    hook = post.hook(receiver.url())
-    post.emit()
-    post.logged(hook, 1)
+    endpoint.answer = look
+    hook = webhooks.hook(endpoint.url())
+    webhooks.emit()
+    webhooks.logged(hook, 1)
 
     ((pending, verdict),) = seen
     assert (pending["under_way"], pending["attempt"], verdict) == (True, 1, "under_way")
 
 
-def test_an_event_says_why_it_was_never_queued(post: Post, receiver: Receiver) -> None:
-    (early,) = post.emit()
-    hook = post.hook(receiver.url(), events=["order.updated"], is_active=False)
-    (off,) = post.emit()
-    (other,) = post.emit(kind="payment.updated")
+def test_an_event_says_why_it_was_never_queued(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    (early,) = webhooks.emit()
+    hook = webhooks.hook(endpoint.url(), events=["order.updated"], is_active=False)
+    (off,) = webhooks.emit()
+    (other,) = webhooks.emit(kind="payment.updated")
 
-    assert post.verdict(hook, early) == "created_later"
-    assert post.verdict(hook, off) == "inactive"
-    assert post.verdict(hook, other) == "filtered"
-    post.change(hook, is_active=True)
-    assert post.verdict(hook, off) == "not_queued"
+    assert webhooks.verdict(hook, early) == "created_later"
+    assert webhooks.verdict(hook, off) == "inactive"
+    assert webhooks.verdict(hook, other) == "filtered"
+    webhooks.change(hook, is_active=True)
+    assert webhooks.verdict(hook, off) == "not_queued"
     for unknown in (ids.EVENT.show(ids.new()), "evt_1", ""):
-        post.refused("GET", f"{hook.path}/explain?event={unknown}", 404, "not_found")
-    post.refused("GET", f"{hook.path}/explain", 422, "validation_failed")
+        webhooks.refused("GET", f"{hook.path}/explain?event={unknown}", 404, "not_found")
+    webhooks.refused("GET", f"{hook.path}/explain", 422, "validation_failed")
 
 
-def test_an_explanation_lists_the_attempts(post: Post, receiver: Receiver) -> None:
-    receiver.answer = lambda _: 500
-    hook = post.hook(receiver.url())
-    (event_id,) = post.emit()
-    log = post.tried(hook)
+def test_an_explanation_lists_the_attempts(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    endpoint.answer = lambda _: 500
+    hook = webhooks.hook(endpoint.url())
+    (event_id,) = webhooks.emit()
+    log = webhooks.tried(hook)
 
-    why = post.ok("GET", f"{hook.path}/explain?event={event_id}")
+    why = webhooks.ok("GET", f"{hook.path}/explain?event={event_id}")
 
     assert why["verdict"] == "waiting"
-    assert post.pending(hook)[0]["due_at"] in why["explanation"]
+    assert webhooks.pending(hook)[0]["due_at"] in why["explanation"]
     assert why["attempts"] == log
     assert why["event_id"] == event_id

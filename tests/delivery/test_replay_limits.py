@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from delivery.events import journalled
-from kit.hooks import Receiver
 from kit.pages import Pages
-from kit.post import Post
+from kit.webhook_endpoint import WebhookEndpoint
+from kit.webhook_system import WebhookSystem
 
 from tradewind import clock, ids
 from tradewind.delivery import replay, sql_replays
@@ -17,7 +17,7 @@ from tradewind.delivery.replay import Window, feed_replays
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
-pytestmark = pytest.mark.xdist_group("post")
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 _HOUR = timedelta(hours=1)
 _DELIVERED = """
@@ -114,48 +114,50 @@ async def test_more_than_is_counted_is_delivered_all_the_same(db: Database) -> N
 
 
 def test_a_preview_counts_up_to_10_000_and_says_that_there_are_more(
-    post: Post, receiver: Receiver
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
-    post.emit(10_001)
-    hook = post.hook(receiver.url())
-    since = clock.show(post.now() - _HOUR)
+    webhooks.emit(10_001)
+    hook = webhooks.hook(endpoint.url())
+    since = clock.show(webhooks.now() - _HOUR)
 
-    counted = post.ok("POST", f"{hook.path}/recover", json={"since": since, "dry_run": True})
-    pages = Pages(post.api, post.buyer)
+    counted = webhooks.ok("POST", f"{hook.path}/recover", json={"since": since, "dry_run": True})
+    pages = Pages(webhooks.api, webhooks.buyer)
     with closing(pages.client):
         shown = pages.get(f"/webhooks/{hook.id}/recover", params={"since": since}).text
 
     assert counted == {"id": None, "count": 10_000, "count_is_exact": False}
     assert "more than 10,000" in shown
-    begun = post.ok("POST", f"{hook.path}/recover", json={"since": since})
+    begun = webhooks.ok("POST", f"{hook.path}/recover", json={"since": since})
     assert (begun["count"], begun["count_is_exact"]) == (10_000, False)
-    job = post.ok("DELETE", f"{hook.path}/recover/{begun['id']}")
+    job = webhooks.ok("DELETE", f"{hook.path}/recover/{begun['id']}")
     assert (job["count"], job["count_is_exact"], job["status"]) == (10_000, False, "cancelled")
 
 
-def test_recoveries_are_listed_newest_first(post: Post, receiver: Receiver) -> None:
-    post.emit(2)
-    hook, other = post.hook(receiver.url()), post.hook(receiver.url())
-    assert listed(post, hook.path) == ([], None)
+def test_recoveries_are_listed_newest_first(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    webhooks.emit(2)
+    hook, other = webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url())
+    assert listed(webhooks, hook.path) == ([], None)
     made = []
     for _ in range(3):
-        since = {"since": clock.show(post.now() - _HOUR), "include": "all"}
-        begun = post.ok("POST", f"{hook.path}/recover", json=since)["id"]
-        made.append(post.ok("DELETE", f"{hook.path}/recover/{begun}"))
+        since = {"since": clock.show(webhooks.now() - _HOUR), "include": "all"}
+        begun = webhooks.ok("POST", f"{hook.path}/recover", json=since)["id"]
+        made.append(webhooks.ok("DELETE", f"{hook.path}/recover/{begun}"))
 
-    first, cursor = listed(post, f"{hook.path}", "?limit=2")
-    rest, end = listed(post, f"{hook.path}", f"?limit=2&cursor={cursor}")
+    first, cursor = listed(webhooks, f"{hook.path}", "?limit=2")
+    rest, end = listed(webhooks, f"{hook.path}", f"?limit=2&cursor={cursor}")
 
     assert [one["id"] for one in [*first, *rest]] == [one["id"] for one in reversed(made)]
     assert end is None
     for one in [*first, *rest]:
-        assert one == post.ok("GET", f"{hook.path}/recover/{one['id']}")
-    assert listed(post, other.path) == ([], None)
-    Post.of(post).refused("GET", f"{hook.path}/recover", 404, "not_found")
-    post.refused("GET", f"{hook.path}/recover?cursor=nonsense", 400, "malformed_cursor")
+        assert one == webhooks.ok("GET", f"{hook.path}/recover/{one['id']}")
+    assert listed(webhooks, other.path) == ([], None)
+    WebhookSystem.of(webhooks).refused("GET", f"{hook.path}/recover", 404, "not_found")
+    webhooks.refused("GET", f"{hook.path}/recover?cursor=nonsense", 400, "malformed_cursor")
 
 
-def listed(post: Post, path: str, query: str = "") -> tuple[list[Any], str | None]:
-    page = post.ok("GET", f"{path}/recover{query}")
+def listed(webhooks: WebhookSystem, path: str, query: str = "") -> tuple[list[Any], str | None]:
+    page = webhooks.ok("GET", f"{path}/recover{query}")
     assert page["has_more"] is (page["next_cursor"] is not None)
     return page["items"], page["next_cursor"]

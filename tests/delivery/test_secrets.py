@@ -4,15 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from kit.hooks import Receiver, assert_genuine
-from kit.post import Hook, Post, until
+from kit.webhook_endpoint import WebhookEndpoint, assert_genuine
+from kit.webhook_system import Webhook, WebhookSystem, until
 
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.sealing import CannotUnseal, seal
 from tradewind.webhooks.secret import sealed, unsealed
 
-pytestmark = pytest.mark.xdist_group("post")
+pytestmark = pytest.mark.xdist_group("webhooks")
 
 _COPY = """
     UPDATE webhook_subscription
@@ -21,44 +21,46 @@ _COPY = """
 """
 
 
-def errors_logged(post: Post, event: str, hook: Hook) -> list[Any]:
+def errors_logged(webhooks: WebhookSystem, event: str, hook: Webhook) -> list[Any]:
     """The error lines of all processes about a subscription."""
     lines = [
         json.loads(line)
-        for log in post.api.launcher.folder.glob("*.log")
+        for log in webhooks.api.launcher.folder.glob("*.log")
         for line in log.read_text(errors="replace").splitlines()
         if hook.id in line and f'"{event}"' in line
     ]
     return [line for line in lines if line["event"] == event and line["level"] == "error"]
 
 
-def test_a_secret_copied_from_another_row_signs_nothing(post: Post, receiver: Receiver) -> None:
+def test_a_secret_copied_from_another_row_signs_nothing(
+    webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
     """The worker has the secret of the first open when it is copied to the second."""
-    whole, robbed = post.hook(receiver.url("/whole")), post.hook(receiver.url("/robbed"))
-    post.emit()
-    receiver.until(lambda got: len(got) == 2)
-    post.logged(robbed, 1)
+    whole, robbed = webhooks.hook(endpoint.url("/whole")), webhooks.hook(endpoint.url("/robbed"))
+    webhooks.emit()
+    endpoint.until(lambda got: len(got) == 2)
+    webhooks.logged(robbed, 1)
 
-    post.api.fetch(_COPY, whole.uuid, robbed.uuid)
-    (event_id,) = post.emit()
-    post.logged(whole, 2)
-    until(lambda: errors_logged(post, "delivery.cannot_sign", robbed), lambda lines: lines)
-    problem = post.refused("POST", f"{robbed.path}/test", 500, "signing_secret_unreadable")
+    webhooks.api.fetch(_COPY, whole.uuid, robbed.uuid)
+    (event_id,) = webhooks.emit()
+    webhooks.logged(whole, 2)
+    until(lambda: errors_logged(webhooks, "delivery.cannot_sign", robbed), lambda lines: lines)
+    problem = webhooks.refused("POST", f"{robbed.path}/test", 500, "signing_secret_unreadable")
 
-    assert len(receiver.at("/robbed")) == 1
+    assert len(endpoint.at("/robbed")) == 1
     assert "error on our side" in problem["detail"]
-    assert errors_logged(post, "webhook.secret_unreadable", robbed)
-    assert len(post.log(robbed)) == 1
+    assert errors_logged(webhooks, "webhook.secret_unreadable", robbed)
+    assert len(webhooks.log(robbed)) == 1
     # Nobody is blamed: no attempt is used up, and the endpoint's health is as it was.
     until(
-        lambda: post.pending(robbed),
+        lambda: webhooks.pending(robbed),
         lambda rows: [(row["event_id"], row["attempt"]) for row in rows] == [(event_id, 1)],
     )
-    assert post.health(robbed)["health"] == "ok"
-    rotated = post.rotated(robbed)
-    assert post.ok("POST", f"{robbed.path}/test")["delivered"] is True
-    assert_genuine(receiver.at("/robbed")[-1], rotated.secret)
-    for one in receiver.at("/whole"):
+    assert webhooks.health(robbed)["health"] == "ok"
+    rotated = webhooks.rotated(robbed)
+    assert webhooks.ok("POST", f"{robbed.path}/test")["delivered"] is True
+    assert_genuine(endpoint.at("/robbed")[-1], rotated.secret)
+    for one in endpoint.at("/whole"):
         assert_genuine(one, whole.secret)
 
 

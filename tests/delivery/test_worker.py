@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
-from kit.hooks import Received, Receiver, assert_genuine, receiving
-from kit.post import Hook, Post, until
 from kit.server import ServerLauncher
 from kit.system import System
+from kit.webhook_endpoint import Received, WebhookEndpoint, assert_genuine, running_endpoint
+from kit.webhook_system import Webhook, WebhookSystem, until
 
 _MANY = 120
 _LONGEST_STOP = 15
@@ -23,13 +23,13 @@ def system_without_worker(launcher: ServerLauncher, shared_system: System) -> It
 
 
 @pytest.fixture
-def own(system_without_worker: System) -> Post:
-    return Post.of(system_without_worker)
+def own(system_without_worker: System) -> WebhookSystem:
+    return WebhookSystem.of(system_without_worker)
 
 
-def queued(post: Post, hook: Hook) -> list[tuple[int, bool]]:
+def queued(webhooks: WebhookSystem, hook: Webhook) -> list[tuple[int, bool]]:
     """What is left: attempt, and whether somebody holds it or sent it and never told."""
-    rows = post.api.fetch(
+    rows = webhooks.api.fetch(
         "SELECT attempt, delivery_id IS NOT NULL OR lease_until > tradewind_now() AS held"
         "  FROM delivery_queue WHERE subscription_id = $1",
         hook.uuid,
@@ -43,7 +43,7 @@ def _are(count: int, found: Sequence[object]) -> bool:
 
 @pytest.mark.xdist_group("system")
 def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
-    own: Post, launcher: ServerLauncher, receiver: Receiver
+    own: WebhookSystem, launcher: ServerLauncher, endpoint: WebhookEndpoint
 ) -> None:
     """Some answers are held back until it was told: it waits for them, and takes no more."""
     go_on = threading.Event()
@@ -52,19 +52,19 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
         go_on.wait(8)
         return 200
 
-    receiver.answer = answer
-    hook = own.hook(receiver.url())
+    endpoint.answer = answer
+    hook = own.hook(endpoint.url())
     events = own.emit(_MANY)
     worker = launcher.worker(own.api.database_url)
     try:
-        receiver.until(lambda got: len(got) >= 10)
+        endpoint.until(lambda got: len(got) >= 10)
         worker.send_signal(signal.SIGTERM)
         go_on.set()
         assert worker.wait(_LONGEST_STOP) == 0
     finally:
         worker.kill()
 
-    sent = list(receiver.received)
+    sent = list(endpoint.received)
     delivered = {one["id"] for one in own.log(hook)} | {
         one["id"] for one in own.log(hook, "limit=100&outcome=delivered")
     }
@@ -73,9 +73,9 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
     left = queued(own, hook)
     assert left == [(1, False)] * (_MANY - len(sent))
     with launcher.working(own.api.database_url):
-        got = receiver.until(lambda got: len(got) >= _MANY)
+        got = endpoint.until(lambda got: len(got) >= _MANY)
         until(lambda: queued(own, hook), lambda rows: rows == [])
-    assert sorted(one.event_id for one in receiver.received) == sorted(events)
+    assert sorted(one.event_id for one in endpoint.received) == sorted(events)
     assert len({one.delivery for one in got}) == _MANY
     rows = own.api.fetch(
         "SELECT outcome, attempt, count(*) AS n FROM delivery_attempt"
@@ -86,30 +86,30 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
 
 
 @pytest.mark.xdist_group("system")
-def test_two_workers_send_everything_once(own: Post, launcher: ServerLauncher) -> None:
-    with receiving() as receiver:
-        hooks = {path: own.hook(receiver.url(path)) for path in ("/a", "/b", "/c")}
+def test_two_workers_send_everything_once(own: WebhookSystem, launcher: ServerLauncher) -> None:
+    with running_endpoint() as endpoint:
+        hooks = {path: own.hook(endpoint.url(path)) for path in ("/a", "/b", "/c")}
         url = own.api.database_url
         with launcher.working(url), launcher.working(url):
             events = [event for _ in range(5) for event in own.emit(100)]
-            receiver.until(lambda got: len(got) >= 3 * 500)
+            endpoint.until(lambda got: len(got) >= 3 * 500)
             for hook in hooks.values():
                 until(partial(queued, own, hook), lambda rows: rows == [])
 
-        assert len(receiver.received) == 3 * 500
+        assert len(endpoint.received) == 3 * 500
         for path, hook in hooks.items():
-            got = receiver.at(path)
+            got = endpoint.at(path)
             assert sorted(one.event_id for one in got) == sorted(events)
             for one in got:
                 assert_genuine(one, hook.secret)
 
 
 @pytest.mark.xdist_group("system")
-def test_a_black_hole_keeps_nobody_waiting(own: Post, launcher: ServerLauncher) -> None:
-    """Hundreds wait for a receiver that never answers, on the same machine; others get theirs."""
+def test_a_black_hole_keeps_nobody_waiting(own: WebhookSystem, launcher: ServerLauncher) -> None:
+    """Hundreds wait for an endpoint that never answers, on the same machine; others get theirs."""
     go_on = threading.Event()
-    other = Post.of(own)
-    with receiving() as hole, receiving() as healthy:
+    other = WebhookSystem.of(own)
+    with running_endpoint() as hole, running_endpoint() as healthy:
         hole.answer = lambda _: 200 if go_on.wait(20) else 500
         black = own.hook(hole.url())
         other.hook(healthy.url())
@@ -130,13 +130,13 @@ def test_a_black_hole_keeps_nobody_waiting(own: Post, launcher: ServerLauncher) 
 
 @pytest.mark.xdist_group("system")
 def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
-    own: Post, launcher: ServerLauncher
+    own: WebhookSystem, launcher: ServerLauncher
 ) -> None:
     """As after a master secret was dropped too early: once it is back, everything arrives."""
-    other = Post.of(own)
+    other = WebhookSystem.of(own)
     change = "UPDATE webhook_subscription SET secret = $2 WHERE id = $1 RETURNING secret"
-    with receiving() as receiver:
-        broken, whole = own.hook(receiver.url("/broken")), other.hook(receiver.url("/whole"))
+    with running_endpoint() as endpoint:
+        broken, whole = own.hook(endpoint.url("/broken")), other.hook(endpoint.url("/whole"))
         (row,) = own.api.fetch("SELECT secret FROM webhook_subscription WHERE id = $1", broken.uuid)
         own.api.fetch(change, broken.uuid, b"\0\0\0\0" + row["secret"][4:])
         lost = own.emit(3)
@@ -144,7 +144,7 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
             for number in range(1, 4):
                 other.emit()
                 other.logged(whole, number)
-        assert {one.path for one in receiver.received} == {"/whole"}
+        assert {one.path for one in endpoint.received} == {"/whole"}
         assert own.log(broken) == []
         assert queued(own, broken) == [(1, False)] * 3
         own.api.fetch(change, broken.uuid, row["secret"])
@@ -153,6 +153,6 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
             log = own.logged(broken, 3)
 
         assert [(one["attempt"], one["outcome"]) for one in log] == [(1, "delivered")] * 3
-        assert sorted(one.event_id for one in receiver.at("/broken")) == sorted(lost)
-        for one in receiver.at("/broken"):
+        assert sorted(one.event_id for one in endpoint.at("/broken")) == sorted(lost)
+        for one in endpoint.at("/broken"):
             assert_genuine(one, broken.secret)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kit.post import emit
 from kit.postgres import Postgres, copy_as_standby, running_server
 from kit.server import Person, Server, ServerLauncher
+from kit.webhook_system import emit
 
 from tradewind.storage.embedded import EmbeddedServer
 from tradewind.storage.migrate import migrate

@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from kit.post import emit
 from kit.postgres import Postgres
 from kit.server import Server
 from kit.system import System
+from kit.webhook_system import emit
 
 from tradewind import ids
 from tradewind.events import journal, retention

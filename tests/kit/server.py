@@ -21,8 +21,8 @@ from uuid import UUID
 import asyncpg
 import httpx
 
-from kit.hooks import ALL_RECEIVED
 from kit.postgres import Postgres
+from kit.webhook_endpoint import ALL_RECEIVED
 from tradewind import ids
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
@@ -214,7 +214,7 @@ class ServerLauncher:
             assert not leaked, f"{log} holds a secret"
 
     def assert_no_secret_was_sent(self) -> None:
-        """Look at every delivery that a receiver of the tests got: body, headers and path."""
+        """Look at every delivery that an endpoint of the tests got: body, headers and path."""
         sent = b"\n".join(
             b"\n".join([one.body, one.path.encode(), *map(str.encode, one.headers.values())])
             for one in ALL_RECEIVED

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 from kit.api_document import Document, Operation, Slot
-from kit.hooks import Receiver, receiving
-from kit.post import Hook, Post, until
 from kit.server import Person
 from kit.system import PLAIN, System
+from kit.webhook_endpoint import WebhookEndpoint, running_endpoint
+from kit.webhook_system import Webhook, WebhookSystem, until
 
 from tradewind import ids
 from tradewind.auth.model import Role
@@ -33,34 +33,34 @@ _OPERATIONS = list(Document().operations())
 class Account:
     """An account, and something of every kind that it can have."""
 
-    post: Post
-    receiver: Receiver
+    webhooks: WebhookSystem
+    endpoint: WebhookEndpoint
     person: Person
     ids: dict[str, str] = field(default_factory=dict)
 
-    def hook(self) -> Hook:
-        return self.post.hook(self.receiver.url(), by=self.person)
+    def hook(self) -> Webhook:
+        return self.webhooks.hook(self.endpoint.url(), by=self.person)
 
     def furnish(self) -> None:
         """Make a webhook with an attempt, an event and a finished job, an order and a payment."""
-        post = self.post
+        webhooks = self.webhooks
         hook = self.hook()
-        order = post.order(external_id=f"PO {self.person.email}")
-        payment = post.request_payment(order["id"])
-        post.tried(hook, attempts=2)
-        job = post.ok(
+        order = webhooks.order(external_id=f"PO {self.person.email}")
+        payment = webhooks.request_payment(order["id"])
+        webhooks.tried(hook, attempts=2)
+        job = webhooks.ok(
             "POST", f"{hook.path}/recover", json={"since": order["created_at"], "include": "all"}
         )
         path = f"{hook.path}/recover/{job['id']}"
-        until(lambda: post.ok("GET", path), lambda shown: shown["status"] == "done")
-        until(lambda: post.pending(hook), lambda rows: rows == [])
-        made = post.ok("POST", "/v1/api-keys", json={"name": "another"})
-        post.api.launcher.secrets.add(made["key"])
-        event = post.events(order["id"])[0]["id"]
+        until(lambda: webhooks.ok("GET", path), lambda shown: shown["status"] == "done")
+        until(lambda: webhooks.pending(hook), lambda rows: rows == [])
+        made = webhooks.ok("POST", "/v1/api-keys", json={"name": "another"})
+        webhooks.api.launcher.secrets.add(made["key"])
+        event = webhooks.events(order["id"])[0]["id"]
         self.ids |= {
             "ORD": order["id"],
             "whk_": hook.id,
-            "dlv_": post.log(hook)[0]["id"],
+            "dlv_": webhooks.log(hook)[0]["id"],
             "job_": job["id"],
             "evt_": event,
             "pay_": payment["id"],
@@ -78,7 +78,7 @@ class Account:
 
     def rows(self) -> dict[str, list[str]]:
         """Everything that the database holds of the account."""
-        tables = self.post.api.fetch(
+        tables = self.webhooks.api.fetch(
             """
             SELECT c.relname AS name
               FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
@@ -91,7 +91,7 @@ class Account:
         return {
             table["name"]: [
                 row["shown"]
-                for row in self.post.api.fetch(
+                for row in self.webhooks.api.fetch(
                     f"SELECT (to_jsonb(t) - $2::text[])::text AS shown FROM {table['name']} AS t"  # noqa: S608 - a name that the database gave
                     " WHERE account_id = $1 ORDER BY 1",
                     self.person.uuid,
@@ -105,9 +105,9 @@ class Account:
 @pytest.fixture(scope="module")
 def owner(shared_system: System) -> Iterator[Account]:
     shared_system.market.client.delete("/_control/push")
-    with receiving() as receiver:
-        post = Post.of(shared_system)
-        account = Account(post, receiver, post.buyer)
+    with running_endpoint() as endpoint:
+        webhooks = WebhookSystem.of(shared_system)
+        account = Account(webhooks, endpoint, webhooks.buyer)
         account.furnish()
         yield account
     shared_system.hear_notices()
@@ -128,7 +128,7 @@ class Caller:
 
     def call(self, operation: Operation, values: dict[Slot, str]) -> httpx.Response:
         """The operation with these ids; where one is needed in the path, with the caller's own."""
-        api = self.account.post.api
+        api = self.account.webhooks.api
         with ExitStack() as afterwards:
             path = operation.path
             for slot in operation.path_slots:
@@ -136,7 +136,7 @@ class Caller:
                 path = path.replace(f"{{{slot.name}}}", value)
             body = operation.body_with(values)
             if isinstance(body, dict) and "url" in body:
-                body["url"] = self.account.receiver.url()
+                body["url"] = self.account.endpoint.url()
             return api.call(
                 operation.method,
                 path,
@@ -149,7 +149,9 @@ class Caller:
     def _own(self, slot: Slot, afterwards: ExitStack) -> str:
         if slot.kind == "whk_":  # a new one each time, so that no call finds what another left
             hook = self.account.hook()
-            afterwards.callback(self.account.post.call, "DELETE", hook.path, by=self.account.person)
+            afterwards.callback(
+                self.account.webhooks.call, "DELETE", hook.path, by=self.account.person
+            )
             return hook.id
         return self.account.ids[slot.kind]
 
@@ -170,10 +172,10 @@ def _needed_query(operation: Operation) -> dict[str, str]:
 def caller(request: pytest.FixtureRequest, owner: Account, shared_system: System) -> Caller:
     roles = tuple(Role) if "every role" in request.param else (Role.BUYER,)
     person = shared_system.api.person(roles=roles)
-    post = Post(
+    webhooks = WebhookSystem(
         shared_system.api, shared_system.market, person, shared_system.approver, shared_system.skus
     )
-    account = Account(post, owner.receiver, person)
+    account = Account(webhooks, owner.endpoint, person)
     account.furnish()
     if "token" in request.param:
         token = shared_system.api.login(person)["access_token"]
@@ -255,7 +257,7 @@ def test_a_foreign_id_is_answered_as_one_of_nothing_and_nothing_changes(
             tried.setdefault(operation.name, set()).add(answers[0].status_code)
 
     assert owner.rows() == everything
-    assert owner.post.market.status(owner.ids["order_id"]) == "waitbuyerpay"
+    assert owner.webhooks.market.status(owner.ids["order_id"]) == "waitbuyerpay"
     assert len([name for name, statuses in tried.items() if 404 in statuses]) > 20
 
 
@@ -270,4 +272,4 @@ def test_no_list_shows_anything_of_another_account(owner: Account, caller: Calle
 
 @pytest.mark.parametrize("path", ["/v1/orders/1", "/v1/orders/ORDx", "/v1/events/evt_1"])
 def test_what_cannot_be_an_id_is_answered_like_a_missing_one(owner: Account, path: str) -> None:
-    assert owner.post.call("GET", path).status_code == 404
+    assert owner.webhooks.call("GET", path).status_code == 404

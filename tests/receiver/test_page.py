@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 from kit.egress import sending
-from kit.post import Post
 from kit.server import free_port
 from kit.system import System
+from kit.webhook_system import WebhookSystem
 
 from tradewind.webhooks.signing import sign
 
@@ -114,11 +114,11 @@ def _wait_until_it_listens(port: int) -> None:
 
 @pytest.mark.xdist_group("system")
 def test_it_takes_a_burst_at_the_first_attempt(system: System, tmp_path: Path) -> None:
-    post, port = Post.of(system), free_port()
-    hook = post.hook(f"http://localhost:{port}/")
+    webhooks, port = WebhookSystem.of(system), free_port()
+    hook = webhooks.hook(f"http://localhost:{port}/")
     with started(tmp_path, hook.secret, port):
-        events = post.emit(BURST)
-        log = post.logged(hook, BURST)
+        events = webhooks.emit(BURST)
+        log = webhooks.logged(hook, BURST)
 
     assert {(one["attempt"], one["outcome"], one["status_code"]) for one in log} == {
         (1, "delivered", 200)

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import pytest
-from kit.hooks import Receiver, receiving
 from kit.server import Person, ServerLauncher
 from kit.system import System
+from kit.webhook_endpoint import WebhookEndpoint, running_endpoint
 
 from tradewind.auth.gate import Authenticator
 from tradewind.orders.payments import routes as payment_routes
@@ -128,15 +128,15 @@ def test_an_amount_in_a_body_over_http_1_counts(system: System, sent: dict[str, 
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as made:
+def endpoint() -> Iterator[WebhookEndpoint]:
+    with running_endpoint() as made:
         yield made
 
 
 def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
-    system: System, receiver: Receiver
+    system: System, endpoint: WebhookEndpoint
 ) -> None:
-    webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    webhook = system.ok("POST", "/v1/webhooks", json={"url": endpoint.url()})
     system.api.launcher.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
     rotate = f"{path}/rotate-secret"
@@ -157,9 +157,9 @@ def test_an_endpoint_without_a_body_rejects_one_and_changes_nothing(
 
 
 async def test_a_body_that_no_header_announces_is_rejected_as_well(
-    system: System, app: Application, receiver: Receiver
+    system: System, app: Application, endpoint: WebhookEndpoint
 ) -> None:
-    webhook = system.ok("POST", "/v1/webhooks", json={"url": receiver.url()})
+    webhook = system.ok("POST", "/v1/webhooks", json={"url": endpoint.url()})
     system.api.launcher.secrets.add(webhook.pop("secret"))
     path = f"/v1/webhooks/{webhook['id']}"
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from kit.hooks import receiving
 from kit.system import System
+from kit.webhook_endpoint import running_endpoint
 
 from tradewind.auth.model import Role
 from tradewind.runtime.api import reference
@@ -38,9 +38,9 @@ def filled(system: System) -> Iterator[tuple[System, dict[str, str]]]:
     """Somebody with two of everything that is listed; what stands for an id in a path."""
     person = system.api.person(roles=(Role.BUYER, Role.APPROVER, Role.OPERATOR))
     mine = System(system.api, system.market, person, system.approver, system.skus)
-    with receiving() as receiver:
-        receiver.answer = lambda _: 500
-        hooks = [mine.ok("POST", "/v1/webhooks", json={"url": receiver.url()}) for _ in "ab"]
+    with running_endpoint() as endpoint:
+        endpoint.answer = lambda _: 500
+        hooks = [mine.ok("POST", "/v1/webhooks", json={"url": endpoint.url()}) for _ in "ab"]
         key = mine.ok("POST", "/v1/api-keys", json={"name": "second"})
         system.api.launcher.secrets |= {key["key"], *(hook["secret"] for hook in hooks)}
         orders = [mine.order() for _ in "ab"]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kit.hooks import receiving
 from kit.system import System
+from kit.webhook_endpoint import running_endpoint
 
 from tradewind.auth.model import Role
 from tradewind.runtime.api import reference
@@ -35,7 +35,7 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
     unpaid = system.order()
     account = system.api.person()
     email = f"made-{unpaid['id'].lower()}@test.example"
-    with receiving() as receiver:
+    with running_endpoint() as endpoint:
         make: dict[str, Callable[[], Any]] = {
             "create_order": lambda: system.place(system.order_body()),
             "request_order_payment": lambda: system.call(
@@ -43,7 +43,7 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
             ),
             "request_refund": lambda: system.refund(paid["id"]),
             "create_webhook": lambda: system.call(
-                "POST", "/v1/webhooks", json={"url": receiver.url()}
+                "POST", "/v1/webhooks", json={"url": endpoint.url()}
             ),
             "create_api_key": lambda: system.call("POST", "/v1/api-keys", json={"name": "a"}),
             "create_account": lambda: system.call(
@@ -61,7 +61,7 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
             made = answer.json()
             system.api.launcher.secrets |= {
                 made[field] for field in ("secret", "key", "url") if field in made
-            } - {receiver.url()}
+            } - {endpoint.url()}
             where = answer.headers["location"]
             there = system.call("GET", where, by=operator if "/admin/" in where else None)
             if name == "make_password_link":

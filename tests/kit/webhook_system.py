@@ -22,7 +22,7 @@ _PATIENCE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Hook:
+class Webhook:
     """A subscription and its secret."""
 
     id: str
@@ -39,32 +39,34 @@ class Hook:
         return found
 
 
-class Post(System):
+class WebhookSystem(System):
     """The buyer's subscriptions."""
 
     @staticmethod
-    def of(system: System) -> "Post":
+    def of(system: System) -> "WebhookSystem":
         """The same system with a buyer of one's own; its platforms' secrets are watched for."""
         system.api.launcher.secrets |= {
             secret for app in KEYS.values() for secret in (app.secret, app.access_token)
         }
-        return Post(system.api, system.market, system.api.person(), system.approver, system.skus)
+        return WebhookSystem(
+            system.api, system.market, system.api.person(), system.approver, system.skus
+        )
 
-    def hook(self, url: str, *, by: Person | None = None, **more: Any) -> Hook:
+    def hook(self, url: str, *, by: Person | None = None, **more: Any) -> Webhook:
         """A new subscription."""
         made = self.ok("POST", "/v1/webhooks", by=by, json={"url": url, **more})
         return self.known(made["id"], made["secret"])
 
-    def rotated(self, hook: Hook) -> Hook:
+    def rotated(self, hook: Webhook) -> Webhook:
         """The same subscription with a new secret."""
         made = self.ok("POST", f"{hook.path}/rotate-secret")
         return self.known(made["id"], made["secret"])
 
-    def known(self, hook_id: str, secret: str) -> Hook:
+    def known(self, hook_id: str, secret: str) -> Webhook:
         self.api.launcher.secrets.add(secret)
-        return Hook(hook_id, secret)
+        return Webhook(hook_id, secret)
 
-    def change(self, hook: Hook, **wish: Any) -> Any:
+    def change(self, hook: Webhook, **wish: Any) -> Any:
         return self.ok("PATCH", hook.path, json=wish)
 
     def emit(
@@ -87,30 +89,30 @@ class Post(System):
     def pass_time(self, seconds: float) -> None:
         self.api.move_clock(timedelta(seconds=seconds))
 
-    def log(self, hook: Hook, query: str = "limit=100") -> list[Any]:
+    def log(self, hook: Webhook, query: str = "limit=100") -> list[Any]:
         """The attempts of a subscription, the latest first."""
         items: list[Any] = self.ok("GET", f"{hook.path}/deliveries?{query}")["items"]
         return items
 
-    def pending(self, hook: Hook) -> list[Any]:
+    def pending(self, hook: Webhook) -> list[Any]:
         items: list[Any] = self.ok("GET", f"{hook.path}/pending?limit=100")["items"]
         return items
 
-    def health(self, hook: Hook) -> Any:
+    def health(self, hook: Webhook) -> Any:
         return self.ok("GET", f"{hook.path}/health")
 
-    def logged(self, hook: Hook, count: int) -> list[Any]:
+    def logged(self, hook: Webhook, count: int) -> list[Any]:
         """Wait until so many attempts are in the log."""
         found: list[Any] = until(lambda: self.log(hook), lambda log: len(log) >= count)
         return found
 
-    def tried(self, hook: Hook, attempts: int = 1) -> list[Any]:
+    def tried(self, hook: Webhook, attempts: int = 1) -> list[Any]:
         """Wait until something was tried so often, and is not under way any more."""
         log = self.logged(hook, attempts)
         until(lambda: self.pending(hook), lambda rows: not any(row["under_way"] for row in rows))
         return log
 
-    def verdict(self, hook: Hook, event_id: str) -> str:
+    def verdict(self, hook: Webhook, event_id: str) -> str:
         found: str = self.ok("GET", f"{hook.path}/explain?event={event_id}")["verdict"]
         return found
 

@@ -25,7 +25,7 @@ _FIELDS = {
     "total_amount_cny",
     "updated_at",
 }
-# Everything that any receiver of this process of the test run was sent.
+# Everything that any endpoint of this process of the test run was sent.
 ALL_RECEIVED: list["Received"] = []
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -68,7 +68,7 @@ HANG_UP = Reply(0)
 
 
 @dataclass
-class Receiver:
+class WebhookEndpoint:
     """An HTTP server that takes everything down; `answer` decides the status by request."""
 
     port: int
@@ -127,8 +127,8 @@ def assert_genuine(request: Received, secret: str) -> None:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    """A receiver on a free port of this machine."""
+def running_endpoint() -> Iterator[WebhookEndpoint]:
+    """An endpoint on a free port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -137,7 +137,7 @@ def receiving() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             port = self.client_address[1]
-            answer = receiver.take(Received(self.path, headers, body, time.time(), port))
+            answer = endpoint.take(Received(self.path, headers, body, time.time(), port))
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             if reply is HANG_UP:
                 self.close_connection = True
@@ -157,11 +157,11 @@ def receiving() -> Iterator[Receiver]:
         request_queue_size = 1024
 
     server = Server(("127.0.0.1", 0), Handler)
-    receiver = Receiver(server.server_address[1])
+    endpoint = WebhookEndpoint(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield receiver
+        yield endpoint
     finally:
         server.shutdown()
         server.server_close()
