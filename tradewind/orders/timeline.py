@@ -1,99 +1,131 @@
-"""The timeline of an order: which values count as a change, and how a change is written. Pure."""
+"""The timeline of an order: how each of its values is described, and what counts as a change. Pure.
+
+The descriptions are stored. They have the names and formats of the API, but do not depend on it: a
+field that the API adds or shows in another way makes no change.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict
+from operator import attrgetter
 
-import msgspec
-
-from tradewind import clock, money
-from tradewind.orders import wire
+from tradewind import clock, ids, money
 from tradewind.orders.model import Order
-from tradewind.orders.payments.wire import FailureOut, PaymentOut, RefundOut
+from tradewind.orders.payments.model import Failure, OrderRefund, PaymentRequest
+from tradewind.orders.person import Person
 from tradewind.orders.shipments import pieces_per_parcel
+from tradewind.platforms.model import PlatformOrder
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A field of the timeline: the value that is compared, and how it is written."""
-
-    value: Callable[[Order], object]
-    show: Callable[[Order], object]
+def _amount(name: str) -> Callable[[Order], object]:
+    return lambda order: money.show_or_none(getattr(order, name))
 
 
-def _plain(value: Callable[[Order], object]) -> _Field:
-    return _Field(value, value)
+def _part(part: PlatformOrder) -> object:
+    return {
+        "order_id": part.id,
+        "status": part.status,
+        "platform_status": part.raw_status,
+        "payment_status": part.payment,
+        "total_amount_cny": money.show(part.total_fen),
+        "refunded_amount_cny": money.show(part.refunded_fen),
+    }
 
 
-def _amount(fen: Callable[[Order], int | None]) -> _Field:
-    return _Field(fen, lambda order: money.show_or_none(fen(order)))
-
-
-def _parcels(order: Order) -> object:
+def _parcels(part: PlatformOrder) -> list[object]:
+    pieces = pieces_per_parcel(part)
+    items = {
+        item.id: {
+            "product_id": item.product_id or "",
+            "sku_id": item.sku_id,
+            "quantity": pieces[item.id],
+        }
+        for item in part.items
+    }
     return [
-        (
-            part.id,
-            parcel,
-            [
-                (item.product_id, item.sku_id, pieces[item.id])
-                for item in part.items
-                if item.id in parcel.item_ids
-            ],
-        )
-        for part in order.parts
-        for pieces in [pieces_per_parcel(part)]
+        {
+            "order_id": part.id,
+            "carrier": parcel.carrier,
+            "tracking_number": parcel.tracking_number,
+            "shipped_at": clock.show_or_none(parcel.shipped_at),
+            "items": [items[id_] for id_ in dict.fromkeys(parcel.item_ids) if id_ in items],
+        }
         for parcel in part.shipments
     ]
 
 
-_FIELDS: Mapping[str, _Field] = {
-    "order_id": _plain(lambda order: order.order_id),
-    "status": _plain(lambda order: order.status),
-    "payment_status": _plain(lambda order: order.payment_status),
-    "platform_payment_status": _plain(lambda order: order.platform_payment_status),
-    "total_amount_cny": _amount(lambda order: order.total_fen),
-    "goods_amount_cny": _amount(lambda order: order.goods_fen),
-    "freight_cny": _amount(lambda order: order.freight_fen),
-    "discount_cny": _amount(lambda order: order.discount_fen),
-    "paid_amount_cny": _amount(lambda order: order.paid_fen),
-    "refunded_amount_cny": _amount(lambda order: order.refunded_fen),
-    "platform_orders": _Field(
-        lambda order: [
-            (part.id, part.status, part.raw_status, part.payment, part.total_fen, part.refunded_fen)
-            for part in order.parts
-        ],
-        lambda order: [wire.PlatformOrderOut.of(part) for part in order.parts],
-    ),
-    "shipments": _Field(_parcels, wire.shipments_of),
-    "refunds": _Field(
-        lambda order: [replace(refund, raw_status=None) for refund in order.refunds],
-        lambda order: [RefundOut.of(refund) for refund in order.refunds],
-    ),
-    "payment": _Field(
-        lambda order: order.open_payment, lambda order: PaymentOut.or_none(order.open_payment)
-    ),
-    "platform_status": _plain(lambda order: order.platform_status),
-    "failure": _Field(lambda order: order.failure, lambda order: FailureOut.of(order.failure)),
-    "cancel_requested": _plain(lambda order: order.cancel_requested),
-    "dispute": _plain(lambda order: order.dispute),
-    "paid_outside": _plain(lambda order: order.paid_outside),
-    "close_reason": _plain(lambda order: order.close_reason),
-    "pay_before": _Field(
-        lambda order: order.pay_before, lambda order: clock.show_or_none(order.pay_before)
-    ),
+def _refund(refund: OrderRefund) -> object:
+    return {
+        "id": ids.REFUND.show(refund.id),
+        "platform_refund_id": refund.platform_id,
+        "order_id": refund.order_id,
+        "status": refund.state,
+        "type": refund.kind,
+        "amount_cny": money.show(refund.amount_fen),
+        "freight_cny": money.show(refund.freight_fen),
+        "reason": refund.reason,
+        "note": refund.note,
+        "failure": _failure(refund.failure),
+        "requested_at": clock.show(refund.requested_at),
+        "updated_at": clock.show(refund.updated_at),
+    }
+
+
+def _payment(request: PaymentRequest | None) -> object:
+    return request and {
+        "id": ids.PAYMENT.show(request.id),
+        "status": request.status,
+        "amount_cny": money.show(request.amount_fen),
+        "mode": request.mode,
+        "requested_by": _person(request.requested_by),
+        "requested_at": clock.show(request.requested_at),
+        "decided_by": _person(request.decided_by),
+        "decided_at": clock.show_or_none(request.decided_at),
+        "reason": request.reason,
+        "pay_url": request.pay_url,
+        "failure": _failure(request.failure),
+    }
+
+
+def _person(person: Person | None) -> object:
+    return person and {"account_id": ids.ACCOUNT.show(person.id), "email": person.email}
+
+
+def _failure(failure: Failure | None) -> object:
+    return failure and asdict(failure)
+
+
+_FIELDS: Mapping[str, Callable[[Order], object]] = {
+    "order_id": attrgetter("order_id"),
+    "status": attrgetter("status"),
+    "payment_status": attrgetter("payment_status"),
+    "platform_payment_status": attrgetter("platform_payment_status"),
+    "total_amount_cny": _amount("total_fen"),
+    "goods_amount_cny": _amount("goods_fen"),
+    "freight_cny": _amount("freight_fen"),
+    "discount_cny": _amount("discount_fen"),
+    "paid_amount_cny": _amount("paid_fen"),
+    "refunded_amount_cny": _amount("refunded_fen"),
+    "platform_orders": lambda order: [_part(part) for part in order.parts],
+    "shipments": lambda order: [parcel for part in order.parts for parcel in _parcels(part)],
+    "refunds": lambda order: [_refund(refund) for refund in order.refunds],
+    "payment": lambda order: _payment(order.open_payment),
+    "platform_status": attrgetter("platform_status"),
+    "failure": lambda order: _failure(order.failure),
+    "cancel_requested": attrgetter("cancel_requested"),
+    "dispute": attrgetter("dispute"),
+    "paid_outside": attrgetter("paid_outside"),
+    "close_reason": attrgetter("close_reason"),
+    "pay_before": lambda order: clock.show_or_none(order.pay_before),
 }
 
 
 def changes(before: Order, after: Order) -> Mapping[str, Mapping[str, object]]:
-    """Return each field of the order that changed, `from` and `to` as the API shows them.
+    """Return each value of the order that changed, `from` and `to`.
 
-    Only values of the order are compared. How the API shows them makes no change, and neither do
-    the times of syncs, nor what only follows from other fields.
+    The times of syncs make no change, and neither does what only follows from other values.
     """
     return {
-        name: {
-            "from": msgspec.to_builtins(field.show(before)),
-            "to": msgspec.to_builtins(field.show(after)),
-        }
-        for name, field in _FIELDS.items()
-        if field.value(before) != field.value(after)
+        name: {"from": old, "to": new}
+        for name, describe in _FIELDS.items()
+        if (old := describe(before)) != (new := describe(after))
     }

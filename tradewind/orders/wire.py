@@ -190,7 +190,7 @@ class OrderOut(Output):
             paid_amount_cny=money.show(order.paid_fen),
             refunded_amount_cny=money.show(order.refunded_fen),
             platform_orders=[PlatformOrderOut.of(part) for part in order.parts],
-            shipments=shipments_of(order),
+            shipments=[parcel for part in order.parts for parcel in _shipments(part)],
             refunds=[RefundOut.of(refund) for refund in order.refunds],
             payment=PaymentOut.or_none(order.open_payment),
             platform_status=order.platform_status,
@@ -209,10 +209,6 @@ class OrderOut(Output):
             stale=order.sync_failures > 0 if stale is None else stale,
             version=order.version,
         )
-
-
-def shipments_of(order: Order) -> list[ShipmentOut]:
-    return [parcel for part in order.parts for parcel in _shipments(part)]
 
 
 def _shipments(part: PlatformOrder) -> list[ShipmentOut]:
