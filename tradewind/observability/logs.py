@@ -41,7 +41,6 @@ def configure(style: Literal["json", "console"], level: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        _without_details,
     ]
     minimum = logging.getLevelNamesMapping()[level.upper()]
     if style == "json":
@@ -54,7 +53,11 @@ def configure(style: Literal["json", "console"], level: str) -> None:
     else:
         colours = sys.stderr.isatty()
         structlog.configure(
-            processors=[*shared, structlog.dev.ConsoleRenderer(colors=colours)],
+            processors=[
+                *shared,
+                _without_details,
+                structlog.dev.ConsoleRenderer(colors=colours),
+            ],
             wrapper_class=structlog.make_filtering_bound_logger(minimum),
             logger_factory=structlog.PrintLoggerFactory(sys.stderr),
             cache_logger_on_first_use=True,
@@ -74,8 +77,11 @@ def _without_details(
     return event
 
 
-def _render_json(_logger: Any, _method: str, event: structlog.typing.EventDict) -> bytes:
-    return _encode(event)
+def _render_json(logger: Any, method: str, event: structlog.typing.EventDict) -> bytes:
+    line = _encode(event)
+    if b"DETAIL:" in line:  # rare: to search the whole line is faster than each field
+        line = _encode(_without_details(logger, method, event))
+    return line
 
 
 class _ToStructlog(logging.Handler):
