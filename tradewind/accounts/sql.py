@@ -90,10 +90,12 @@ async def lock_account_permissions(tx: Tx, account_id: UUID) -> Account:
 async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
     """Accounts whose lock and roles stay as they are until the transaction ends.
 
-    FOR KEY SHARE blocks only `lock_account_permissions`: logins and other changes continue.
+    FOR KEY SHARE blocks only `lock_account_permissions`: logins and other changes continue. Each id
+    is a parameter: with an array, PostgreSQL plans the statement anew each time.
     """
+    parameters = ", ".join(f"${number}" for number in range(1, len(account_ids) + 1))
     rows = await tx.fetch(
-        f"{_SELECT_ACCOUNT} WHERE id = ANY ($1::uuid[]) ORDER BY id FOR KEY SHARE", account_ids
+        f"{_SELECT_ACCOUNT} WHERE id IN ({parameters}) ORDER BY id FOR KEY SHARE", *account_ids
     )
     return {row["id"]: _account(row) for row in rows}
 
