@@ -39,7 +39,7 @@ PAYMENT_MOVES = """
     approved                                          submit            processing
     pending_approval approved                         amount_changed    unpaid
     processing                                        paid              paid
-    processing                                        refused           failed
+    processing                                        failed           failed
     unpaid pending_approval approved rejected failed  paid              paid
     unpaid pending_approval approved rejected failed  closed            cancelled
     processing                                        closed            cancelled
@@ -101,11 +101,11 @@ def test_every_payment_status_moves_as_the_reference_says_and_not_otherwise() ->
 def test_what_the_table_does_not_have_is_refused(status: PaymentStatus, trigger: Trigger) -> None:
     order = an_order(payment_status=status)
 
-    with pytest.raises(InvalidTransition) as refused:
+    with pytest.raises(InvalidTransition) as rejected:
         moved(order, trigger, BUYER)
 
-    assert refused.value.facts["current"] == status
-    assert refused.value.facts["allowed"] == lifecycle.allowed(order, BUYER)
+    assert rejected.value.facts["current"] == status
+    assert rejected.value.facts["allowed"] == lifecycle.allowed(order, BUYER)
 
 
 COMMANDS = {
