@@ -70,9 +70,8 @@ class ClaimBuffer:
                         rests = True
                         continue
                     left = min(lane.free, lane.waiting) - shares.get(lane, 0)
-                    number = min(step, left, free[host], usage.room(lane, limits))
-                    if number > 0:
-                        usage.add(lane, number)
+                    number = usage.take(lane, min(step, left, free[host]), limits)
+                    if number:
                         free[host] -= number
                         shares[lane] = shares.get(lane, 0) + number
                         if left > number:

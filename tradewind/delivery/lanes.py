@@ -72,19 +72,15 @@ class Lane:
         return self.in_flight + self.waiting
 
     @property
-    def ahead(self) -> int:
-        """How many are claimed beyond the limit, so that an attempt never waits for a claim."""
-        if not self._answers_fast:
-            return 0
-        return _FEW_AHEAD if self.failing else _TIMES_AHEAD * self.width
-
-    @property
     def wanted(self) -> int:
-        """How many more to claim: none while enough wait, because a claim has a price."""
-        ahead = self.ahead
-        if self.waiting > ahead // 2:
-            return 0
-        return max(0, int(self.limit) + ahead - self.in_flight - self.waiting)
+        """How many more to claim: none while enough wait, because a claim has a price.
+
+        Some are claimed beyond the limit, so that an attempt never waits for a claim.
+        """
+        limit, waiting, ahead = int(self.limit), self.waiting, 0
+        if self._answers_fast:
+            ahead = _FEW_AHEAD if self.failing else _TIMES_AHEAD * limit
+        return 0 if waiting > ahead // 2 else max(0, limit + ahead - self.in_flight - waiting)
 
     def learn(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
@@ -151,14 +147,22 @@ class Usage:
         if lane.failing:
             self.failing += number
 
-    def room(self, lane: Lane, limits: EngineLimits) -> int:
-        """How many more of a lane the limits allow; no host and no account are not limited."""
-        room = limits.total - self.total
+    def take(self, lane: Lane, number: int, limits: EngineLimits) -> int:
+        """Count as many more of a lane as the limits allow, up to `number`, and return how many.
+
+        No host and no account are not limited.
+        """
+        number = min(number, limits.total - self.total)
         if lane.host:
-            room = min(room, limits.host - self.hosts[lane.host])
+            number = min(number, limits.host - self.hosts[lane.host])
         if lane.account is not None:
-            room = min(room, limits.account - self.accounts[lane.account])
-        return min(room, limits.failing - self.failing) if lane.failing else room
+            number = min(number, limits.account - self.accounts[lane.account])
+        if lane.failing:
+            number = min(number, limits.failing - self.failing)
+        if number <= 0:
+            return 0
+        self.add(lane, number)
+        return number
 
 
 def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -> dict[Lane, int]:
@@ -176,19 +180,16 @@ def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -
     # Of a thousand lanes, most have enough waiting: only the others are worth sorting.
     wanting = [(lane, wanted) for lane in due if (wanted := lane.wanted) > 0]
     for lane, wanted in sorted(wanting, key=lambda pair: pair[0].claimed):
-        if usage.room(lane, limits) > 0:
-            usage.add(lane, 1)
+        if usage.take(lane, 1, limits):
             shares[lane] = 1
             if wanted > 1:
                 hungry[lane] = wanted
     while hungry and usage.total < limits.total:
         step = _even_step(list(hungry), usage, limits)
         for lane, wanted in list(hungry.items()):
-            room = min(step, wanted - shares[lane], usage.room(lane, limits))
-            if room > 0:
-                usage.add(lane, room)
-                shares[lane] += room
-            if room <= 0 or shares[lane] == wanted:
+            taken = usage.take(lane, min(step, wanted - shares[lane]), limits)
+            shares[lane] += taken
+            if not taken or shares[lane] == wanted:
                 del hungry[lane]
     return shares
 
