@@ -55,6 +55,7 @@ def new() -> UUID:
 
 
 ACCOUNT = Kind("acc_", "account")
+ADDRESS = Kind("adr_", "address")
 API_KEY = Kind("key_", "API key")
 AUDIT = Kind("aud_", "audit entry")
 DELIVERY = Kind("dlv_", "delivery")
@@ -73,11 +74,12 @@ TEST_ORDER = Kind("ORDTEST", "test order")
 
 # Every kind of id that we generate.
 OURS = (
-    *(ACCOUNT, API_KEY, AUDIT, DELIVERY, EVENT, JOB, ORDER, PAYMENT, REFUND, REQUEST, SESSION),
-    *(SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
+    *(ACCOUNT, ADDRESS, API_KEY, AUDIT, DELIVERY, EVENT, JOB, ORDER, PAYMENT, REFUND, REQUEST),
+    *(SESSION, SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
 )
 
 AccountId = Annotated[UUID, ACCOUNT]
+AddressId = Annotated[UUID, ADDRESS]
 ApiKeyId = Annotated[UUID, API_KEY]
 DeliveryId = Annotated[UUID, DELIVERY]
 EventId = Annotated[UUID, EVENT]

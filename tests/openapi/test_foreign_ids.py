@@ -57,6 +57,7 @@ class Account:
         made = webhooks.ok("POST", "/v1/api-keys", json={"name": "another"})
         webhooks.api.launcher.secrets.add(made["key"])
         event = webhooks.events(order["id"])[0]["id"]
+        address = webhooks.ok("POST", "/v1/addresses", json=order["address"])
         self.ids |= {
             "ORD": order["id"],
             "whk_": hook.id,
@@ -66,6 +67,7 @@ class Account:
             "pay_": payment["id"],
             "key_": made["id"],
             "acc_": self.person.id,
+            "adr_": address["id"],
             # Texts that name something of ours.
             "event": event,
             "external_id": order["external_id"],

@@ -32,7 +32,7 @@ _SkuId = Annotated[
         examples=["87591f8108ad403c9ccf19a8eeb25e63"],
     ),
 ]
-_Phone = Annotated[
+Phone = Annotated[
     str,
     Meta(
         min_length=5,
@@ -75,7 +75,7 @@ class AddressIn(Input):
     """Where to ship to, in China."""
 
     name: Annotated[_Region, Meta(examples=["张三"])]
-    phone: _Phone
+    phone: Phone
     province: Annotated[_Region, Meta(examples=["浙江省"])]
     city: Annotated[_Region, Meta(examples=["杭州市"])]
     district: Annotated[_Region, Meta(examples=["滨江区"])]

@@ -9,6 +9,7 @@ from typing import Any
 
 from tradewind.accounts import admin_routes, audit_routes
 from tradewind.accounts import routes as account_routes
+from tradewind.addresses import routes as address_routes
 from tradewind.auth import routes as auth_routes
 from tradewind.auth.api_keys import routes as key_routes
 from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
@@ -76,6 +77,7 @@ ROUTES: Sequence[Routes] = (
     key_routes.routes,
     platform_routes.routes,
     product_routes.routes,
+    address_routes.routes,
     webhook_routes.routes,
     delivery_routes.routes,
     order_routes.routes,
@@ -102,6 +104,7 @@ TAGS: Mapping[str, str] = {
     "API keys": "Create, list and revoke the keys that programs authenticate with.",
     "Marketplaces": "The marketplaces that can be searched and ordered from.",
     "Products": "Search products, and read everything about one.",
+    "Addresses": "The address book: where your goods are shipped to.",
     "Orders": "Preview, place, read, compare and cancel orders.",
     "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
     "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",

@@ -1,0 +1,1 @@
+"""The address book: where an account has its goods shipped to, in China."""

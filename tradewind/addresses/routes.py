@@ -1,0 +1,89 @@
+"""The address book over HTTP: list, save, read, change and delete."""
+
+from uuid import UUID
+
+from tradewind import ids
+from tradewind.addresses import save, sql
+from tradewind.addresses.errors import AddressLimitReached, DefaultAddressRequired
+from tradewind.addresses.get_address import get_address
+from tradewind.addresses.wire import SavedAddressIn, SavedAddressOut, SavedAddressPatch
+from tradewind.audit.model import Actor
+from tradewind.auth.model import Buyer
+from tradewind.errors import ResourceNotFound
+from tradewind.storage.pool import Database
+from tradewind.web.endpoint import Routes
+from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.request import Request
+from tradewind.web.response import Response, location
+
+routes = Routes("/v1/addresses", tag="Addresses")
+
+
+@routes.get()
+async def list_addresses(caller: Buyer, query: PageQuery, db: Database) -> Page[SavedAddressOut]:
+    """List your addresses, newest first."""
+    rows = await sql.list_addresses(
+        db,
+        caller.account_id,
+        below=read_cursor("addresses", query.cursor, UUID),
+        limit=query.limit + 1,
+    )
+    return page("addresses", rows, query.limit, key=lambda saved: saved.id, show=SavedAddressOut.of)
+
+
+@routes.post(
+    status=201,
+    returns=SavedAddressOut,
+    errors=(AddressLimitReached,),
+    headers={"Location": "The address's path."},
+)
+async def create_address(
+    caller: Buyer, body: SavedAddressIn, request: Request, db: Database
+) -> Response:
+    """Save an address.
+
+    The first address of an account becomes its default. `is_default` makes this one the default
+    instead of the present one.
+    """
+    saved = await save.save_address(
+        db,
+        Actor.of(caller, request),
+        caller.account_id,
+        body.label.strip(),
+        body.address(),
+        is_default=body.is_default,
+    )
+    shown = SavedAddressOut.of(saved)
+    return Response(shown, headers=[location("addresses", shown.id)])
+
+
+@routes.get("/{id}", errors=(ResourceNotFound,))
+async def get_saved_address(
+    address_id: ids.AddressId, caller: Buyer, db: Database
+) -> SavedAddressOut:
+    """Look at an address."""
+    return SavedAddressOut.of(await get_address(db, caller.account_id, address_id))
+
+
+@routes.patch("/{id}", errors=(ResourceNotFound, DefaultAddressRequired))
+async def update_address(
+    address_id: ids.AddressId,
+    caller: Buyer,
+    body: SavedAddressPatch,
+    request: Request,
+    db: Database,
+) -> SavedAddressOut:
+    """Change an address. Orders that were placed keep the address they were placed with."""
+    return SavedAddressOut.of(
+        await save.change_address(
+            db, Actor.of(caller, request), caller.account_id, address_id, body.changes()
+        )
+    )
+
+
+@routes.delete("/{id}", status=204, errors=(ResourceNotFound,))
+async def delete_address(
+    address_id: ids.AddressId, caller: Buyer, request: Request, db: Database
+) -> None:
+    """Delete an address. If it was the default, the newest of the others becomes the default."""
+    await save.delete_address(db, Actor.of(caller, request), caller.account_id, address_id)
