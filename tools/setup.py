@@ -133,7 +133,8 @@ def build(mode: str) -> None:
     say(f"Creating .venv with Python {PYTHON}.")
     run(sys.executable, "-I", "-m", "venv", "--prompt", "tradewind", str(NEW))
     say(f"Installing the packages of {lock.name}.")
-    pip_install("--require-hashes", "-r", str(lock))
+    # The lock is complete, and leaves out what a package requires but we do not use.
+    pip_install("--require-hashes", "--no-deps", "-r", str(lock))
     say("Installing Tradewind itself.")
     pip_install("--no-deps", "--no-build-isolation", "-e", ".", "-e", "./simulator")
     rename_inside()

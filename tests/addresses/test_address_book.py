@@ -207,6 +207,80 @@ def test_every_wrong_field_is_named_at_once(api: Server) -> None:
     assert "one line of 1 to 50 characters" in shown["errors"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("region", "pointer", "message"),
+    [
+        ({"province": "浙姜省"}, "/province", "did you mean 浙江省"),
+        ({"city": "苏州"}, "/city", "苏州市 is in 江苏省"),
+        ({"district": "滨河区"}, "/district", "did you mean 滨江区"),
+    ],
+)
+def test_an_unknown_region_is_an_error_that_suggests_the_nearest(
+    api: Server, region: dict[str, str], pointer: str, message: str
+) -> None:
+    buyer = api.person()
+    saved = save(api, buyer)
+    answers = [
+        api.call("POST", "/v1/addresses", by=buyer, json=ADDRESS | region),
+        change(api, buyer, saved, **region),
+    ]
+
+    for answer in answers:
+        shown = problem(answer, 422, "validation_failed")
+        assert pointers(shown) == [pointer]
+        assert message in shown["errors"][0]["message"]
+    assert api.call("GET", "/v1/addresses", by=buyer).json()["items"] == [saved]
+
+
+def test_a_region_is_saved_by_its_full_names(api: Server) -> None:
+    buyer = api.person()
+
+    saved = save(api, buyer, province="北京", city="市辖区", district="朝阳")
+    changed = change(api, buyer, saved, province="浙江", city="杭州", district="余杭").json()
+
+    assert [saved[name] for name in ("province", "city", "district")] == [
+        "北京市",
+        "北京市",
+        "朝阳区",
+    ]
+    assert [changed[name] for name in ("province", "city", "district")] == [
+        "浙江省",
+        "杭州市",
+        "余杭区",
+    ]
+
+
+def test_an_old_region_stays_when_something_else_changes(api: Server) -> None:
+    buyer = api.person()
+    saved = save(api, buyer)
+    api.fetch("UPDATE saved_address SET district = '江干区' WHERE account_id = $1", buyer.uuid)
+
+    assert change(api, buyer, saved, name="李四").json()["district"] == "江干区"
+
+
+def test_a_pasted_address_is_taken_apart_and_not_stored(api: Server) -> None:
+    buyer = api.person()
+
+    parsed = api.call(
+        "POST", "/v1/addresses/parse", by=buyer, json={"text": "张三 浙江杭州 网商路699号"}
+    )
+    long = api.call("POST", "/v1/addresses/parse", by=buyer, json={"text": "长" * 1001})
+    blank = api.call("POST", "/v1/addresses/parse", by=buyer, json={"text": " \n"})
+
+    assert parsed.json() == {
+        "name": "张三",
+        "phone": None,
+        "province": "浙江省",
+        "city": "杭州市",
+        "district": None,
+        "detail": "网商路699号",
+        "postal_code": None,
+    }
+    assert pointers(problem(long, 422, "validation_failed")) == ["/text"]
+    assert pointers(problem(blank, 422, "validation_failed")) == ["/text"]
+    assert api.call("GET", "/v1/addresses", by=buyer).json()["items"] == []
+
+
 def test_what_happened_to_addresses_is_audited_without_them(api: Server) -> None:
     buyer = api.person()
     saved = save(api, buyer)

@@ -6,7 +6,14 @@ from tradewind import ids
 from tradewind.addresses import save, sql
 from tradewind.addresses.errors import AddressLimitReached, DefaultAddressRequired
 from tradewind.addresses.get_address import get_address
-from tradewind.addresses.wire import SavedAddressIn, SavedAddressOut, SavedAddressPatch
+from tradewind.addresses.parse import parse
+from tradewind.addresses.wire import (
+    PastedAddressIn,
+    PastedAddressOut,
+    SavedAddressIn,
+    SavedAddressOut,
+    SavedAddressPatch,
+)
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.errors import ResourceNotFound
@@ -42,8 +49,9 @@ async def create_address(
 ) -> Response:
     """Save an address.
 
-    The first address of an account becomes its default. `is_default` makes this one the default
-    instead of the present one.
+    Province, city and district are checked against the current divisions of China and saved by
+    their full names: 浙江 becomes 浙江省, and the city of 北京 is 北京市. The first address of an
+    account becomes its default. `is_default` makes this one the default instead of the present one.
     """
     saved = await save.save_address(
         db,
@@ -55,6 +63,16 @@ async def create_address(
     )
     shown = SavedAddressOut.of(saved)
     return Response(shown, headers=[location("addresses", shown.id)])
+
+
+@routes.post("/parse")
+async def parse_address(caller: Buyer, body: PastedAddressIn) -> PastedAddressOut:
+    """Take a pasted address apart. Nothing is stored.
+
+    It reads labelled lines, or one line with spaces or commas, in any order, as people copy them
+    from a marketplace or an order note. Province, city and district get their full names.
+    """
+    return PastedAddressOut.of(parse(body.text))
 
 
 @routes.get("/{id}", errors=(ResourceNotFound,))

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.addresses import sql
+from tradewind.addresses import divisions, sql
 from tradewind.addresses.errors import AddressLimitReached, DefaultAddressRequired
 from tradewind.addresses.get_address import get_address
 from tradewind.addresses.model import MOST_ADDRESSES, AddressChanges, SavedAddress
@@ -19,8 +19,11 @@ from tradewind.storage.transaction import Tx, transaction
 async def save_address(
     db: Database, by: Actor, account_id: UUID, label: str, address: Address, *, is_default: bool
 ) -> SavedAddress:
-    """Save a new address. The first address of an account is the default in any case."""
-    address_id = ids.new()
+    """Save a new address. The first address of an account is the default in any case.
+
+    Province, city and district get their full names.
+    """
+    address_id, address = ids.new(), _with_full_names(address)
     async with transaction(db) as tx:
         count = await sql.lock_book(tx, account_id)
         if count >= MOST_ADDRESSES:
@@ -74,7 +77,15 @@ def _changed(address: Address, changes: AddressChanges) -> Address:
         if value is not None and name not in {"label", "is_default"}
     }
     changed = replace(address, **values)
-    return replace(changed, postal_code=changed.postal_code or None)
+    changed = replace(changed, postal_code=changed.postal_code or None)
+    # The region of an old address may have been renamed since; it is checked when it is changed.
+    regions = [(a.province, a.city, a.district) for a in (address, changed)]
+    return changed if regions[0] == regions[1] else _with_full_names(changed)
+
+
+def _with_full_names(address: Address) -> Address:
+    region = divisions.resolve(address.province, address.city, address.district)
+    return replace(address, province=region.province, city=region.city, district=region.district)
 
 
 async def _audit(tx: Tx, by: Actor, action: str, saved: SavedAddress) -> None:

@@ -7,15 +7,25 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.addresses.model import AddressChanges, SavedAddress
+from tradewind.addresses.parse import ParsedAddress
 from tradewind.errors import FieldError
 from tradewind.orders.inputs import Phone
 from tradewind.platforms.model import Address
 from tradewind.web.inputs import Input, Output
+from tradewind.web.validation import NOT_BLANK
+
+# The longest text that is taken apart.
+MOST_PASTED = 1000
+
+
+_WIDE_SPACES = "\u3000\u00a0"
 
 
 def is_line(text: str) -> bool:
     """Whether a text is one line that people can read: not blank, without control characters."""
-    return not text.isspace() and all(letter.isprintable() for letter in text)
+    return not text.isspace() and all(
+        letter.isprintable() or letter in _WIDE_SPACES for letter in text
+    )
 
 
 _LINE = {"accepts": is_line}
@@ -124,6 +134,50 @@ class SavedAddressPatch(Input):
 
 def _stripped(text: str | None) -> str | None:
     return None if text is None else text.strip()
+
+
+class PastedAddressIn(Input):
+    """A text with an address."""
+
+    text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MOST_PASTED,
+            pattern=NOT_BLANK,
+            examples=["张三 15251667788 浙江省杭州市滨江区网商路699号"],
+        ),
+    ]
+
+
+class PastedAddressOut(Output):
+    """The fields of an address; null where nothing was recognised."""
+
+    name: Annotated[str | None, Meta(examples=["张三"])]
+    phone: Annotated[str | None, Meta(examples=["15251667788"])]
+    province: Annotated[str | None, Meta(examples=["浙江省"])]
+    city: Annotated[str | None, Meta(examples=["杭州市"])]
+    district: Annotated[str | None, Meta(examples=["滨江区"])]
+    detail: Annotated[
+        str | None,
+        Meta(
+            description="The street address, and everything that was not recognised.",
+            examples=["网商路699号"],
+        ),
+    ]
+    postal_code: Annotated[str | None, Meta(examples=["310000"])]
+
+    @staticmethod
+    def of(parsed: ParsedAddress) -> "PastedAddressOut":
+        return PastedAddressOut(
+            name=parsed.name or None,
+            phone=parsed.phone or None,
+            province=parsed.province or None,
+            city=parsed.city or None,
+            district=parsed.district or None,
+            detail=parsed.detail or None,
+            postal_code=parsed.postal_code or None,
+        )
 
 
 class SavedAddressOut(Output):
