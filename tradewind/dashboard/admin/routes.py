@@ -23,6 +23,7 @@ from tradewind.dashboard.shell.urls import rows_page
 from tradewind.delivery import sql_log
 from tradewind.delivery.model import QueuedSubscription
 from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.exports.export import export_audit
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
 from tradewind.orders.list_orders import list_orders
@@ -31,8 +32,10 @@ from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.payments.model import PaymentStatus
 from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
+from tradewind.web.download import csv_download
 from tradewind.web.inputs import Input
 from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 
@@ -236,6 +239,22 @@ async def show_audit(caller: Operator, query: AuditPageQuery, db: Database) -> T
         errors=errors,
         next_cursor=shown.next_cursor,
     )
+
+
+@routes.get("/audit/export", expensive=True)
+async def export_audit_log(caller: Operator, query: AuditPageQuery, db: Database) -> Response:
+    """Export the audit log as CSV, with its filters."""
+    account = query.account.strip()
+    made = await export_audit(
+        db,
+        account_id=await _find_account(db, account) if account else None,
+        actions=[query.action] if query.action else None,
+        after=_midnight(query.since),
+        before=_midnight(query.until, days=1),
+        about=query.about.strip() or None,
+        bom=True,
+    )
+    return csv_download(made)
 
 
 async def _find_account(db: Database, text: str) -> UUID:

@@ -25,6 +25,7 @@ from tradewind.dashboard.shell.labels import choices, fen, label
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import Conflict, Invalid, ResourceNotFound
+from tradewind.exports.export import export_payments
 from tradewind.orders.model import Order
 from tradewind.orders.payments import approve as approving
 from tradewind.orders.payments import four_eyes
@@ -37,6 +38,7 @@ from tradewind.orders.person import Person
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
+from tradewind.web.download import csv_download
 from tradewind.web.idempotency import StoredResponse
 from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
@@ -118,6 +120,16 @@ async def show_approvals(caller: Approver, query: ApprovalsQuery, db: Database) 
         options=[("", "Any"), *choices(_DECIDED)],
         next_cursor=shown.next_cursor,
     )
+
+
+@routes.get("/export", expensive=True)
+async def export_listed_payments(caller: Approver, query: ApprovalsQuery, db: Database) -> Response:
+    """Export pending or decided payments as CSV, newest first."""
+    if query.show == "waiting":
+        statuses: Sequence[RequestStatus] = [RequestStatus.PENDING_APPROVAL]
+    else:
+        statuses = [query.status] if query.status else _DECIDED
+    return csv_download(await export_payments(db, statuses, None, bom=True))
 
 
 @routes.get("/{payment_id}")

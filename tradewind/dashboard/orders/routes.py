@@ -26,6 +26,7 @@ from tradewind.dashboard.shell.site import limit_marketplace_calls
 from tradewind.dashboard.shell.urls import web_link
 from tradewind.egress.client import Client
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ServiceUnavailable, UpstreamFailed
+from tradewind.exports.export import export_orders, export_these_orders
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
 from tradewind.orders.inputs import AdvanceIn, OrdersQuery
@@ -45,6 +46,7 @@ from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
+from tradewind.web.download import csv_download
 from tradewind.web.idempotency import IdempotencyKeyReused, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import page, read_cursor
@@ -183,6 +185,18 @@ async def show_orders(
         ],
         waiting_note=views.waiting_note,
     )
+
+
+@routes.get("/export", expensive=True)
+async def export_listed_orders(
+    caller: Buyer, query: OrdersPageQuery, db: Database, platforms: Platforms
+) -> Response:
+    """Export the list as CSV, with its filters; of a search, what it found."""
+    filters = query.as_api_query().filters(platforms.named, caller.account_id)
+    if text := query.q.strip():
+        matches = await queries.find_orders(db, filters, text, limit=_MATCHES)
+        return csv_download(await export_these_orders(matches, bom=True))
+    return csv_download(await export_orders(db, filters, bom=True))
 
 
 @routes.get("/{order_id}")

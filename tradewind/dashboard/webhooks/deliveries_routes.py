@@ -31,10 +31,13 @@ from tradewind.egress.result import Outcome
 from tradewind.egress.sender import Sender
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.events.catalogue import EventKind
+from tradewind.exports.export import export_deliveries
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.web.download import csv_download
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.errors import SigningSecretUnreadable
@@ -157,6 +160,17 @@ def _as_api_query(query: LogQuery) -> DeliveriesQuery:
     api_query.started_after = read_time("started_after", query.started_after)
     api_query.started_before = read_time("started_before", query.started_before)
     return api_query
+
+
+@routes.get("/{subscription_id}/deliveries/export", expensive=True)
+async def export_log(
+    subscription_id: ids.SubscriptionId, caller: Buyer, query: LogQuery, db: Database
+) -> Response:
+    """Export the log as CSV, with its filters."""
+    filters = _as_api_query(query).filters()
+    return csv_download(
+        await export_deliveries(db, caller.account_id, subscription_id, filters, bom=True)
+    )
 
 
 @routes.get("/{subscription_id}/deliveries/{delivery_id}")
