@@ -1,7 +1,7 @@
 """The values that connectors take and return, the same for all marketplaces. Money is in fen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -130,12 +130,34 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Goods:
+    """A product or variant as it was seen at some time; None where nothing is known.
+
+    `attributes` are those of the variant, and empty for a product without variants. The price is
+    that of one piece, without freight and discounts.
+    """
+
+    title: str | None = None
+    title_translated: str | None = None
+    image_url: str | None = None
+    attributes: Mapping[str, str] | None = None
+    unit_price_fen: int | None = None
+    seller_id: str | None = None
+    seller_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A product or variant to buy, and its quantity."""
+    """A product or variant to buy, and its quantity.
+
+    `goods` is how it looked when it was ordered. It takes no part in comparisons: lines that buy
+    the same are equal.
+    """
 
     product_id: str
     sku_id: str | None
     quantity: int
+    goods: Goods | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
