@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Any
+from uuid import UUID
 
 from msgspec import Meta
 
 from tradewind import clock, ids, money
 from tradewind.audit.model import AuditEntry
-from tradewind.web.inputs import Moment, Output
-from tradewind.web.paging import PageQuery
+from tradewind.errors import ValidationFailed
+from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.paging import PageCursor, PageLimit
 
 
-class AuditListQuery(PageQuery):
-    """Which entries to list."""
+class AuditFilters(Input):
+    """Which entries."""
 
     account: Annotated[
         Annotated[str, Meta(pattern=ids.ACCOUNT.pattern)] | None,
@@ -24,6 +26,25 @@ class AuditListQuery(PageQuery):
     ] = None
     at_after: Annotated[Moment | None, Meta(description="At or after.")] = None
     at_before: Annotated[Moment | None, Meta(description="Before.")] = None
+
+    @property
+    def account_id(self) -> UUID | None:
+        """The account to filter by, or None for all; an unreadable id is an error."""
+        if self.account is None:
+            return None
+        account_id = ids.ACCOUNT.read(self.account)
+        if account_id is None:
+            raise ValidationFailed(
+                "?account", "Must be the id of an account, such as acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW."
+            )
+        return account_id
+
+
+class AuditListQuery(AuditFilters):
+    """Which entries to list."""
+
+    limit: PageLimit = 20
+    cursor: PageCursor = None
 
 
 class AuditOut(Output):

@@ -27,7 +27,7 @@ from tradewind.egress.sender import USER_AGENT
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output, check_moment
-from tradewind.web.paging import PageQuery
+from tradewind.web.paging import PageCursor, PageLimit
 from tradewind.webhooks.headers import DELIVERY
 from tradewind.webhooks.model import Health, Subscription
 
@@ -179,8 +179,8 @@ def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:
     return [HeaderOut(name=name, value=value) for name, _, value in parts]
 
 
-class DeliveriesQuery(PageQuery):
-    """Which attempts to list; several values of a filter by comma, or by repeating it."""
+class DeliveryFilters(Input):
+    """Which attempts; several values of a filter by comma, or by repeating it."""
 
     outcome: list[Outcome] | None = None
     result: Annotated[
@@ -205,6 +205,13 @@ class DeliveriesQuery(PageQuery):
             started_after=self.started_after,
             started_before=self.started_before,
         )
+
+
+class DeliveriesQuery(DeliveryFilters):
+    """Which attempts to list."""
+
+    limit: PageLimit = 20
+    cursor: PageCursor = None
 
 
 def read_id(kind: ids.Kind, pointer: str, text: str | None) -> UUID | None:

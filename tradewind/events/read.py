@@ -56,6 +56,13 @@ class EventsRewound(Gone):
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How long events are kept."""
+
+    events: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """The place right after the event with this number and id; before the first: 0 and None."""
 
@@ -65,13 +72,20 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class JournalPage:
-    """Bodies as they were sent, the numbers of the first and last, and where the page ends."""
+    """Bodies as they were sent, each with its number in the journal, and where the page ends."""
 
     bodies: Sequence[bytes]
-    first_number: int | None
-    last_number: int | None
+    numbers: Sequence[int]
     end: Cursor
     has_more: bool
+
+    @property
+    def first_number(self) -> int | None:
+        return self.numbers[0] if self.numbers else None
+
+    @property
+    def last_number(self) -> int | None:
+        return self.numbers[-1] if self.numbers else None
 
 
 async def read(
@@ -92,14 +106,13 @@ async def read(
     if cursor is not None:
         _check(cursor, head)
     if head is None:
-        return JournalPage([], None, None, Cursor(0, None), has_more=False)
+        return JournalPage([], [], Cursor(0, None), has_more=False)
     after = await _oldest(db, account_id, head, kept) if cursor is None else cursor.number
     rows = await _rows(db, account_id, head, after, order_id, kinds, limit + 1)
     shown, has_more = rows[:limit], len(rows) > limit
     return JournalPage(
         [row.body for row in shown],
-        shown[0].number if shown else None,
-        shown[-1].number if shown else None,
+        [row.number for row in shown],
         Cursor(shown[-1].number, shown[-1].id)
         if has_more
         else Cursor(head.last_number, head.last_event_id),

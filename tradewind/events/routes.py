@@ -1,6 +1,6 @@
 """The journal over HTTP: what happened, in the exact bytes that endpoints get."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -9,13 +9,14 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
-from tradewind.errors import Malformed, ResourceNotFound, ValidationFailed
+from tradewind.errors import Malformed, ResourceNotFound
 from tradewind.events import sql
-from tradewind.events.catalogue import EventBody, EventKind
-from tradewind.events.read import Cursor, EventsExpired, EventsRewound, read
+from tradewind.events.catalogue import EventBody
+from tradewind.events.read import Cursor, EventsExpired, EventsRewound, Retention, read
+from tradewind.events.wire import EventFilters
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Output
 from tradewind.web.paging import MalformedCursor, read_cursor, write_cursor
 from tradewind.web.response import Response
 
@@ -23,12 +24,6 @@ routes = Routes("/v1/events", tag="Events")
 
 # The name of the list, which its cursors carry.
 _LIST = "events"
-
-
-class Retention(msgspec.Struct, frozen=True):
-    """How long events are kept."""
-
-    events: timedelta
 
 
 class OutdatedCursor(Malformed):
@@ -47,17 +42,12 @@ class OutdatedCursor(Malformed):
         )
 
 
-class EventsQuery(Input):
+class EventsQuery(EventFilters):
     """Which events to read."""
 
     after: Annotated[
         str | None, Meta(description="`next_cursor` of the page before; left out: from the start.")
     ] = None
-    order: Annotated[
-        Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None,
-        Meta(description="Events of this order only."),
-    ] = None
-    event: Annotated[list[EventKind] | None, Meta(description="Only these kinds, by comma.")] = None
     limit: Annotated[int, Meta(ge=1, le=100, description="How many items at the most.")] = 20
 
 
@@ -103,7 +93,7 @@ async def list_events(
         db,
         caller.account_id,
         _read_cursor(query.after),
-        order_id=_order(query.order),
+        order_id=query.order_id,
         kinds=query.event,
         limit=query.limit,
         kept=retention.events,
@@ -140,12 +130,3 @@ def _read_cursor(text: str | None) -> Cursor | None:
     if number < 0 or (number == 0) != (event_id is None):
         raise MalformedCursor
     return Cursor(number, event_id)
-
-
-def _order(text: str | None) -> UUID | None:
-    if text is None:
-        return None
-    order_id = ids.ORDER.read(text)
-    if order_id is None:
-        raise ValidationFailed("?order", "This is not the id of an order.")
-    return order_id

@@ -18,7 +18,7 @@ from tradewind.orders.wire import OrderIdText
 from tradewind.platforms.model import Address, Line
 from tradewind.platforms.wire import PlatformName
 from tradewind.web.inputs import Input, Moment, read_amount
-from tradewind.web.paging import PageQuery
+from tradewind.web.paging import PageCursor, PageLimit
 from tradewind.web.validation import NOT_BLANK
 
 _METADATA_LIMIT = 50
@@ -133,8 +133,8 @@ _ExternalIds = Annotated[
 ]
 
 
-class OrdersQuery(PageQuery):
-    """Which orders to list; several values of a filter by comma, or by repeating it."""
+class OrderFilters(Input):
+    """Which orders; several values of a filter by comma, or by repeating it."""
 
     status: list[OrderStatus] | None = None
     payment_status: list[PaymentStatus] | None = None
@@ -149,9 +149,6 @@ class OrdersQuery(PageQuery):
     created_before: Annotated[Moment | None, Meta(description="Before.")] = None
     updated_after: Annotated[Moment | None, Meta(description="At or after.")] = None
     updated_before: Annotated[Moment | None, Meta(description="Before.")] = None
-    sort: Annotated[Literal["created_at", "updated_at"], Meta(description="The latest first.")] = (
-        "created_at"
-    )
 
     def filters(self, platform_of: Callable[[str], str], account_id: UUID | None) -> Filters:
         """The filters; `platform_of` returns the platform behind an alias."""
@@ -168,6 +165,16 @@ class OrdersQuery(PageQuery):
             updated_after=self.updated_after,
             updated_before=self.updated_before,
         )
+
+
+class OrdersQuery(OrderFilters):
+    """Which orders to list, and how."""
+
+    sort: Annotated[Literal["created_at", "updated_at"], Meta(description="The latest first.")] = (
+        "created_at"
+    )
+    limit: PageLimit = 20
+    cursor: PageCursor = None
 
 
 class AdminOrdersQuery(OrdersQuery):

@@ -31,7 +31,8 @@ from tradewind.egress.sender import Sender
 from tradewind.errors import ServiceUnavailable
 from tradewind.events import routes as event_routes
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
-from tradewind.events.routes import Retention
+from tradewind.events.read import Retention
+from tradewind.exports import routes as export_routes
 from tradewind.observability import logs
 from tradewind.orders import notice_routes
 from tradewind.orders import routes as order_routes
@@ -85,6 +86,7 @@ ROUTES: Sequence[Routes] = (
     payment_routes.approvals,
     order_routes.sandbox,
     event_routes.routes,
+    export_routes.routes,
     notice_routes.routes,
     admin_routes.routes,
     order_routes.admin,
@@ -109,6 +111,7 @@ TAGS: Mapping[str, str] = {
     "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
     "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",
     "Events": "The journal: every event of your account, in the bytes that webhooks get.",
+    "Exports": "Lists as CSV files, with the filters of the list.",
     "Webhooks": "Subscribe URLs to events, change, rotate the secret, delete.",
     "Deliveries": "What was sent to a webhook and what came back; tests, health and replays.",
     "Sandbox": "Move orders on a simulated marketplace, to test the whole loop.",

@@ -1,7 +1,7 @@
 """The ASGI application: handles each request, logs one line for it and counts its metrics."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -121,13 +121,20 @@ class Application:
             headers.append((b"content-type", response.content_type))
             if response.stream is None:
                 headers.append((b"content-length", b"%d" % len(body)))
-        if response.stream is not None and request.method != "HEAD":
-            stream = _Counted(response.stream)
-            streaming = StreamingResponse(stream, status)
-            streaming.raw_headers = headers
+        if response.stream is not None:
             took = perf_counter() - started
-            async with aclosing(response.stream):
-                await streaming(scope, receive, send)
+            stream = _Counted(response.stream)
+            try:
+                async with response.held or nullcontext(), aclosing(response.stream):
+                    streaming = StreamingResponse(
+                        stream if request.method != "HEAD" else _no_chunks(), status
+                    )
+                    streaming.raw_headers = headers
+                    await streaming(scope, receive, send)
+            except Exception:  # noqa: BLE001 - whatever it is, the response has begun
+                # Without its last chunk the server closes the connection: the client can tell.
+                line["stream_failed"] = True
+                log.exception("stream.failed", request_id=request.id, route=route and route.name)
             size = stream.size
         else:
             await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -200,8 +207,12 @@ class Application:
                 caller, route.name, key, request, arguments
             )
         if endpoint.expensive and caller is not None:
-            async with self._concurrency.slot(caller.account_id):
-                return await endpoint.handler(**arguments)
+            async with AsyncExitStack() as held:
+                await held.enter_async_context(self._concurrency.slot(caller.account_id))
+                result = await endpoint.handler(**arguments)
+                if isinstance(result, Response) and result.stream is not None:
+                    result.held = held.pop_all()  # until the stream has ended
+                return result
         return await endpoint.handler(**arguments)
 
     async def _read_inputs(
@@ -291,6 +302,12 @@ class Application:
             address=request.address,
             **line,
         )
+
+
+async def _no_chunks() -> AsyncIterator[bytes]:
+    """Nothing to send: the response to HEAD."""
+    for chunk in list[bytes]():
+        yield chunk
 
 
 class _Counted:

@@ -18,7 +18,7 @@ from tradewind.web.idempotency import (
 )
 from tradewind.web.openapi_schemas import Schemas
 from tradewind.web.openapi_shared import ProblemResponse, Shared, pascal, problem_schemas
-from tradewind.web.paging import MalformedCursor, PageQuery
+from tradewind.web.paging import MalformedCursor, PageQuery, has_pages
 
 _INFO = {
     "title": "Tradewind",
@@ -196,7 +196,7 @@ class _Operation:
         if query is None:
             return []
         schema = self.schemas.resolved(self.schemas.of(query))
-        pages = PageQuery.__struct_fields__ if issubclass(query, PageQuery) else ()
+        pages = PageQuery.__struct_fields__ if has_pages(query) else ()
         parameters = []
         for name, field in schema["properties"].items():
             parameter = _query_parameter(name, field, required=name in schema.get("required", ()))
@@ -270,7 +270,7 @@ class _Operation:
                 problems.BodyTooSlow,
                 problems.UnsupportedMediaType,
             ]
-        if endpoint.query is not None and issubclass(endpoint.query, PageQuery):
+        if endpoint.query is not None and has_pages(endpoint.query):
             kinds.append(MalformedCursor)
         if endpoint.idempotency_key is not None:
             kinds += [IdempotencyKeyMalformed, IdempotencyKeyReused, RequestInFlight]

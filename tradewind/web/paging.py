@@ -25,14 +25,27 @@ class MalformedCursor(Malformed):
     detail = "The cursor is not a `next_cursor` of this list."
 
 
-class PageQuery(Input):
-    """The parameters of every list with cursors."""
+PageLimit = Annotated[int, Meta(ge=1, le=100, description="The largest number of items.")]
+PageCursor = Annotated[
+    str | None,
+    Meta(description="`next_cursor` of the previous page; omit it for the first page."),
+]
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="The largest number of items.")] = 20
-    cursor: Annotated[
-        str | None,
-        Meta(description="`next_cursor` of the previous page; omit it for the first page."),
-    ] = None
+
+class PageQuery(Input):
+    """The parameters of every list with cursors.
+
+    A list whose filters have a type of their own, because its export takes them as well, derives
+    from that type and adds these two.
+    """
+
+    limit: PageLimit = 20
+    cursor: PageCursor = None
+
+
+def has_pages(query: type[Input]) -> bool:
+    """Whether it is the query of a list with cursors."""
+    return {*PageQuery.__struct_fields__} <= {*query.__struct_fields__}
 
 
 class Page(Output, Generic[Item]):

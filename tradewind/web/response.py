@@ -1,6 +1,7 @@
 """A response: for endpoints that set more than a body, such as a status, headers or a stream."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,8 @@ class Response:
     """A body with its status and headers. Bytes are sent as they are, anything else as JSON.
 
     With a `stream` there is no body: its chunks are sent as they come, until it or the client ends.
+    If the stream fails, the connection is closed before the end of the response, so that the client
+    can tell. What is `held` for the stream is released after it.
     """
 
     body: Any = None
@@ -33,6 +36,7 @@ class Response:
     headers: Sequence[tuple[bytes, bytes]] = field(default_factory=list)
     content_type: bytes = JSON
     stream: AsyncGenerator[bytes, None] | None = None
+    held: AsyncExitStack | None = None
 
     def encoded(self) -> bytes:
         if self.body is None:

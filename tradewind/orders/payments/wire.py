@@ -20,7 +20,7 @@ from tradewind.orders.payments.model import (
 from tradewind.orders.person import Person
 from tradewind.platforms.model import RefundKind, RefundState
 from tradewind.web.inputs import Input, Output, read_amount
-from tradewind.web.paging import PageQuery
+from tradewind.web.paging import PageCursor, PageLimit
 from tradewind.web.validation import NOT_BLANK
 
 _Time = clock.Timestamp
@@ -137,8 +137,8 @@ class PaymentOut(Output):
         return None if request is None else PaymentOut.of(request)
 
 
-class PaymentsQuery(PageQuery):
-    """Which payments to list."""
+class PaymentFilters(Input):
+    """Which payments."""
 
     status: Annotated[
         list[RequestStatus] | None,
@@ -160,6 +160,13 @@ class PaymentsQuery(PageQuery):
         if order_id is None:
             raise ValidationFailed("?order", "This is not the id of an order.")
         return order_id
+
+
+class PaymentsQuery(PaymentFilters):
+    """Which payments to list."""
+
+    limit: PageLimit = 20
+    cursor: PageCursor = None
 
 
 class PaymentIn(Input):

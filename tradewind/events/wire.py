@@ -1,0 +1,30 @@
+"""What callers send about events: the filters of the journal."""
+
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from tradewind import ids
+from tradewind.errors import ValidationFailed
+from tradewind.events.catalogue import EventKind
+from tradewind.web.inputs import Input
+
+
+class EventFilters(Input):
+    """Which events."""
+
+    order: Annotated[
+        Annotated[str, Meta(pattern=ids.ORDER.pattern)] | None,
+        Meta(description="Events of this order only."),
+    ] = None
+    event: Annotated[list[EventKind] | None, Meta(description="Only these kinds, by comma.")] = None
+
+    @property
+    def order_id(self) -> UUID | None:
+        if self.order is None:
+            return None
+        order_id = ids.ORDER.read(self.order)
+        if order_id is None:
+            raise ValidationFailed("?order", "This is not the id of an order.")
+        return order_id

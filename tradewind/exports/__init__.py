@@ -1,0 +1,1 @@
+"""Exports: orders, payments, deliveries, events and the audit log as CSV files, streamed."""
