@@ -58,6 +58,8 @@ ACCOUNT = Kind("acc_", "account")
 ADDRESS = Kind("adr_", "address")
 API_KEY = Kind("key_", "API key")
 AUDIT = Kind("aud_", "audit entry")
+CART_LINE = Kind("cln_", "cart line")
+CHECKOUT = Kind("chk_", "checkout")
 DELIVERY = Kind("dlv_", "delivery")
 EVENT = Kind("evt_", "event")
 JOB = Kind("job_", "recovery")
@@ -74,13 +76,15 @@ TEST_ORDER = Kind("ORDTEST", "test order")
 
 # Every kind of id that we generate.
 OURS = (
-    *(ACCOUNT, ADDRESS, API_KEY, AUDIT, DELIVERY, EVENT, JOB, ORDER, PAYMENT, REFUND, REQUEST),
-    *(SESSION, SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
+    *(ACCOUNT, ADDRESS, API_KEY, AUDIT, CART_LINE, CHECKOUT, DELIVERY, EVENT, JOB, ORDER, PAYMENT),
+    *(REFUND, REQUEST, SESSION, SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
 )
 
 AccountId = Annotated[UUID, ACCOUNT]
 AddressId = Annotated[UUID, ADDRESS]
 ApiKeyId = Annotated[UUID, API_KEY]
+CartLineId = Annotated[UUID, CART_LINE]
+CheckoutId = Annotated[UUID, CHECKOUT]
 DeliveryId = Annotated[UUID, DELIVERY]
 EventId = Annotated[UUID, EVENT]
 JobId = Annotated[UUID, JOB]

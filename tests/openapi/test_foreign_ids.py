@@ -58,6 +58,8 @@ class Account:
         webhooks.api.launcher.secrets.add(made["key"])
         event = webhooks.events(order["id"])[0]["id"]
         address = webhooks.ok("POST", "/v1/addresses", json=order["address"])
+        item = {"platform": "sandbox", **webhooks.order_body()["items"][0]}
+        line = webhooks.ok("POST", "/v1/cart/items", json=item)
         self.ids |= {
             "ORD": order["id"],
             "whk_": hook.id,
@@ -68,6 +70,7 @@ class Account:
             "key_": made["id"],
             "acc_": self.person.id,
             "adr_": address["id"],
+            "cln_": line["id"],
             # Texts that name something of ours.
             "event": event,
             "external_id": order["external_id"],

@@ -17,6 +17,7 @@ from tradewind.auth.gate import Authenticator
 from tradewind.auth.login import LoginRate
 from tradewind.auth.passwords import Passwords
 from tradewind.background.background_tasks import BackgroundTasks
+from tradewind.cart import routes as cart_routes
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer, Static
@@ -79,6 +80,7 @@ ROUTES: Sequence[Routes] = (
     platform_routes.routes,
     product_routes.routes,
     address_routes.routes,
+    cart_routes.routes,
     webhook_routes.routes,
     delivery_routes.routes,
     order_routes.routes,
@@ -107,6 +109,7 @@ TAGS: Mapping[str, str] = {
     "Marketplaces": "The marketplaces that can be searched and ordered from.",
     "Products": "Search products, and read everything about one.",
     "Addresses": "The address book: where your goods are shipped to.",
+    "Cart": "Collect products, preview what they cost, and order them all at once.",
     "Orders": "Preview, place, read, compare and cancel orders.",
     "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
     "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",

@@ -13,6 +13,7 @@ from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth import sql as auth_sql
 from tradewind.background.loop import repeat
 from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
+from tradewind.cart import sql as cart_sql
 from tradewind.delivery import sql_log
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
@@ -103,6 +104,9 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
         ScheduledTask("password_links", hour, lambda: accounts.delete_expired_password_links(db)),
         ScheduledTask(
             "idempotency", hour, lambda: web.delete_old_responses(db, days=idempotency.KEEP_DAYS)
+        ),
+        ScheduledTask(
+            "checkouts", hour, lambda: cart_sql.delete_old_checkouts(db, days=idempotency.KEEP_DAYS)
         ),
         ScheduledTask("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
     ]

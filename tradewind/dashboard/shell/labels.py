@@ -91,6 +91,8 @@ _ID_KINDS: Mapping[str, ids.Kind] = {
     "account": ids.ACCOUNT,
     "key": ids.API_KEY,
     "audit": ids.AUDIT,
+    "cart_line": ids.CART_LINE,
+    "checkout": ids.CHECKOUT,
     "delivery": ids.DELIVERY,
     "event": ids.EVENT,
     "job": ids.JOB,

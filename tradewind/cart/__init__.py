@@ -1,0 +1,1 @@
+"""The cart of an account: lines to buy, previewed and ordered by marketplace and seller."""
