@@ -59,7 +59,8 @@ class CartSelectionIn(Input):
     ] = None
 
     def selection(self) -> CartSelection:
-        line_ids = self.lines and [ids.CART_LINE.read(text) for text in self.lines]
+        texts = self.lines
+        line_ids = None if texts is None else [ids.CART_LINE.read(text) for text in texts]
         return CartSelection(msgspec.convert(self.address, Address, from_attributes=True), line_ids)
 
 
