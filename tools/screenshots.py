@@ -30,6 +30,7 @@ SETTLE_SECONDS = 120
 # Each screenshot: a name, a path, who is signed in (None: nobody), and steps before it is taken:
 # click the first match of a selector, or fill the field with a label.
 Step = str | tuple[str, str]
+PASTED_ADDRESS = "张三 152 5166 7788 浙江杭州滨江 网商路699号 3幢 310052"
 SHOP, BROKEN = 'main a:text("/shop")', 'main a:text("/broken")'
 ATTEMPT = 'main tr:not(:has(.badge:text-is("Test"))) a[href*="/deliveries/dlv_"]'
 SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
@@ -43,6 +44,14 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("orders-none", "/orders?q=nothing", "buyer", ()),
     ("products", "/products?q=dress", "buyer", ()),
     ("product", "/products/sandbox/900000000001", "buyer", ()),
+    ("addresses", "/addresses", "buyer", ()),
+    ("address-new", "/addresses/new", "buyer", ()),
+    (
+        "address-pasted",
+        "/addresses/new",
+        "buyer",
+        (("Paste an address", PASTED_ADDRESS), 'button:text-is("Fill in the form")'),
+    ),
     ("webhooks", "/webhooks", "buyer", ()),
     ("webhook-new", "/webhooks/new", "buyer", ()),
     ("webhook", "/webhooks", "buyer", (SHOP,)),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tradewind.dashboard.account import routes as account
+from tradewind.dashboard.addresses import routes as addresses
 from tradewind.dashboard.admin import accounts_routes, platforms_routes
 from tradewind.dashboard.admin import routes as admin
 from tradewind.dashboard.api_keys import routes as api_keys
@@ -22,6 +23,7 @@ ROUTES: Sequence[Routes] = (
     shell.problem_routes,
     account.routes,
     overview.routes,
+    addresses.routes,
     webhooks.routes,
     deliveries_routes.routes,
     search.routes,

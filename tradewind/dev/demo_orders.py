@@ -10,7 +10,7 @@ import msgspec
 from tradewind.accounts import sql as accounts
 from tradewind.audit.model import Actor
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.dev import demo_webhooks
+from tradewind.dev import demo_addresses, demo_webhooks
 from tradewind.dev.data_dir import Secrets
 from tradewind.egress.client import Client
 from tradewind.errors import TradewindError
@@ -25,7 +25,7 @@ from tradewind.orders.payments.request import request_payment
 from tradewind.orders.person import Person
 from tradewind.orders.place import place_order
 from tradewind.orders.sql_lists import Filters
-from tradewind.platforms.model import Address, Line, RefundKind
+from tradewind.platforms.model import Line, RefundKind
 from tradewind.runtime import wiring
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
@@ -43,7 +43,6 @@ _SELLER_MOVES = {
     OrderStatus.SHIPPED: "receive",
     OrderStatus.RECEIVED: "complete",
 }
-_ADDRESS = Address("王芳", "13800138000", "浙江省", "义乌市", "福田街道", "稠州北路888号", "322000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class Demo:
         wanted = NewOrder(
             platform=story.platform,
             lines=[Line(story.product, product.skus[0].id, story.quantity)],
-            address=_ADDRESS,
+            address=demo_addresses.WAREHOUSE,
             remark=None,
             expected_fen=None,
             external_id=name,
@@ -198,6 +197,7 @@ async def live(environ: Mapping[str, str], secrets: Secrets) -> None:
         if buyer is None or approver is None:
             return
         people = Person(buyer.id, buyer.email), Person(approver.id, approver.email)
+        await demo_addresses.prepare(db, buyer.id)
         demo = Demo(db, client, chosen, *people)
         keyring = Keyring(chosen.secret_key)
         async with demo_webhooks.receiving(db, keyring, chosen, buyer.id), aclosing(demo):

@@ -37,6 +37,7 @@ from tradewind.web.response import HTML, NO_STORE, Headers, Response
 # orders/templates/order.html.
 _AREAS = (
     "account",
+    "addresses",
     "admin",
     "api_keys",
     "approvals",
@@ -115,6 +116,7 @@ _SECTIONS = (
             SidebarLink("API keys", "/keys"),
         ),
     ),
+    SidebarSection("Company", (SidebarLink("Addresses", "/addresses", Role.BUYER),)),
     SidebarSection("Approve", (SidebarLink("Approvals", "/approvals", Role.APPROVER),)),
     SidebarSection(
         "Operate",

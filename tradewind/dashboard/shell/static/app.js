@@ -1,4 +1,5 @@
 // Loaded by every page. The dashboard works without it; it adds live updates and conveniences.
+import { offerDivisions } from "./divisions.js";
 import { listen } from "./live.js";
 import { closeMenus } from "./menu.js";
 import { prepare } from "./prepare.js";
@@ -7,6 +8,7 @@ import { scrollToCurrent } from "./strips.js";
 import { submitOnce } from "./submit_once.js";
 
 prepare(document);
+offerDivisions(document);
 closeMenus();
 listenForShortcuts();
 submitOnce();
