@@ -1,5 +1,8 @@
 """Every connector searches products, reads one in full, and previews a basket."""
 
+from dataclasses import replace
+from time import process_time
+
 import pytest
 from connectors.stand import (
     ADDRESS,
@@ -14,6 +17,7 @@ from connectors.stand import (
     Stand,
     magic,
 )
+from kit import pictures
 
 from tradewind.platforms.failures import Reason, Rejected
 from tradewind.platforms.model import Address, Line, Preview, Query, Sort
@@ -55,6 +59,38 @@ async def test_pages_follow_each_other_without_gaps_or_repeats(stand: Stand) -> 
     assert ids == [offer.id for offer in at_once.offers]
     assert len(set(ids)) == 50
     assert [part.page for part in parts] == [1, 2, 3, 4, 5]
+
+
+async def test_a_picture_finds_what_looks_like_it(stand: Stand) -> None:
+    image_id = await stand.connector.upload_image(pictures.png())
+    assert await stand.connector.upload_image(pictures.png()) == image_id
+
+    query = Query("", size=5, lang="en", image_id=image_id)
+    pages = [await stand.connector.search_by_image(replace(query, page=no)) for no in (1, 2)]
+
+    ids = [offer.id for page in pages for offer in page.offers]
+    assert len(set(ids)) == 10
+    assert {page.total for page in pages} == {pages[0].total}
+    for offer in pages[0].offers:
+        assert offer.title_translated
+        assert offer.price_fen
+        assert offer.seller_name
+
+
+async def test_a_picture_that_is_none_or_was_never_uploaded_is_rejected(stand: Stand) -> None:
+    with pytest.raises(Rejected):
+        await stand.connector.upload_image(b"<svg/>")
+    with pytest.raises(Rejected):
+        await stand.connector.search_by_image(Query("", image_id="1048608196202797156"))
+
+
+async def test_a_picture_of_three_megabytes_is_sent_quickly(stand: Stand) -> None:
+    picture = pictures.png()
+    started = process_time()
+
+    assert await stand.connector.upload_image(picture + bytes(3 * 1024 * 1024 - len(picture)))
+
+    assert process_time() - started < 1
 
 
 @pytest.mark.parametrize("size", [7, 20, 33, 50])

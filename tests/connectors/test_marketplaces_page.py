@@ -56,6 +56,7 @@ def test_every_status_is_there() -> None:
         ("pay by hand (`pay_link`)", Capability.PAY_LINK),
         ("request a refund (`refund`)", Capability.REFUND),
         ("notices (`notices`)", Capability.NOTICES),
+        ("search by picture (`image_search`)", Capability.IMAGE_SEARCH),
     ],
 )
 def test_what_each_can_do(first: str, capability: Capability) -> None:

@@ -27,5 +27,5 @@ def test_a_connector_and_its_simulated_counterpart_have_the_same_files(platform:
     connector = names(f"tradewind/platforms/{platform}")
     simulator = names(f"simulator/tradewind_simulator/{platform}")
 
-    assert connector == NINE | {"connector", "marketplace"}
+    assert connector == NINE | {"connector", "marketplace", "links"}
     assert simulator == NINE - {"values"}

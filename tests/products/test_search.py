@@ -173,12 +173,17 @@ def test_a_product_has_variants_prices_and_pictures(shop: Shop) -> None:
         "description",
         "stock",
         "shipping",
+        "attributes",
     }
     assert product["id"] == found["id"]
     assert product["title"] == found["title"]
     assert product["skus"]
     for sku in product["skus"]:
         assert set(sku) == {"id", "attributes", "price_cny", "stock", "image_url"}
+    named = {each["name"]: each for each in product["attributes"]}
+    assert all(set(each) == {"name", "value", "unit"} for each in product["attributes"])
+    assert named["Weight"]["unit"] == "kg"
+    assert (named["Ships within"]["value"], named["Ships within"]["unit"]) == ("48", "hours")
     assert product["images"]
     picture = shop.market.client.get(product["images"][0])
     assert picture.headers["content-type"].startswith("image/svg")

@@ -14,6 +14,7 @@ class Capability(StrEnum):
 
     SEARCH = "search"
     DETAIL = "detail"
+    IMAGE_SEARCH = "image_search"
     PREVIEW = "preview"
     CREATE = "create"
     CANCEL = "cancel"
@@ -44,6 +45,14 @@ class Connector(Protocol):
     traits: Traits
 
     async def search(self, query: model.Query) -> model.SearchPage: ...
+
+    async def upload_image(self, image: bytes) -> str:
+        """Upload a picture to search by; return the ID by which a query names it."""
+        ...
+
+    async def search_by_image(self, query: model.Query) -> model.SearchPage:
+        """Find products that look like the picture `query.image_id`; Rejected if it is unknown."""
+        ...
 
     async def detail(self, product_id: str, lang: str) -> model.Product:
         """Read a product; Rejected with NOT_FOUND when there is none."""

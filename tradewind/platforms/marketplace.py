@@ -7,6 +7,7 @@ from typing import Protocol
 from tradewind.platforms.access import AppCredentials, GetAccess, OAuthTokens
 from tradewind.platforms.contract import Connector, Traits
 from tradewind.platforms.paced_client import PacedClient
+from tradewind.platforms.product_links import ProductLinks
 
 
 class OAuthClient(Protocol):
@@ -42,6 +43,8 @@ class Marketplace:
     demo: AppCredentials | None = None
     # The path at which the simulator speaks its dialect; None: the simulator does not.
     simulator_path: str | None = None
+    # What links to its products look like; None: it has no pages that people could link to.
+    links: ProductLinks | None = None
     # There is no real marketplace of this name: its URL is always the simulator's.
     simulated_only: bool = False
 

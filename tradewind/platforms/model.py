@@ -58,7 +58,7 @@ class CloseReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search. `page` counts from 1."""
+    """A search, by a text or by a picture that was uploaded. `page` counts from 1."""
 
     text: str
     page: int = 1
@@ -67,6 +67,7 @@ class Query:
     min_price_fen: int | None = None
     max_price_fen: int | None = None
     lang: str = "en"
+    image_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,15 @@ class PriceRange:
 
 
 @dataclass(frozen=True, slots=True)
+class ProductAttribute:
+    """A fact about a product in words, such as its material or its weight with the unit."""
+
+    name: str
+    value: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """Everything about a product."""
 
@@ -127,6 +137,7 @@ class Product:
     price_ranges: Sequence[PriceRange]
     stock: int | None
     shipping: Mapping[str, str]
+    attributes: Sequence[ProductAttribute] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeVar
+from urllib.parse import quote_plus, urlencode
 
 from tradewind.egress.client import CallFailed, Client, Reply
 from tradewind.observability.logs import log
@@ -24,6 +25,7 @@ T = TypeVar("T")
 _SAFE_ATTEMPTS = 3
 _FIRST_PAUSE = 0.2
 _SERVER_ERROR = 500
+_LONG_VALUE = 16_384
 
 FORM = ("Content-Type: application/x-www-form-urlencoded; charset=UTF-8",)
 
@@ -39,6 +41,26 @@ class Api:
     operation: str
     path: str
     safe: bool = True
+
+
+def encode_form(params: Mapping[str, str]) -> bytes:
+    """Encode a form as `urlencode` does.
+
+    A value of some megabytes, a picture, would take it seconds: those are encoded by replacing one
+    character after the other that must not stand in a form.
+    """
+    short = {name: value for name, value in params.items() if len(value) < _LONG_VALUE}
+    parts = [urlencode(short)] if short else []
+    parts += [f"{quote_plus(name)}={_quote_long(params[name])}" for name in params.keys() - short]
+    return "&".join(parts).encode()
+
+
+def _quote_long(value: str) -> str:
+    for character in sorted(set(value), key=lambda each: each != "%"):  # `%` before all others
+        quoted = quote_plus(character)
+        if quoted != character:
+            value = value.replace(character, quoted)
+    return value
 
 
 class PacedClient:

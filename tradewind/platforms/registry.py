@@ -20,6 +20,8 @@ from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.oauth_state import OAuthStates
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
+from tradewind.platforms.product_links import Link, ProductLinks
+from tradewind.platforms.sandbox.links import read_simulated_id, simulated_page
 from tradewind.platforms.sandbox.marketplace import SANDBOX
 from tradewind.platforms.taobao.marketplace import TAOBAO
 from tradewind.storage.keyring import Keyring
@@ -127,6 +129,35 @@ class Platforms:
         """Return the origins of a marketplace's pictures, or of the simulator in its stead."""
         simulated = self.simulated_origin(platform)
         return (simulated,) if simulated else self._marketplaces[platform].traits.picture_origins
+
+    def product_links(self) -> Mapping[str, ProductLinks]:
+        """Return what links to products look like, by platform."""
+        return {
+            platform: market.links
+            for platform, market in self._marketplaces.items()
+            if market.links is not None
+        }
+
+    def simulated_product(self, link: Link, preferred: str | None = None) -> tuple[str, str] | None:
+        """Return platform and ID of a product that a link to the simulator leads to.
+
+        The simulator may stand in for several marketplaces: the preferred or first one is meant.
+        """
+        product_id = read_simulated_id(link)
+        if product_id is None:
+            return None
+        for platform in filter(None, (preferred, *self._marketplaces)):
+            if self.simulated_origin(platform) == link.origin:
+                return platform, product_id
+        return None
+
+    def product_page(self, platform: str, product_id: str) -> str | None:
+        """Return the URL of a product's page: the marketplace's own, or the simulator's."""
+        origin = self.simulated_origin(platform)
+        links = self._marketplaces[platform].links
+        if origin is not None:
+            return simulated_page(origin, product_id)
+        return links.page(product_id) if links is not None else None
 
     def check_notice_secret(self, app_secret: str) -> None:
         """Raise NoticeRejected in production if this is one of the published demo secrets."""

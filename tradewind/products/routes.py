@@ -11,10 +11,24 @@ from tradewind.platforms.errors import (
 )
 from tradewind.platforms.registry import Platforms
 from tradewind.products.detail import read_product
+from tradewind.products.image_search import search_by_image, upload_image
+from tradewind.products.resolve import resolve_product
 from tradewind.products.search import SearchCache, search
-from tradewind.products.wire import ProductOut, ProductQuery, SearchIn, SearchOut
+from tradewind.products.wire import (
+    LONGEST_IMAGE,
+    ImageSearchIn,
+    ImageSearchOut,
+    ProductOut,
+    ProductQuery,
+    ResolveIn,
+    ResolveOut,
+    SearchIn,
+    SearchOut,
+)
+from tradewind.storage.keyring import Keyring
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import BODY_LIMIT
 from tradewind.web.response import Response, encode
 
 routes = Routes("/v1/products", tag="Products")
@@ -47,6 +61,55 @@ async def search_products(
     if result.document is None:
         result.document = encode(SearchOut.of(result.platform, result.page))
     return Response(result.document, headers=[(b"age", str(result.age_seconds).encode())])
+
+
+@routes.post(
+    "/image-search",
+    errors=_UPSTREAM,
+    body_limit=LONGEST_IMAGE + BODY_LIMIT,
+    expensive=True,
+)
+async def search_products_by_image(
+    caller: Caller,
+    body: ImageSearchIn,
+    platforms: Platforms,
+    cache: SearchCache,
+    keyring: Keyring,
+) -> ImageSearchOut:
+    """Search products that look like a picture.
+
+    The marketplace needs the capability `image_search`. The picture is passed on to it and not
+    stored here; it is recognised by its content: JPEG, PNG or WebP, at most 3 MiB, 16 to 10,000
+    pixels a side and 50 megapixels. The body may have 4.25 MiB.
+
+    For the next page, another order or other prices, send the `image_id` of the response instead
+    of the picture. Only your account can use it, at the same marketplace. How long the marketplace
+    keeps the picture is up to it; afterwards the code of the error at `/image_id` is `expired`.
+    Taobao does not sort by sales here.
+    """
+    image_id = body.image_id
+    picture = body.picture()
+    if picture is not None:
+        image_id = await upload_image(platforms, keyring, caller.account_id, body.platform, picture)
+    query = body.query_for("", image_id)
+    result = await search_by_image(
+        platforms, cache, keyring, caller.account_id, body.platform, query
+    )
+    return ImageSearchOut.of_image(result.platform, result.page, query.image_id or "")
+
+
+@routes.post("/resolve", errors=(UnsupportedPlatform,))
+async def resolve(caller: Caller, body: ResolveIn, platforms: Platforms) -> ResolveOut:
+    """Find the product that a link, a shared text or a product ID names.
+
+    Links of 1688, Taobao and Tmall are known, desktop and mobile ones. Nothing is fetched: the
+    product need not exist, and a short link (`m.tb.cn`, `qr.1688.com`) gets the error `short_link`,
+    since it does not contain the ID. Other codes of errors at `/text` are `not_a_product` (a link
+    of a marketplace to something else) and `no_product`.
+
+    An ID without `platform` may be of several marketplaces: they are listed as `candidates`.
+    """
+    return ResolveOut.of(await resolve_product(platforms, body.text, body.platform))
 
 
 @routes.get("/{platform}/{id}", errors=(*_UPSTREAM, ResourceNotFound))

@@ -71,7 +71,8 @@ class SearchCache:
         if stored is not None:
             cached = CachedPage(platform, _PAGE.decode(stored.body), monotonic() - stored.age)
         else:
-            page = await connector.search(query)
+            find = connector.search_by_image if query.image_id else connector.search
+            page = await find(query)
             if self._lifetime:
                 await sql.store_page(self._db, key, msgspec.json.encode(page))
             cached = CachedPage(platform, page, monotonic())

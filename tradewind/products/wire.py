@@ -1,20 +1,31 @@
 """Products as JSON; a fact that a marketplace does not state is null, never missing."""
 
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from msgspec import Meta, structs
 
 from tradewind import money
-from tradewind.errors import FieldError
+from tradewind.errors import FieldError, ValidationFailed
 from tradewind.money import Cny, CnyIn
 from tradewind.platforms.model import Offer, Product, Query, SearchPage, Sort
 from tradewind.platforms.wire import PlatformName
+from tradewind.products.model import ProductReference
+from tradewind.products.picture import LARGEST_IMAGE
 from tradewind.web.inputs import Input, Output, read_amount
 from tradewind.web.validation import NOT_BLANK
 
 LARGEST_SIZE = 50
 LARGEST_PAGE = 1000
+LONGEST_TEXT = 4000
+# A picture of 3 MiB in base64.
+LONGEST_IMAGE = LARGEST_IMAGE // 3 * 4
+# A picture of 16 x 16 pixels.
+_EXAMPLE_IMAGE = (
+    "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mO44WVDEmIY1TCqYfhq"
+    "AACueF4Qn2tc1QAAAABJRU5ErkJggg=="
+)
 
 _Id = Annotated[str, Meta(examples=["628000000001"])]
 _Url = Annotated[str, Meta(examples=["https://detail.1688.com/offer/628000000001.html"])]
@@ -29,19 +40,9 @@ Language = Annotated[
 ]
 
 
-class SearchIn(Input):
-    """A search on a marketplace."""
+class SearchOptions(Input):
+    """Where a search looks, and which of its results it returns in which order."""
 
-    q: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=200,
-            pattern=NOT_BLANK,
-            description="Any language.",
-            examples=["dress"],
-        ),
-    ]
     platform: PlatformName
     page: Annotated[int, Meta(ge=1, le=LARGEST_PAGE, examples=[1])] = 1
     size: Annotated[int, Meta(ge=1, le=LARGEST_SIZE, examples=[20])] = 20
@@ -55,12 +56,123 @@ class SearchIn(Input):
         if low is not None and high is not None and low > high:
             yield FieldError("/max_price_cny", "Must not be below min_price_cny.")
 
-    def query(self) -> Query:
+    def query_for(self, text: str, image_id: str | None = None) -> Query:
         """Return the search as connectors take it."""
-        text = " ".join(self.q.split())
         low = read_amount("/min_price_cny", self.min_price_cny)
         high = read_amount("/max_price_cny", self.max_price_cny)
-        return Query(text, self.page, self.size, self.sort, low, high, self.lang)
+        return Query(text, self.page, self.size, self.sort, low, high, self.lang, image_id)
+
+
+class SearchIn(SearchOptions, kw_only=True):
+    """A search on a marketplace."""
+
+    q: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=200,
+            pattern=NOT_BLANK,
+            description="Any language.",
+            examples=["dress"],
+        ),
+    ]
+
+    def query(self) -> Query:
+        return self.query_for(" ".join(self.q.split()))
+
+
+class ImageSearchIn(SearchOptions):
+    """A search by a picture: send `image` once, then its `image_id` for other pages and filters."""
+
+    image: Annotated[
+        Annotated[str, Meta(max_length=LONGEST_IMAGE)] | None,
+        Meta(
+            description="A JPEG, PNG or WebP picture in base64, 3 MiB at most.",
+            examples=[_EXAMPLE_IMAGE],
+        ),
+    ] = None
+    image_id: Annotated[
+        Annotated[str, Meta(max_length=500)] | None,
+        Meta(
+            description="That of an earlier search by your account at this marketplace.",
+            examples=[None],
+        ),
+    ] = None
+
+    def check_fields(self) -> Iterator[FieldError]:
+        yield from super().check_fields()
+        if self.image is None and self.image_id is None:
+            yield FieldError("/image", "Is required, unless image_id is sent.", "missing")
+        elif self.image is not None and self.image_id is not None:
+            yield FieldError("/image_id", "Must not be sent together with image.")
+
+    def picture(self) -> bytes | None:
+        """Return the bytes of the picture; None if an earlier one is named."""
+        if self.image is None:
+            return None
+        try:
+            return b64decode(self.image, validate=True)
+        except ValueError:
+            message = "Must be a picture in base64, without a prefix such as data:image/png."
+            raise ValidationFailed("/image", message) from None
+
+
+class ResolveIn(Input):
+    """A text that names a product."""
+
+    text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=LONGEST_TEXT,
+            pattern=NOT_BLANK,
+            description="A link to a product, a shared text that contains one, or a product ID.",
+            examples=["https://detail.1688.com/offer/628000000001.html"],
+        ),
+    ]
+    platform: Annotated[
+        PlatformName | None,
+        Meta(description="Whose ID it is; a link names its own marketplace.", examples=[None]),
+    ] = None
+
+
+class ProductReferenceOut(Output):
+    """A product by its marketplace and its ID there."""
+
+    platform: PlatformName
+    product_id: _Id
+    url: _Url | None
+
+    @staticmethod
+    def of(reference: ProductReference) -> "ProductReferenceOut":
+        return ProductReferenceOut(
+            platform=reference.platform, product_id=reference.product_id, url=reference.url
+        )
+
+
+class ResolveOut(Output):
+    """The product that a text names."""
+
+    platform: Annotated[
+        PlatformName | None,
+        Meta(description="Null when the ID may be of several marketplaces.", examples=["alibaba"]),
+    ]
+    product_id: _Id
+    url: _Url | None
+    candidates: Annotated[
+        list[ProductReferenceOut],
+        Meta(description="Each marketplace that the ID may be of; empty when it is clear."),
+    ]
+
+    @staticmethod
+    def of(references: Sequence[ProductReference]) -> "ResolveOut":
+        first, *others = references
+        return ResolveOut(
+            platform=None if others else first.platform,
+            product_id=first.product_id,
+            url=None if others else first.url,
+            candidates=[ProductReferenceOut.of(each) for each in references] if others else [],
+        )
 
 
 class SellerOut(Output):
@@ -126,6 +238,22 @@ class SearchOut(Output):
         )
 
 
+class ImageSearchOut(SearchOut):
+    """A page of products that look like a picture."""
+
+    image_id: Annotated[
+        str,
+        Meta(
+            description="Send it instead of `image` for other pages of this search.",
+            examples=["AZ3v5QmF0Xw8uK1s"],
+        ),
+    ]
+
+    @staticmethod
+    def of_image(platform: str, page: SearchPage, image_id: str) -> "ImageSearchOut":
+        return ImageSearchOut(**structs.asdict(SearchOut.of(platform, page)), image_id=image_id)
+
+
 class SkuOut(Output):
     """A variant; an order names it as `sku_id`."""
 
@@ -143,6 +271,14 @@ class PriceRangeOut(Output):
     price_cny: Cny
 
 
+class ProductAttributeOut(Output):
+    """A fact about a product in words."""
+
+    name: Annotated[str, Meta(examples=["Weight"])]
+    value: Annotated[str, Meta(examples=["0.25"])]
+    unit: Annotated[str | None, Meta(description="Null where it has none.", examples=["kg"])]
+
+
 class ProductOut(OfferOut):
     """Everything about a product."""
 
@@ -151,7 +287,17 @@ class ProductOut(OfferOut):
     images: list[_Url]
     description: Annotated[str | None, Meta(examples=["<p>棉</p>"])]
     stock: Annotated[int | None, Meta(examples=[1000])]
-    shipping: Annotated[dict[str, str], Meta(examples=[{"from": "浙江省 义乌市"}])]
+    shipping: Annotated[
+        dict[str, str],
+        Meta(
+            description="Under the marketplace's own names; `attributes` has it in words.",
+            examples=[{"sendGoodsAddressText": "浙江省 义乌市"}],
+        ),
+    ]
+    attributes: Annotated[
+        list[ProductAttributeOut],
+        Meta(description="Facts in words: material, weight, size of the parcel, dispatch."),
+    ]
 
     @staticmethod
     def of_product(platform: str, product: Product) -> "ProductOut":
@@ -175,6 +321,10 @@ class ProductOut(OfferOut):
             description=product.description,
             stock=product.stock,
             shipping=dict(product.shipping),
+            attributes=[
+                ProductAttributeOut(name=each.name, value=each.value, unit=each.unit)
+                for each in product.attributes
+            ],
         )
 
 

@@ -42,6 +42,8 @@ class _Route:
         self.read_body = inputs.body_reader(
             endpoint.body,
             form=endpoint.form,
+            multipart=endpoint.multipart,
+            limit=endpoint.body_limit,
             required=endpoint.body_required,
             page=endpoint.page,
         )

@@ -10,6 +10,7 @@ from tradewind.ids import Kind
 from tradewind.web.caller import Caller, Requires
 from tradewind.web.concurrency import TooManyConcurrentRequests
 from tradewind.web.idempotency import IdempotencyKey
+from tradewind.web.inputs import BODY_LIMIT
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -50,6 +51,8 @@ class Endpoint:
     urgent: bool = False
     expensive: bool = False
     raw_body: bool = False
+    body_limit: int = BODY_LIMIT
+    multipart: bool = False
     returns: Any = None
     caller: str | None = None
     role: str | None = None
@@ -87,7 +90,8 @@ class RouteOptions(TypedDict, total=False):
     such requests at the same time (see `web/concurrency.py`). An `urgent` endpoint stops an abuse,
     so it works when the account's budget is used up. With `form` the body is a form, not JSON.
     With `raw_body` the function reads the body from the request; any other endpoint without a
-    `body` rejects one.
+    `body` rejects one. `body_limit` is the largest size of a body in bytes. With `multipart` the
+    form of a page contains files, whose fields are of type `bytes`.
     """
 
     status: int
@@ -100,6 +104,8 @@ class RouteOptions(TypedDict, total=False):
     urgent: bool
     form: bool
     raw_body: bool
+    body_limit: int
+    multipart: bool
 
 
 class Routes:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from starlette.requests import ClientDisconnect
@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from tradewind import errors, money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.web import validation
+from tradewind.web.multipart import split_multipart
 from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson, UnsupportedMediaType
 from tradewind.web.request import Request
 from tradewind.web.validation import QUERY
@@ -25,6 +26,7 @@ _MOST_PARAMETERS = 200
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
 # U+0000 is valid in JSON and cannot be stored in PostgreSQL.
 _ESCAPED_NUL = rb"\u0000"
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -75,24 +77,34 @@ class Output(msgspec.Struct, kw_only=True):
 
 
 def body_reader(
-    kind: Any, *, form: bool, required: bool = True, page: bool = False
+    kind: Any,
+    *,
+    form: bool,
+    required: bool = True,
+    page: bool = False,
+    multipart: bool = False,
+    limit: int = BODY_LIMIT,
 ) -> Callable[[Request], Awaitable[Any]] | None:
     """A function that reads a body as `kind`; None for an endpoint without a body."""
     if kind is None:
         return None
     validation.rule_of(kind)  # a type without a description fails at the start, not at a request
+    if multipart:
+        return lambda request: read_multipart(request, kind, limit)
     if form:
         return lambda request: read_form(request, kind, page=page)
     decoder = msgspec.json.Decoder(kind)
     if required:
-        return lambda request: read_json(request, decoder)
+        return lambda request: read_json(request, decoder, limit)
     return lambda request: read_optional_json(request, decoder)
 
 
-async def read_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
+async def read_json(
+    request: Request, decoder: "msgspec.json.Decoder[Any]", limit: int = BODY_LIMIT
+) -> Any:
     """The body as the decoder's type."""
     _check_media_type(request, _JSON)
-    return _decode(await read_body(request), decoder)
+    return _decode(await read_body(request, limit=limit), decoder)
 
 
 async def read_optional_json(request: Request, decoder: "msgspec.json.Decoder[Any]") -> Any:
@@ -111,6 +123,22 @@ async def read_form(request: Request, kind: type[Any], *, page: bool = False) ->
     """A form's body as `kind`."""
     _check_media_type(request, _FORM)
     return _convert(await read_body(request), kind, "", page=page)
+
+
+async def read_multipart(request: Request, kind: type[Any], limit: int) -> Any:
+    """A form with files as `kind`: the content of a file is the value of a field of bytes."""
+    _check_media_type(request, _MULTIPART)
+    parts = split_multipart(
+        request.headers.get("content-type", ""), await read_body(request, limit=limit)
+    )
+    if parts is None:
+        raise ValidationFailed("", "Must be a form with its files.")
+    files = {name: part for name, part in parts if validation.takes_bytes(kind, name)}
+    pairs = [(name, part) for name, part in parts if name not in files]
+    if sum(len(part) for _, part in pairs) > BODY_LIMIT:
+        raise BodyTooLarge(BODY_LIMIT)
+    fields = _convert(urlencode(pairs).encode(), kind, "", page=True)
+    return msgspec.structs.replace(fields, **files)
 
 
 async def reject_body(request: Request) -> None:
@@ -153,19 +181,21 @@ def _check_media_type(request: Request, expected: str) -> None:
         raise UnsupportedMediaType(expected)
 
 
-async def read_body(request: Request, *, seconds: int = _BODY_SECONDS) -> bytes:
+async def read_body(
+    request: Request, *, seconds: int = _BODY_SECONDS, limit: int = BODY_LIMIT
+) -> bytes:
     """The whole body. Headers do not matter, except when they rule out a body."""
     if request.has_no_body:
         return b""
     try:
         async with asyncio.timeout(seconds):
-            raw = await request.limited_body(BODY_LIMIT)
+            raw = await request.limited_body(limit)
     except TimeoutError:
         raise BodyTooSlow(seconds) from None
     except ClientDisconnect:
         raise MalformedJson("it is incomplete") from None
     if raw is None:
-        raise BodyTooLarge(BODY_LIMIT)
+        raise BodyTooLarge(limit)
     return raw
 
 

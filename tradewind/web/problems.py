@@ -41,7 +41,7 @@ class MethodNotAllowed(errors.ApiError):
 
 
 class BodyTooLarge(errors.ApiError):
-    """A request body may have 256 KiB at most."""
+    """A request body may have 256 KiB at most, unless the endpoint's description says more."""
 
     code = "body_too_large"
     title = "The body is too large"

@@ -234,6 +234,16 @@ class _Text(_Leaf):
             super()._examine(value, at, report)
 
 
+class _File(_Rule):
+    """The content of a file that a form contains; a text is not one."""
+
+    expected = "a file"
+
+    def _examine(self, value: Any, at: str, report: _Report) -> None:
+        if not isinstance(value, bytes):
+            self.reject(at, report)
+
+
 class _List(_Rule):
     is_list = True
 
@@ -422,6 +432,11 @@ def fields_of(kind: Any) -> Mapping[str, _Rule]:
     return rule.rules if isinstance(rule, _Object) else {}
 
 
+def takes_bytes(kind: Any, name: str) -> bool:
+    """Whether this field of a struct takes the content of a file."""
+    return isinstance(fields_of(kind).get(name), _File)
+
+
 def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one line a type
     """The rule of a type as msgspec describes it."""
     extra: dict[str, Any] = {}
@@ -457,6 +472,8 @@ def rule_for(info: inspect.Type) -> _Rule:  # noqa: C901, PLR0911, PLR0912 - one
             return _Map(extra, rule_for(info.key_type), rule_for(info.value_type), info)
         case inspect.StructType():
             return _Object(extra, info)
+        case inspect.BytesType():
+            return _File(extra)
         case inspect.AnyType():
             return _Rule(extra)
         case _:

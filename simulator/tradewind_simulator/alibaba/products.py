@@ -1,11 +1,12 @@
-"""Search and detail in the 1688 dialect; prices are strings of yuan."""
+"""Search, by text or picture, and detail in the 1688 dialect; prices are strings of yuan."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from tradewind_simulator import money, times
+from tradewind_simulator import money, pictures, times
 from tradewind_simulator.alibaba import errors
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Quote, Sku
@@ -27,12 +28,17 @@ _SORTS = {
 class _Query(Struct):
     country: str
     keyword: str = ""
+    imageId: str = ""  # noqa: N815
     beginPage: int = 1  # noqa: N815 - the platform's own name
     pageSize: int = 20  # noqa: N815
     sort: str = ""
     priceStart: str | None = None  # noqa: N815
     priceEnd: str | None = None  # noqa: N815
     categoryId: int | None = None  # noqa: N815
+
+
+class _Upload(Struct):
+    imageBase64: str  # noqa: N815
 
 
 class _Wanted(Struct):
@@ -42,12 +48,30 @@ class _Wanted(Struct):
 
 def search(call: Call) -> dict[str, Any]:
     query = call.read("offerQueryParam", _Query)
-    size = min(max(query.pageSize, 1), _MOST)
-    page = max(query.beginPage, 1)
     matches = call.world.index.find(
         query.keyword, _sort(query.sort), _fen(query.priceStart), _fen(query.priceEnd),
         query.categoryId,
     )  # fmt: skip
+    return _page(call, query, matches)
+
+
+def upload_image(call: Call) -> dict[str, Any]:
+    upload = call.read("uploadImageParam", _Upload)
+    return _found(str(pictures.upload(upload.imageBase64, "400")))
+
+
+def image_search(call: Call) -> dict[str, Any]:
+    query = call.read("offerQueryParam", _Query)
+    matches = pictures.similar(
+        call.world, query.imageId, "400", _sort(query.sort), _fen(query.priceStart),
+        _fen(query.priceEnd),
+    )  # fmt: skip
+    return _page(call, query, matches)
+
+
+def _page(call: Call, query: _Query, matches: Sequence[Product]) -> dict[str, Any]:
+    size = min(max(query.pageSize, 1), _MOST)
+    page = max(query.beginPage, 1)
     page_matches = matches[(page - 1) * size : page * size]
     data = [_hit(call, product, query.country) for product in page_matches]
     return _found(
@@ -61,7 +85,7 @@ def search(call: Call) -> dict[str, Any]:
     )
 
 
-def _found(result: dict[str, Any]) -> dict[str, Any]:
+def _found(result: dict[str, Any] | str) -> dict[str, Any]:
     return {"result": {"success": True, "code": "200", "message": "操作成功", "result": result}}
 
 
@@ -107,6 +131,7 @@ def _hit(call: Call, product: Product, country: str) -> dict[str, Any]:
         "sellerIdentities": [seller.identity],
         "offerIdentities": [],
         "tradeScore": "4.8",
+        "companyName": seller.name,
         "topCategoryId": product.category_id,
         "secondCategoryId": product.category_id,
         "createDate": times.readable(_LISTED_AT + product.id % 50_000_000),
@@ -216,6 +241,8 @@ OPERATIONS = {
     f"{_NAMESPACE}/{operation.name}": operation
     for operation in (
         Operation("product.search.keywordQuery", "search", search, errors.product_error),
+        Operation("product.image.upload", "upload_image", upload_image, errors.product_error),
+        Operation("product.search.imageQuery", "image_search", image_search, errors.product_error),
         Operation("product.search.queryProductDetail", "detail", detail, errors.product_error),
     )
 }

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tradewind_simulator import money
+from tradewind_simulator import money, pictures
 from tradewind_simulator.calls import Call, Operation
 from tradewind_simulator.model import Option, Product, Sku
 from tradewind_simulator.responses import BusinessError
@@ -13,6 +13,8 @@ from tradewind_simulator.taobao import errors
 
 _MOST = 20
 _DEFAULT = 10
+_MOST_SIMILAR = 60
+_BAD_IMAGE = "PARAM_ILLEGAL"
 _SORTS = {
     "PRICE_ASC": Sort.PRICE_ASC,
     "PRICE_DESC": Sort.PRICE_DESC,
@@ -55,6 +57,18 @@ def search(call: Call) -> dict[str, Any]:
         "biz_error_msg": None,
         "data": {"page_no": page, "page_size": size, "data": data},
     }
+
+
+def upload_image(call: Call) -> dict[str, Any]:
+    image_id = str(pictures.upload(call.text("image_base64"), _BAD_IMAGE))
+    return {"biz_error_code": None, "biz_error_msg": None, "data": {"image_id": image_id}}
+
+
+def image_search(call: Call) -> dict[str, Any]:
+    """List all similar products at once: there are no pages, prices or sorting."""
+    similar = pictures.similar(call.world, call.text("image_id"), _BAD_IMAGE)
+    data = [_hit(call, product) for product in similar[:_MOST_SIMILAR]]
+    return {"biz_error_code": None, "biz_error_msg": None, "data": data}
 
 
 def _hit(call: Call, product: Product) -> dict[str, Any]:
@@ -182,6 +196,8 @@ def product_get(call: Call) -> dict[str, Any]:
 
 OPERATIONS = (
     Operation("/traffic/item/search", "search", search, errors.search_error),
+    Operation("/upload/image", "upload_image", upload_image, errors.search_error),
+    Operation("/traffic/item/imgsearch", "image_search", image_search, errors.search_error),
     Operation("/traffic/item/get", "detail", detail, errors.search_error),
     Operation("/product/get", "detail", product_get, errors.product_error),
 )

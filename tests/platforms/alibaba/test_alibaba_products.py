@@ -1,13 +1,23 @@
 """Search and detail: what is asked for, and what is read from the answer."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from platforms.alibaba.payloads import BLUE, RED, payload
 
 from tradewind.platforms.alibaba import products
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
+from tradewind.platforms.model import (
+    Offer,
+    PriceRange,
+    Product,
+    ProductAttribute,
+    Query,
+    SearchPage,
+    Sku,
+    Sort,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +135,73 @@ def test_a_product_lists_the_variants_that_can_be_ordered() -> None:
             "weight": "0.25",
             "shippingTimeGuarantee": "shipIn48Hours",
         },
+        attributes=[
+            ProductAttribute("Weight", "0.25", "kg"),
+            ProductAttribute("Ships from", "浙江省义乌市"),
+            ProductAttribute("Ships within", "48", "hours"),
+        ],
     )
+
+
+def test_attributes_are_in_words_with_units() -> None:
+    raw = {
+        "offerId": 1,
+        "productAttribute": [
+            {"attributeName": "材质", "attributeNameTrans": "Material", "valueTrans": "cotton"},
+            {"attributeName": "材质", "attributeNameTrans": "Material", "valueTrans": "linen"},
+            {"attributeName": "材质", "attributeNameTrans": "Material", "valueTrans": "linen"},
+            {"attributeName": "颜色", "value": "红色"},
+            {"attributeName": "空", "value": ""},
+        ],
+        "productShippingInfo": {
+            "weight": Decimal("0.350"),
+            "length": 30,
+            "width": "20.0",
+            "height": Decimal("5.5"),
+        },
+    }
+
+    product = products.product({"result": {"result": raw}})
+
+    assert product is not None
+    assert product.attributes == [
+        ProductAttribute("Material", "cotton, linen"),
+        ProductAttribute("颜色", "红色"),
+        ProductAttribute("Weight", "0.35", "kg"),
+        ProductAttribute("Package size", "30 x 20 x 5.5", "cm"),
+    ]
+
+
+@pytest.mark.parametrize("weight", [0, -1, "", "heavy", None, True, [], "1e999", "NaN", 10**9])
+def test_a_weight_that_cannot_be_is_left_out(weight: object) -> None:
+    raw = {"offerId": 1, "productShippingInfo": {"weight": weight, "shippingTimeGuarantee": "soon"}}
+
+    product = products.product({"result": {"result": raw}})
+
+    assert product is not None
+    assert product.attributes == []
+
+
+def test_a_picture_is_uploaded_and_searched_by() -> None:
+    params = products.upload_params(b"\xff\xd8\xff")
+    query = Query("", 2, 20, Sort.PRICE_ASC, 615, lang="ja", image_id="1048608196202797156")
+
+    assert json.loads(params["uploadImageParam"]) == {"imageBase64": "/9j/"}
+    assert products.uploaded_image({"result": {"success": "true", "result": "104"}}) == "104"
+    assert json.loads(products.search_params(query)["offerQueryParam"]) == {
+        "imageId": "1048608196202797156",
+        "beginPage": 2,
+        "pageSize": 20,
+        "country": "ja",
+        "sort": '{"price":"asc"}',
+        "priceStart": "6.15",
+    }
+
+
+@pytest.mark.parametrize("result", [{}, {"result": None}, {"result": "0"}, {"result": {}}])
+def test_a_picture_without_an_id_is_unreadable(result: dict[str, object]) -> None:
+    with pytest.raises(UnreadableResponse):
+        products.uploaded_image({"result": result})
 
 
 def test_a_product_that_is_priced_by_quantity_has_ranges() -> None:

@@ -7,7 +7,7 @@ import pytest
 from platforms.taobao.scripted import data_of
 
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.model import Offer, Product, Query, Sku, Sort
+from tradewind.platforms.model import Offer, Product, ProductAttribute, Query, Sku, Sort
 from tradewind.platforms.taobao import products
 from tradewind.platforms.taobao.products import Hits, ItemListing, ListedSku
 
@@ -129,3 +129,54 @@ def test_price_limits_are_in_fen(least: int | None, most: int | None, filters: l
     query = Query("bag", min_price_fen=least, max_price_fen=most)
 
     assert json.loads(products.search_params(query, 1, 20)["filters"]) == filters
+
+
+def test_the_facts_of_a_product_are_translated_where_they_can_be() -> None:
+    properties = [{"prop_name": "材质", "value_name": "棉"}, {"prop_name": "空", "value_name": ""}]
+    translated = {"properties": [{"prop_name": "Material", "value_name": "cotton"}]}
+
+    plain = products.product({"item_id": 7, "properties": properties}, "7", PAGE)
+    english = products.product(
+        {"item_id": 7, "properties": properties, "multi_language_info": translated}, "7", PAGE
+    )
+
+    assert plain.attributes == (ProductAttribute("材质", "棉"),)
+    assert english.attributes == (ProductAttribute("Material", "cotton"),)
+
+
+def similar(*prices: str) -> products.Hits:
+    data = [{"item_id": at, "title": "包", "price": price} for at, price in enumerate(prices, 1)]
+    return products.similar_hits([*data, {"title": "no id"}], PAGE)
+
+
+@pytest.mark.parametrize(
+    ("query", "ids", "total"),
+    [
+        (Query("", image_id="5"), ["1", "2", "3", "4"], 4),
+        (Query("", page=2, size=3, image_id="5"), ["4"], 4),
+        (Query("", page=9, size=3, image_id="5"), [], 4),
+        (Query("", sort=Sort.PRICE_ASC, image_id="5"), ["4", "2", "3", "1"], 4),
+        (Query("", sort=Sort.PRICE_DESC, image_id="5"), ["1", "3", "2", "4"], 4),
+        (Query("", sort=Sort.SALES_DESC, image_id="5"), ["1", "2", "3", "4"], 4),
+        (Query("", min_price_fen=200, max_price_fen=300, image_id="5"), ["2", "3"], 2),
+        (Query("", min_price_fen=0, image_id="5"), ["1", "2", "3"], 3),
+    ],
+)
+def test_pages_of_what_looks_like_a_picture(query: Query, ids: list[str], total: int) -> None:
+    page = products.image_search_page(similar("4.00", "2.00", "3.00", ""), query)
+
+    assert [offer.id for offer in page.offers] == ids
+    assert (page.total, page.page, page.size) == (total, query.page, query.size)
+
+
+def test_a_picture_is_uploaded_and_searched_by() -> None:
+    assert products.upload_params(b"\xff\xd8\xff") == {"image_base64": "/9j/"}
+    assert products.uploaded_image({"image_id": 1616108138716568543}) == "1616108138716568543"
+    query = Query("", lang="ja", image_id="5")
+    assert products.image_search_params(query) == {"image_id": "5", "language": "ja"}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"image_id": "0"}, []])
+def test_a_picture_without_an_id_is_unreadable(data: object) -> None:
+    with pytest.raises(UnreadableResponse):
+        products.uploaded_image(data)

@@ -76,6 +76,14 @@ class AlibabaConnector:
         read = partial(products.search_page, query=query)
         return await self._gateway.call(gateway.SEARCH, products.search_params(query), read)
 
+    async def upload_image(self, image: bytes) -> str:
+        params = products.upload_params(image)
+        return await self._gateway.call(gateway.UPLOAD_IMAGE, params, products.uploaded_image)
+
+    async def search_by_image(self, query: model.Query) -> model.SearchPage:
+        read = partial(products.search_page, query=query)
+        return await self._gateway.call(gateway.IMAGE_SEARCH, products.search_params(query), read)
+
     async def detail(self, product_id: str, lang: str) -> model.Product:
         number = baskets.offer_id(product_id)
         if number is None:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
-from urllib.parse import urlencode
 
 from tradewind.platforms.access import GetAccess, PlatformAccess, with_access
 from tradewind.platforms.alibaba import errors
 from tradewind.platforms.alibaba.values import Json, decode
-from tradewind.platforms.paced_client import FORM, Api, PacedClient, Prepare
+from tradewind.platforms.paced_client import FORM, Api, PacedClient, Prepare, encode_form
 
 T = TypeVar("T")
 
@@ -34,6 +33,8 @@ _PRODUCTS = "com.alibaba.fenxiao.crossborder"
 _TRADE = "com.alibaba.trade"
 
 SEARCH = Api("search", f"{_PRODUCTS}/product.search.keywordQuery")
+UPLOAD_IMAGE = Api("upload_image", f"{_PRODUCTS}/product.image.upload")
+IMAGE_SEARCH = Api("image_search", f"{_PRODUCTS}/product.search.imageQuery")
 DETAIL = Api("detail", f"{_PRODUCTS}/product.search.queryProductDetail")
 PREVIEW = Api("preview", f"{_TRADE}/alibaba.createOrder.preview")
 CREATE = Api("create", f"{_TRADE}/alibaba.trade.createCrossOrder", safe=False)
@@ -90,7 +91,7 @@ class AlibabaGateway:
                 "access_token": access.access_token,
             }
             form[SIGNATURE] = sign_request(access.app_secret, path, form)
-            return urlencode(form).encode(), FORM
+            return encode_form(form), FORM
 
         return await send(self._client, replace(api, path=path), prepare, read)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tradewind.platforms.access import demo_credentials
 from tradewind.platforms.alibaba.connector import AlibabaConnector
+from tradewind.platforms.alibaba.links import LINKS
 from tradewind.platforms.alibaba.oauth import AlibabaOAuth
 from tradewind.platforms.contract import Capability, Traits
 from tradewind.platforms.marketplace import Marketplace
@@ -32,4 +33,5 @@ ALIBABA = Marketplace(
     oauth=AlibabaOAuth(),
     demo=demo_credentials("alibaba", "1000002"),
     simulator_path="",
+    links=LINKS,
 )

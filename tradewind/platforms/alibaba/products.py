@@ -1,6 +1,8 @@
 """Product search and detail at 1688."""
 
-from collections.abc import Mapping, Sequence
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from tradewind.platforms.alibaba.values import (
@@ -16,19 +18,44 @@ from tradewind.platforms.alibaba.values import (
     yuan,
 )
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.model import Offer, PriceRange, Product, Query, SearchPage, Sku, Sort
+from tradewind.platforms.model import (
+    Offer,
+    PriceRange,
+    Product,
+    ProductAttribute,
+    Query,
+    SearchPage,
+    Sku,
+    Sort,
+)
 
+_LARGEST_MEASURE = 1_000_000
 _SORTS: Mapping[Sort, Mapping[str, str]] = {
     Sort.PRICE_ASC: {"price": "asc"},
     Sort.PRICE_DESC: {"price": "desc"},
     Sort.SALES_DESC: {"monthSold": "desc"},
 }
+_SHIPS_WITHIN = re.compile(r"shipIn([0-9]{1,4})Hours")
 PRODUCT_PAGE = "https://detail.1688.com/offer/{}.html"
 
 
+def upload_params(image: bytes) -> dict[str, str]:
+    return {"uploadImageParam": encode({"imageBase64": b64encode(image).decode()})}
+
+
+def uploaded_image(response: Json) -> str:
+    """Read the ID of a picture that was uploaded; zero means that it was not."""
+    image_id = need(entry(response.get("result")).get("result"), "image ID")
+    if image_id == "0":
+        raise UnreadableResponse("The picture got no ID.")
+    return image_id
+
+
 def search_params(query: Query) -> dict[str, str]:
+    """Write a search; that by a picture names the picture's ID instead of a text."""
+    wanted = {"imageId": query.image_id} if query.image_id else {"keyword": query.text}
     params: dict[str, object] = {
-        "keyword": query.text,
+        **wanted,
         "beginPage": query.page,
         "pageSize": query.size,
         "country": query.lang,
@@ -69,7 +96,8 @@ def _hit(hit: Json) -> Offer:
         min_order_quantity=or_none(whole, hit.get("minOrderQuantity")),
         sold=or_none(whole, hit.get("monthSold")),
         repurchase_rate=_rate(hit.get("repurchaseRate")),
-        # `sellerIdentities` are badges such as "tp_member"; only the detail names the seller.
+        # `sellerIdentities` are badges such as "tp_member"; a search by text names no seller.
+        seller_name=text(hit.get("companyName")),
     )
 
 
@@ -103,6 +131,7 @@ def product(response: Json) -> Product | None:
         price_ranges=ranges,
         stock=or_none(whole, sale.get("amountOnSale")),
         shipping=_shipping(raw),
+        attributes=[*_attributes(raw), *_parcel(entry(raw.get("productShippingInfo")))],
     )
 
 
@@ -164,6 +193,46 @@ def _ranges(sale: Json) -> list[PriceRange]:
 def _images(raw: Json) -> list[str]:
     listed = entry(raw.get("productImage")).get("images")
     return [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
+
+
+def _attributes(raw: Json) -> Iterator[ProductAttribute]:
+    """Return the seller's facts, translated; several values of one name are one fact."""
+    by_name: dict[str, list[str]] = {}
+    for attribute in entries(raw.get("productAttribute")):
+        name, value = _name(attribute, "attributeName"), _name(attribute, "value")
+        if name and value and value not in by_name.setdefault(name, []):
+            by_name[name].append(value)
+    for name, values in by_name.items():
+        if values:
+            yield ProductAttribute(name, ", ".join(values))
+
+
+def _parcel(shipping: Json) -> Iterator[ProductAttribute]:
+    """Return weight, size and dispatch in words; 1688 means kilograms and centimetres."""
+    weight = _measure(shipping.get("weight"))
+    if weight:
+        yield ProductAttribute("Weight", weight, "kg")
+    sides = [_measure(shipping.get(name)) for name in ("length", "width", "height")]
+    if all(sides):
+        yield ProductAttribute("Package size", " x ".join(filter(None, sides)), "cm")
+    origin = text(shipping.get("sendGoodsAddressText"))
+    if origin:
+        yield ProductAttribute("Ships from", origin)
+    within = _SHIPS_WITHIN.fullmatch(text(shipping.get("shippingTimeGuarantee")) or "")
+    if within:
+        yield ProductAttribute("Ships within", within[1], "hours")
+
+
+def _measure(value: object) -> str | None:
+    """Write a length or weight without needless zeros; None if it is missing or not positive."""
+    written = str(value) if isinstance(value, Decimal) else text(value)
+    try:
+        number = Decimal(written or "0")
+    except ArithmeticError:
+        return None
+    return (
+        f"{number.normalize():f}" if number.is_finite() and 0 < number < _LARGEST_MEASURE else None
+    )
 
 
 def _shipping(raw: Json) -> dict[str, str]:

@@ -90,6 +90,16 @@ class TaobaoConnector:
         read = partial(products.hits, item_page=self._item_page)
         return await self._gateway.call(gateway.SEARCH, params, read)
 
+    async def upload_image(self, image: bytes) -> str:
+        params = products.upload_params(image)
+        return await self._gateway.call(gateway.UPLOAD_IMAGE, params, products.uploaded_image)
+
+    async def search_by_image(self, query: model.Query) -> model.SearchPage:
+        params = products.image_search_params(query)
+        read = partial(products.similar_hits, item_page=self._item_page)
+        similar = await self._gateway.call(gateway.IMAGE_SEARCH, params, read)
+        return products.image_search_page(similar, query)
+
     async def detail(self, product_id: str, lang: str) -> model.Product:
         """Read the translated product; another operation has its minimum quantity."""
         if not _is_id(product_id):

@@ -4,11 +4,10 @@ import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
-from urllib.parse import urlencode
 
 from tradewind.platforms.access import GetAccess, PlatformAccess, with_access
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.paced_client import FORM, Api, PacedClient
+from tradewind.platforms.paced_client import FORM, Api, PacedClient, encode_form
 from tradewind.platforms.taobao import errors
 from tradewind.platforms.taobao.values import Json, decode
 
@@ -17,6 +16,8 @@ T = TypeVar("T")
 Now = Callable[[], float]
 
 SEARCH = Api("search", "/traffic/item/search")
+UPLOAD_IMAGE = Api("upload_image", "/upload/image")
+IMAGE_SEARCH = Api("image_search", "/traffic/item/imgsearch")
 DETAIL = Api("detail", "/traffic/item/get")
 LISTING = Api("listing", "/product/get")
 PREVIEW = Api("preview", "/purchase/order/render")
@@ -52,7 +53,7 @@ def form(path: str, params: Mapping[str, str], access: PlatformAccess, at: float
         "sign_method": "sha256",
     }
     sent = {name: value for name, value in all_params.items() if value}
-    return urlencode({**sent, "sign": sign_request(access.app_secret, path, sent)}).encode()
+    return encode_form({**sent, "sign": sign_request(access.app_secret, path, sent)})
 
 
 def read_response(body: bytes, read: Callable[[Json], T], *, safe: bool) -> T:

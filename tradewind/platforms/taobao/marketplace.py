@@ -6,6 +6,7 @@ from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.taobao.connector import TaobaoConnector
 from tradewind.platforms.taobao.errors import PLATFORM
+from tradewind.platforms.taobao.links import LINKS
 from tradewind.platforms.taobao.oauth import TaobaoOAuth
 from tradewind.platforms.taobao.orders import ORDERS_A_PAGE
 from tradewind.platforms.taobao.products import ITEM_PAGE
@@ -17,6 +18,7 @@ TRAITS = Traits(
         {
             Capability.SEARCH,
             Capability.DETAIL,
+            Capability.IMAGE_SEARCH,
             Capability.PREVIEW,
             Capability.CREATE,
             Capability.CANCEL,
@@ -49,4 +51,5 @@ TAOBAO = Marketplace(
     oauth=TaobaoOAuth(),
     demo=demo_credentials(PLATFORM, "500003"),
     simulator_path=_SIMULATOR_PATH,
+    links=LINKS,
 )

@@ -1,5 +1,6 @@
 """Product search and detail at Taobao Global."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -7,7 +8,15 @@ from typing import TypeVar
 import msgspec
 
 from tradewind.platforms.failures import UnreadableResponse
-from tradewind.platforms.model import Offer, Product, Query, Sku, Sort
+from tradewind.platforms.model import (
+    Offer,
+    Product,
+    ProductAttribute,
+    Query,
+    SearchPage,
+    Sku,
+    Sort,
+)
 from tradewind.platforms.taobao.values import (
     Json,
     fen_of_yuan,
@@ -112,6 +121,51 @@ def hits(data: object, item_page: str) -> Hits:
     return Hits(offers, whole(page.get("results_total")))
 
 
+def upload_params(image: bytes) -> dict[str, str]:
+    return {"image_base64": b64encode(image).decode()}
+
+
+def uploaded_image(data: object) -> str:
+    """Read the ID of a picture that was uploaded."""
+    image_id = identity(record(data).get("image_id"))
+    if image_id is None:
+        raise UnreadableResponse("no image_id")
+    return image_id
+
+
+def similar_hits(data: object, item_page: str) -> Hits:
+    """Read the products that look like a picture: a list, without a page around it."""
+    return hits({"data": data} if isinstance(data, list) else data, item_page)
+
+
+def image_search_params(query: Query) -> dict[str, str]:
+    return {"image_id": query.image_id or "", **language(query.lang)}
+
+
+def image_search_page(similar: Hits, query: Query) -> SearchPage:
+    """Return a page of the products that look like a picture.
+
+    The marketplace lists all of them at once: it knows no pages, prices or sorting here.
+    """
+    low = query.min_price_fen if query.min_price_fen is not None else 0
+    offers = [
+        offer
+        for offer in similar.offers
+        if offer is not None and _is_priced(offer, low, query.max_price_fen, query)
+    ]
+    if query.sort in (Sort.PRICE_ASC, Sort.PRICE_DESC):
+        offers.sort(key=lambda offer: offer.price_fen or 0, reverse=query.sort is Sort.PRICE_DESC)
+    begin = (query.page - 1) * query.size
+    return SearchPage(offers[begin : begin + query.size], len(offers), query.page, query.size)
+
+
+def _is_priced(offer: Offer, low: int, high: int | None, query: Query) -> bool:
+    """Whether the price is within the limits; an unknown one is only if there are none."""
+    if offer.price_fen is None:
+        return query.min_price_fen is None and high is None
+    return low <= offer.price_fen and (high is None or offer.price_fen <= high)
+
+
 def _hit(hit: object, item_page: str) -> Offer | None:
     raw = record(hit)
     item_id = identity(raw.get("item_id"))
@@ -191,6 +245,11 @@ def product(data: object, product_id: str, item_page: str) -> Product:
         price_ranges=(),
         stock=sum(stocks) if stocks else whole(raw.get("quantity")),
         shipping={},
+        attributes=tuple(
+            ProductAttribute(name, value)
+            for name, value in (_attributes(translated) or _attributes(raw)).items()
+            if value
+        ),
     )
 
 
