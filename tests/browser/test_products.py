@@ -7,9 +7,10 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
+from kit import pictures
 from kit.pages import Pages
 from kit.system import PLAIN, System
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from browser.conftest import Visit
 
@@ -35,7 +36,7 @@ def test_products_are_searched_with_pictures_and_prices(shop: Visit, system: Sys
     assert shop.serious() == []
     page.get_by_role("searchbox", name="Search", exact=True).fill("dress")
     page.get_by_label("Sort by").select_option("price_asc")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
 
     offers = page.locator(".offers li")
     expect(offers).to_have_count(24)
@@ -54,19 +55,71 @@ def test_products_are_searched_with_pictures_and_prices(shop: Visit, system: Sys
     expect(page.get_by_text("page 1 of")).to_be_visible()
 
     page.get_by_label("Minimum price (CNY)").fill("a few")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator("#error-min_price_cny")).to_contain_text("such as 128.5")
     expect(page.get_by_label("Minimum price (CNY)")).to_have_value("a few")
     assert shop.serious() == []
     page.get_by_label("Minimum price (CNY)").fill("90")
     page.get_by_label("Maximum price (CNY)").fill("80")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator("#error-max_price_cny")).to_contain_text("below the minimum")
 
     page.get_by_label("Minimum price (CNY)").fill("999998")
     page.get_by_label("Maximum price (CNY)").fill("999999")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_role("heading", name="No products found")).to_be_visible()
+
+
+def test_what_is_pasted_opens_the_product(shop: Visit, system: System) -> None:
+    page = shop.page
+    shop.sign_in(system.buyer, then="/products")
+    search = page.get_by_role("searchbox", name="Search", exact=True)
+    for pasted in (f"看看这个 {system.market.url}/offer/{PLAIN}.html。很好", PLAIN):
+        search.fill(pasted)
+        search.press("Enter")
+        expect(page.get_by_role("region", name="Variants")).to_be_visible()
+        assert shop.path.startswith(f"/products/sandbox/{PLAIN}")
+        expect(page.locator(".attributes")).to_contain_text(re.compile(r"Weight\s*[0-9.]+ kg"))
+        page.go_back()
+
+    search.fill("【淘宝】https://m.tb.cn/h.5xyz?tk=ab12 「裙」")
+    search.press("Enter")
+    expect(page.locator("#error-q")).to_contain_text("does not contain the product's ID")
+    expect(search).to_have_value("【淘宝】https://m.tb.cn/h.5xyz?tk=ab12 「裙」")
+    assert shop.serious() == []
+
+
+def test_a_picture_finds_products_and_filters_stay(shop: Visit, system: System) -> None:
+    page = shop.page
+    shop.sign_in(system.buyer, then="/products")
+    picture = page.get_by_label("Picture", exact=True)
+    upload: FilePayload = {"name": "a.png", "mimeType": "image/png", "buffer": pictures.png()}
+    picture.set_input_files(upload)
+    offers = page.locator(".offers li")
+    expect(page.get_by_text("Products that look like your picture.")).to_be_visible()
+    first = offers.first.inner_text()
+    assert "image=" in shop.path
+    assert shop.serious() == []
+
+    page.get_by_label("Sort by").select_option("price_desc")
+    page.get_by_label("Minimum price (CNY)").fill("1")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.get_by_role("link", name="Clear filters")).to_be_visible()
+    expect(page.get_by_label("Sort by")).to_have_value("price_desc")
+    expect(page.get_by_label("Minimum price (CNY)")).to_have_value("1")
+    assert "image=" in shop.path
+    offers.first.get_by_role("link").click()
+    expect(page.get_by_role("region", name="Variants")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Sort by")).to_have_value("price_desc")
+    page.get_by_role("link", name="Clear filters").click()
+    expect(offers.first).to_have_text(first, use_inner_text=True)
+
+    page.get_by_role("link", name="Clear the picture").click()
+    script: FilePayload = {"name": "a.png", "mimeType": "image/png", "buffer": b"<svg><script/>"}
+    picture.set_input_files(script)
+    expect(page.locator("#error-picture")).to_contain_text("JPEG, PNG or WebP")
+    assert shop.serious() == []
 
 
 def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, system: System) -> None:

@@ -14,12 +14,13 @@ from tradewind.dashboard.orders.routes import OrdersPageQuery
 from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.products import routes as products_routes
 from tradewind.dashboard.products import views as product_views
+from tradewind.dashboard.products.lookup import product_path
 from tradewind.dashboard.shell import urls
 from tradewind.dashboard.shell.render import environment
 from tradewind.errors import ValidationFailed
 from tradewind.orders.model import Cause
 from tradewind.orders.sql_lists import OrderChange
-from tradewind.platforms.model import Offer, PriceRange, Product, Sku
+from tradewind.platforms.model import Offer, PriceRange, Product, ProductAttribute, Sku
 from tradewind.products.detail import ProductDetail
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
@@ -231,6 +232,7 @@ def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
             sections=(),
             csrf_token="",
             flash=None,
+            theme=None,
             path="/",
             current_url="/",
             public_url="",
@@ -240,7 +242,9 @@ def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
             gallery=[],
             image=lambda url: urls.image_url(url, []),
             description=product_views.plain_text(f"<p>{HOSTILE}</p> &lt;script&gt;"),
-            shipping=[(products_routes.field_label(HOSTILE), HOSTILE)],
+            attributes=[
+                (HOSTILE, product_views.attribute_text(ProductAttribute(HOSTILE, HOSTILE, HOSTILE)))
+            ],
             link=urls.web_link("javascript:alert(1)"),
             sku=HOSTILE,
             quantity=1,
@@ -250,7 +254,7 @@ def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
             errors={},
             preview=HOSTILE,
             order=HOSTILE,
-            product_url=products_routes.product_path("sandbox", HOSTILE),
+            product_url=product_path("sandbox", HOSTILE),
             sku_name=products_routes.sku_name,
         )
     )

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from html import unescape
 
-from tradewind.platforms.model import Product
+from tradewind.platforms.model import Product, ProductAttribute
 from tradewind.products.detail import ProductDetail
 
 _BLOCKS = frozenset(
@@ -62,6 +62,11 @@ def _visible_text(text: str) -> Iterator[str]:
         end = tag.end()
     if not hidden_by:
         yield text[end:]
+
+
+def attribute_text(attribute: ProductAttribute) -> str:
+    """The value of an attribute with its unit: "0.25 kg"."""
+    return f"{attribute.value} {attribute.unit}" if attribute.unit else attribute.value
 
 
 def unit_price(product: Product, sku_id: str | None, quantity: int) -> int | None:
