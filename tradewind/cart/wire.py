@@ -23,8 +23,7 @@ from tradewind.money import Cny
 from tradewind.orders.inputs import AddressIn, LineIn
 from tradewind.orders.wire import OrderOut, PreviewOut, UnavailableOut
 from tradewind.platforms.model import Address
-from tradewind.platforms.wire import PlatformName
-from tradewind.products.wire import SellerOut
+from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web import problems
 from tradewind.web.inputs import Input, Output
 

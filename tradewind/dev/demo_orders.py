@@ -147,7 +147,10 @@ class Demo:
         db = self._db
         log.info("demo.move", order=order.reference, move=move)
         if move == "request":
-            await request_payment(db, _DEMO, self._buyer, order.id, self._modes, None, _UNKEYED)
+            note = "Restock for the autumn window, needed before 2 December."
+            await request_payment(
+                db, _DEMO, self._buyer, order.id, self._modes, None, _UNKEYED, note=note
+            )
         elif move == "approve" and order.payment is not None:
             await approve.approve(db, _DEMO, self._approver, order.payment.id, None, _UNKEYED)
         elif move == "reject" and order.payment is not None:

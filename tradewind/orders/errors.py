@@ -94,7 +94,14 @@ class SeveralSellers(Invalid):
             sellers=[
                 {
                     "id": seller.seller_id or None,
-                    "items": seller.lines,
+                    "items": [
+                        {
+                            "product_id": line.product_id,
+                            "sku_id": line.sku_id,
+                            "quantity": line.quantity,
+                        }
+                        for line in seller.lines
+                    ],
                     "goods_amount_cny": money.show(seller.goods_fen),
                     "freight_cny": money.show(seller.freight_fen),
                     "discount_cny": money.show(seller.discount_fen),

@@ -11,6 +11,7 @@ from tradewind.observability.logs import log
 from tradewind.orders import advance, submit
 from tradewind.orders.errors import ItemsUnavailable, OrderRejected, PriceChanged, SeveralSellers
 from tradewind.orders.get_order import get_order
+from tradewind.orders.goods import GoodsReading
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
 from tradewind.orders.model import NewOrder, Order
@@ -19,10 +20,13 @@ from tradewind.platforms.contract import Capability, Connector
 from tradewind.platforms.errors import api_error
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected, Unavailable
 from tradewind.platforms.model import Preview
+from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 
 _PREVIEW_SECONDS = 2.0
+# How long an order waits for its goods after its preview, within the seconds of the preview.
+_GOODS_SECONDS = 0.3
 _CREATE_SECONDS = 2.0
 
 _ITEM_REASONS = frozenset(
@@ -60,15 +64,20 @@ async def place_order(
     """Accept an order, and return it: created on the marketplace, or being created.
 
     An order that the preview rejects for good is not stored. Without a preview in time, the order
-    is accepted all the same, and previewed before it is created.
+    is accepted all the same, and previewed before it is created. The goods are read meanwhile:
+    those that are known too late for the acceptance are stored with the creation.
     """
     now = await idempotency.check(db)  # a repeat is not previewed again
     checked_at = monotonic()
     connector = await platforms.able(wanted.platform, Capability.CREATE)
     _check_size(connector, wanted)
+    browsing = await platforms.connector(wanted.platform, Purpose.BROWSE)
+    goods = GoodsReading(platforms.products, browsing, wanted.lines)
     result = await _preview_in_time(connector, wanted)
     if result is not None:
         wanted = _at_price(connector, wanted, result)
+    await goods.wait(grace=_GOODS_SECONDS, until=_PREVIEW_SECONDS)
+    wanted = replace(wanted, lines=goods.fill(wanted.lines))
     lease = Lease()
     at = now + timedelta(seconds=monotonic() - checked_at)
     previewed = result is not None
@@ -78,7 +87,7 @@ async def place_order(
     async def create() -> None:
         nonlocal recorded
         try:
-            recorded = await submit.send(db, connector, order, lease, idempotency)
+            recorded = await submit.send(db, connector, order, lease, idempotency, goods)
         except Unavailable as unavailable:
             log.warning("order.not_created_yet", order=order.reference, error=str(unavailable))
 

@@ -5,12 +5,14 @@ import asyncio
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
 from tradewind.orders import cancel, sql_leases, submit
+from tradewind.orders.goods import GoodsReading
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.lifecycle import next_job
 from tradewind.orders.model import Order, PlatformJob
 from tradewind.orders.payments import pay
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.failures import PlatformFailure, Rejected, Unavailable
+from tradewind.platforms.product_cache import ProductCache
 from tradewind.storage.pool import Database
 
 _CONCURRENCY = 16
@@ -25,6 +27,7 @@ class Submitter:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._products = ProductCache(db)
         self._running: set[asyncio.Task[None]] = set()
         self._failures_in_a_row = 0
         self._last: Unavailable | None = None
@@ -68,7 +71,8 @@ class Submitter:
         job = next_job(order)
         try:
             if job is PlatformJob.CREATE:
-                await submit.create(self._db, connector, order, lease)
+                goods = GoodsReading(self._products, connector, order.lines)
+                await submit.create(self._db, connector, order, lease, goods)
             elif job is PlatformJob.CANCEL:
                 await cancel.carry_out(self._db, connector, order, lease)
             else:

@@ -21,7 +21,7 @@ _STATE = (
     *("pay_before", "updated_at", "version"),
 )
 _PAYMENT_STATE = (
-    *("id", "status", "amount_fen", "sums", "mode", "requested_at", "decided_at", "reason"),
+    *("id", "status", "amount_fen", "sums", "mode", "requested_at", "note", "decided_at", "reason"),
     *("pay_url", "sent_at", "failure"),
 )
 WITH_PAYMENT = "purchase_order AS o LEFT JOIN payment_request AS pay ON pay.id = o.payment_id"
@@ -194,7 +194,7 @@ async def save_orders(
                            tracking_numbers text[], refunds json, payment_id uuid, failure json,
                            cancel_requested boolean, dispute boolean, paid_outside boolean,
                            close_reason text, pay_before timestamptz, updated_at timestamptz,
-                           version integer, work text, next_sync_at timestamptz,
+                           version integer, items json, work text, next_sync_at timestamptz,
                            known_version integer, known_hints integer)
         ),
         current AS MATERIALIZED (
@@ -230,6 +230,7 @@ async def save_orders(
                    pay_before = new.pay_before,
                    updated_at = new.updated_at,
                    version = new.version,
+                   items = coalesce(new.items, o.items),
                    lease_until = CASE WHEN $2 IS NULL THEN o.lease_until ELSE 'epoch' END,
                    synced_at = CASE WHEN $2 IS NULL THEN o.synced_at ELSE tradewind_now() END,
                    sync_failures = CASE WHEN $2 IS NULL THEN o.sync_failures ELSE 0 END,
@@ -251,15 +252,15 @@ async def save_orders(
         paid AS (
             INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen,
                                          sums, mode, requested_by, requested_email, requested_at,
-                                         decided_by, decided_email, decided_at, reason, pay_url,
-                                         sent_at, failure, updated_at)
+                                         note, decided_by, decided_email, decided_at, reason,
+                                         pay_url, sent_at, failure, updated_at)
             SELECT request.*
               FROM json_to_recordset($4)
                    AS request (id uuid, purchase_order_id uuid, account_id uuid, status text,
                                amount_fen bigint, sums json, mode text, requested_by uuid,
-                               requested_email text, requested_at timestamptz, decided_by uuid,
-                               decided_email text, decided_at timestamptz, reason text,
-                               pay_url text, sent_at timestamptz, failure json,
+                               requested_email text, requested_at timestamptz, note text,
+                               decided_by uuid, decided_email text, decided_at timestamptz,
+                               reason text, pay_url text, sent_at timestamptz, failure json,
                                updated_at timestamptz)
               JOIN saved ON saved.id = request.purchase_order_id
             ON CONFLICT (id) DO UPDATE
@@ -316,6 +317,8 @@ def _row(write: OrderWrite) -> Mapping[str, object]:
     return {
         **{name: getattr(order, name) for name in _STATE},
         "tracking_numbers": rows.tracking_numbers(order),
+        # Lines only change when their goods become known.
+        "items": None if order.lines is write.before.lines else order.lines,
         "payment_id": order.open_payment and order.open_payment.id,
         "work": write.job,
         "next_sync_at": write.next_sync_at,

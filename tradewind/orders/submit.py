@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from tradewind import money
 from tradewind.observability.logs import log
 from tradewind.orders import advance, decide, sql_leases
 from tradewind.orders.advance import Advance, GiveBack
+from tradewind.orders.goods import GoodsReading
 from tradewind.orders.idempotency import Idempotency
 from tradewind.orders.lease import Lease
 from tradewind.orders.match_reference import match
@@ -33,14 +35,23 @@ _LOOK_UP_AGAIN = (timedelta(seconds=1), timedelta(seconds=15))
 _CREATE = Cause("create")
 
 
-async def create(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
-    """Create an order whose lease we hold on the marketplace, or find it there."""
+async def create(
+    db: Database,
+    connector: Connector,
+    order: Order,
+    lease: Lease,
+    goods: GoodsReading | None = None,
+) -> None:
+    """Create an order whose lease we hold on the marketplace, or find it there.
+
+    `goods` are those that were not known when the order was accepted.
+    """
     if order.create_sent_at is not None:
-        await _look_up(db, connector, order, lease)
+        await _look_up(db, connector, order, lease, goods)
     elif order.cancel_requested:
         await _drop(db, order, lease)
     elif await sql_leases.mark_sent(db, lease.id, order.id, sent=True):
-        await send(db, connector, order, lease)
+        await send(db, connector, order, lease, goods=goods)
 
 
 async def send(
@@ -49,6 +60,7 @@ async def send(
     order: Order,
     lease: Lease,
     idempotency: Idempotency[Order] | None = None,
+    goods: GoodsReading | None = None,
 ) -> Order | None:
     """Create an order on the marketplace; that it is sent was recorded before.
 
@@ -76,10 +88,13 @@ async def send(
         await sql_leases.mark_sent(db, lease.id, order.id, sent=False)
         await _fail(db, order, lease, unavailable)
         return None
-    return await _record_ids(db, connector, order, lease, list(placed.order_ids), idempotency)
+    order_ids = list(placed.order_ids)
+    return await _record_ids(db, connector, order, lease, order_ids, idempotency, goods)
 
 
-async def _look_up(db: Database, connector: Connector, order: Order, lease: Lease) -> None:
+async def _look_up(
+    db: Database, connector: Connector, order: Order, lease: Lease, goods: GoodsReading | None
+) -> None:
     """Look for an order whose creation was sent, and of which no response was recorded."""
     try:
         parts = await connector.find_by_reference(order.reference)
@@ -93,7 +108,7 @@ async def _look_up(db: Database, connector: Connector, order: Order, lease: Leas
         log.error("order.duplicated", order=order.reference, surplus=extra)
     if matched.parts and (matched.complete or waited >= SETTLE):
         log.info("order.found", order=order.reference, order_ids=[p.id for p in matched.parts])
-        await _record(db, order, lease, matched.parts)
+        await _record(db, order, lease, matched.parts, None, goods)
     elif waited < SETTLE:
         pause = min(max(_LOOK_UP_AGAIN[0], waited / 3), _LOOK_UP_AGAIN[1])
         await _give_back(db, order, lease, after=pause)
@@ -101,7 +116,7 @@ async def _look_up(db: Database, connector: Connector, order: Order, lease: Leas
         await _drop(db, order, lease)
     elif await sql_leases.mark_sent(db, lease.id, order.id, sent=True):
         log.warning("order.create_again", order=order.reference, waited=str(waited))
-        await send(db, connector, order, lease)
+        await send(db, connector, order, lease, goods=goods)
 
 
 async def _check_price(connector: Connector, order: Order) -> None:
@@ -123,6 +138,7 @@ async def _record_ids(
     lease: Lease,
     order_ids: list[str],
     idempotency: Idempotency[Order] | None,
+    goods: GoodsReading | None,
 ) -> Order:
     """Record the marketplace's ids, with the state that it shows if it can be read."""
     try:
@@ -131,12 +147,13 @@ async def _record_ids(
         log.warning("order.not_read", order=order.reference, error=str(failure))
         parts = []
     if {part.id for part in parts} >= set(order_ids):
-        return await _record(db, order, lease, parts, idempotency)
+        return await _record(db, order, lease, parts, idempotency, goods)
 
     def plan(latest: Order) -> Advance:
         if _is_another(latest, order_ids):
             return Advance(latest)
-        return Advance(latest).then(decide.placed(latest, order_ids), _CREATE)
+        placed = _filled(decide.placed(latest, order_ids), goods)
+        return Advance(latest).then(placed, _CREATE)
 
     soon = GiveBack(lease.id, lambda placed: placed.now + _LOOK_UP_AGAIN[0])
     return await _save(db, order, soon, plan, idempotency)
@@ -147,12 +164,14 @@ async def _record(
     order: Order,
     lease: Lease,
     parts: Sequence[PlatformOrder],
-    idempotency: Idempotency[Order] | None = None,
+    idempotency: Idempotency[Order] | None,
+    goods: GoodsReading | None,
 ) -> Order:
     def plan(latest: Order) -> Advance:
         if _is_another(latest, [part.id for part in parts]):
             return Advance(latest)
-        return advance.by_platform(latest, parts, _CREATE)
+        created = advance.by_platform(latest, parts, _CREATE)
+        return Advance(latest, [(_filled(step, goods), cause) for step, cause in created.steps])
 
     return await _save(db, order, GiveBack(lease.id), plan, idempotency)
 
@@ -170,6 +189,12 @@ async def _save(
         after = await advance.unlocked(tx, order, plan, give_back)
         await idempotency.replace(tx, after)
     return after
+
+
+def _filled(order: Order, goods: GoodsReading | None) -> Order:
+    """The order with the goods that became known while it was created."""
+    lines = order.lines if goods is None else goods.fill(order.lines)
+    return order if lines is order.lines else replace(order, lines=lines)
 
 
 def _is_another(order: Order, order_ids: Sequence[str]) -> bool:

@@ -78,6 +78,7 @@ def _payment(request: PaymentRequest | None) -> object:
         "mode": request.mode,
         "requested_by": _person(request.requested_by),
         "requested_at": clock.show(request.requested_at),
+        "note": request.note,
         "decided_by": _person(request.decided_by),
         "decided_at": clock.show_or_none(request.decided_at),
         "reason": request.reason,

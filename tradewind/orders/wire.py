@@ -17,13 +17,14 @@ from tradewind.platforms.failures import Reason
 from tradewind.platforms.model import (
     Address,
     CloseReason,
+    Goods,
     Line,
     PaymentState,
     PlatformOrder,
     PlatformOrderStatus,
     Preview,
 )
-from tradewind.platforms.wire import PlatformName
+from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web.inputs import Output
 
 OrderIdText = Annotated[
@@ -52,6 +53,49 @@ class LineOut(Output):
     @staticmethod
     def of(line: Line) -> "LineOut":
         return msgspec.convert(line, LineOut, from_attributes=True)
+
+
+class OrderItemOut(LineOut):
+    """What is bought, as it was seen when the order was placed; null where nothing is known."""
+
+    title: Annotated[str | None, Meta(examples=["夏季法式碎花连衣裙"])]
+    title_translated: Annotated[
+        str | None, Meta(description="In English.", examples=["French floral summer dress"])
+    ]
+    image_url: Annotated[
+        str | None,
+        Meta(
+            description="A picture of the variant, else of the product.",
+            examples=["https://cbu01.alicdn.com/img/ibank/O1CN01.jpg"],
+        ),
+    ]
+    attributes: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Of the variant; empty where the product has no variants.",
+            examples=[{"Color": "Red", "Size": "M"}],
+        ),
+    ]
+    unit_price_cny: Annotated[
+        Cny | None,
+        Meta(description="For one piece at this quantity, without freight and discounts."),
+    ]
+    seller: SellerOut
+
+    @staticmethod
+    def of(line: Line) -> "OrderItemOut":
+        goods = line.goods or Goods()
+        return OrderItemOut(
+            product_id=line.product_id,
+            sku_id=line.sku_id,
+            quantity=line.quantity,
+            title=goods.title,
+            title_translated=goods.title_translated,
+            image_url=goods.image_url,
+            attributes=None if goods.attributes is None else dict(goods.attributes),
+            unit_price_cny=money.show_or_none(goods.unit_price_fen),
+            seller=SellerOut(id=goods.seller_id, name=goods.seller_name),
+        )
 
 
 class AddressOut(Output):
@@ -132,7 +176,7 @@ class OrderOut(Output):
     total_amount_cny: Cny | None
     updated_at: _Time
     account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
-    items: list[LineOut]
+    items: list[OrderItemOut]
     address: AddressOut
     remark: Annotated[str | None, Meta(examples=["Pack it well."])]
     goods_amount_cny: Cny | None
@@ -181,7 +225,7 @@ class OrderOut(Output):
             total_amount_cny=money.show_or_none(order.total_fen),
             updated_at=clock.show(order.updated_at),
             account_id=ids.ACCOUNT.show(order.account_id),
-            items=[LineOut.of(line) for line in order.lines],
+            items=[OrderItemOut.of(line) for line in order.lines],
             address=AddressOut.of(order.address),
             remark=order.remark,
             goods_amount_cny=money.show_or_none(order.goods_fen),

@@ -20,6 +20,7 @@ from tradewind.platforms.marketplace import Marketplace
 from tradewind.platforms.oauth_state import OAuthStates
 from tradewind.platforms.paced_client import PacedClient
 from tradewind.platforms.pacing import Purpose, may_refresh, paced
+from tradewind.platforms.product_cache import ProductCache
 from tradewind.platforms.product_links import Link, ProductLinks
 from tradewind.platforms.sandbox.links import read_simulated_id, simulated_page
 from tradewind.platforms.sandbox.marketplace import SANDBOX
@@ -102,6 +103,7 @@ class Platforms:
         self.clients = {name: paced_clients[name, Purpose.CHANGE] for name in endpoints}
         self.connections = Connections(db, keyring, marketplaces, self.clients)
         self.oauth_states = OAuthStates(db, keyring)
+        self.products = ProductCache(db)
         self._configured: dict[str, float] = {}
         self._connectors: dict[tuple[str, Purpose], Connector] = {
             (platform, purpose): marketplaces[platform].connect(

@@ -1,4 +1,4 @@
-"""The statements about our connections to marketplaces."""
+"""The statements about our connections to marketplaces, and about recently read products."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -46,6 +46,14 @@ class EncryptedSecrets(NamedTuple):
     app_secret: bytes
     access_token: bytes | None
     refresh_token: bytes | None
+
+
+class CachedProduct(NamedTuple):
+    """A cached product as JSON, and its age in seconds."""
+
+    product_id: str
+    body: bytes
+    age: float
 
 
 async def find_connection(db: Database | Tx, platform: str) -> ConnectionRow | None:
@@ -263,3 +271,42 @@ async def replace_encrypted(
         *secrets,
     )
     return status == "UPDATE 1"
+
+
+async def find_products(
+    db: Database, platform: str, product_ids: Sequence[str], *, within: timedelta
+) -> Sequence[CachedProduct]:
+    """Find the cached products that are young enough."""
+    rows = await db.fetch(
+        """
+        SELECT product_id, body, extract(epoch FROM tradewind_now() - read_at)::float8 AS age
+          FROM product_cache
+         WHERE platform = $1
+           AND product_id = ANY ($2::text[])
+           AND read_at > tradewind_now() - $3::interval
+        """,
+        platform,
+        product_ids,
+        within,
+    )
+    return [CachedProduct(*row) for row in rows]
+
+
+async def store_product(db: Database, platform: str, product_id: str, body: bytes) -> None:
+    await db.execute(
+        """
+        INSERT INTO product_cache (platform, product_id, body, read_at)
+        VALUES ($1, $2, $3, tradewind_now())
+        ON CONFLICT (platform, product_id) DO UPDATE
+           SET body = excluded.body, read_at = excluded.read_at
+        """,
+        platform,
+        product_id,
+        body,
+    )
+
+
+async def delete_old_products(db: Database, *, older_than: timedelta) -> None:
+    await db.execute(
+        "DELETE FROM product_cache WHERE read_at < tradewind_now() - $1::interval", older_than
+    )

@@ -30,6 +30,13 @@ _Secret = Annotated[str, Meta(min_length=1, max_length=2000, examples=["…"])]
 _Time = clock.Timestamp
 
 
+class SellerOut(Output):
+    """The seller of a product."""
+
+    id: Annotated[str | None, Meta(examples=["b2b-2200000001"])]
+    name: Annotated[str | None, Meta(examples=["义乌市晨曦服饰厂"])]
+
+
 class PlatformOut(Output):
     """A marketplace: its capabilities, and whether it is connected here."""
 

@@ -9,6 +9,7 @@ from tradewind.platforms.errors import api_error
 from tradewind.platforms.failures import PlatformFailure, Reason, Rejected
 from tradewind.platforms.model import Product
 from tradewind.platforms.pacing import Purpose
+from tradewind.platforms.product_cache import LANGUAGE
 from tradewind.platforms.registry import Platforms
 
 
@@ -31,4 +32,6 @@ async def read_product(
         if isinstance(failure, Rejected) and failure.reason is Reason.NOT_FOUND:
             raise ResourceNotFound(ids.PRODUCT) from None
         raise api_error(failure) from failure
+    if lang == LANGUAGE:
+        await platforms.products.store(connector.traits.platform, product_id, product)
     return ProductDetail(connector.traits.platform, product)

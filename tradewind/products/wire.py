@@ -10,7 +10,7 @@ from tradewind import money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.money import Cny, CnyIn
 from tradewind.platforms.model import Offer, Product, Query, SearchPage, Sort
-from tradewind.platforms.wire import PlatformName
+from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.products.model import ProductReference
 from tradewind.products.picture import LARGEST_IMAGE
 from tradewind.web.inputs import Input, Output, read_amount
@@ -173,13 +173,6 @@ class ResolveOut(Output):
             url=None if others else first.url,
             candidates=[ProductReferenceOut.of(each) for each in references] if others else [],
         )
-
-
-class SellerOut(Output):
-    """The seller of a product."""
-
-    id: Annotated[str | None, Meta(examples=["b2b-2200000001"])]
-    name: Annotated[str | None, Meta(examples=["义乌市晨曦服饰厂"])]
 
 
 class OfferOut(Output):

@@ -30,6 +30,8 @@ from tradewind.orders.advance import SUBMIT
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.scheduled_sync import sync_modified
 from tradewind.orders.sync import SYNC, sync_due
+from tradewind.platforms import product_cache
+from tradewind.platforms import sql as platform_sql
 from tradewind.platforms.configured_credentials import store_configured_credentials
 from tradewind.platforms.contract import Connector
 from tradewind.platforms.errors import PlatformNotConfigured
@@ -92,6 +94,11 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
         ScheduledTask("events", hour, lambda: retention.drop_old(db, kept=journal)),
         ScheduledTask(
             "searches", minute, lambda: products.delete_old_pages(db, older_than=search_age)
+        ),
+        ScheduledTask(
+            "products",
+            minute,
+            lambda: platform_sql.delete_old_products(db, older_than=product_cache.LIFETIME),
         ),
         ScheduledTask(
             "sessions", hour, lambda: sql_sessions.delete_dead_sessions(db, days=_SESSION_DAYS)

@@ -32,6 +32,7 @@ def test_a_request_says_who_asked_for_how_much(system: System) -> None:
         "amount_cny": 15,
         "mode": "auto",
         "requested_by": {"account_id": system.buyer.id, "email": system.buyer.email},
+        "note": None,
         "decided_by": None,
         "decided_at": None,
         "reason": None,

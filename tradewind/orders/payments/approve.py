@@ -1,12 +1,13 @@
 """Approves and rejects payments: by another person than the requester, at the amount seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import ApiError, ResourceNotFound
 from tradewind.orders import advance
 from tradewind.orders import sql as order_sql
 from tradewind.orders.errors import InvalidTransition
@@ -19,6 +20,25 @@ from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.person import Person
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
+
+# The most payments that are approved with one form.
+MOST_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPayment:
+    """A payment, and the amount at which somebody saw it."""
+
+    id: UUID
+    amount_fen: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResult:
+    """What became of one of several approvals; without an error it was approved."""
+
+    payment: SeenPayment
+    error: ApiError | None
 
 
 async def approve(
@@ -35,6 +55,28 @@ async def approve(
         return decide.payment_approved(order, by, seen_fen, order.now)
 
     return await _decide(db, actor, by, payment_id, idempotency, Trigger.APPROVE, step)
+
+
+async def approve_many(
+    db: Database,
+    actor: Actor,
+    by: Person,
+    payments: Sequence[SeenPayment],
+    idempotency: Idempotency[OrderPayment],
+) -> Sequence[ApprovalResult]:
+    """Approve payments one after another, each in its own transaction and at the amount seen.
+
+    An error of one does not stop the others. A payment that is named twice is approved once.
+    """
+    results = []
+    for payment in dict.fromkeys(payments):
+        error = None
+        try:
+            await approve(db, actor, by, payment.id, payment.amount_fen, idempotency)
+        except ApiError as raised:
+            error = raised
+        results.append(ApprovalResult(payment, error))
+    return results
 
 
 async def reject(

@@ -47,7 +47,13 @@ def _must_await_payment(order: Order, trigger: Trigger, by: Person) -> None:
 
 
 def payment_requested(
-    order: Order, request_id: UUID, by: Person, mode: PayMode, seen_fen: int | None, at: datetime
+    order: Order,
+    request_id: UUID,
+    by: Person,
+    mode: PayMode,
+    seen_fen: int | None,
+    at: datetime,
+    note: str | None = None,
 ) -> Order:
     """Request what the order costs now; `seen_fen` is the amount that the buyer saw, if named."""
     to = moved(order, Trigger.REQUEST, by)
@@ -69,6 +75,7 @@ def payment_requested(
             mode=mode,
             requested_by=by,
             requested_at=at,
+            note=note,
         ),
     )
 

@@ -70,6 +70,8 @@ class PaymentRequest:
     mode: PayMode
     requested_by: Person
     requested_at: datetime
+    # Why it is requested, for whoever approves it.
+    note: str | None = None
     decided_by: Person | None = None
     decided_at: datetime | None = None
     reason: str | None = None

@@ -26,13 +26,15 @@ async def request_payment(
     modes: PayModes,
     seen_fen: int | None,
     idempotency: Idempotency[PaymentRequest],
+    *,
+    note: str | None = None,
 ) -> PaymentRequest:
     """Request what the order costs now; somebody else has to approve it."""
     async with transaction(db) as tx:
         await idempotency.claim(tx)
         order = await lock_order(tx, by.id, order_id)
         mode = modes.of(order.platform)
-        step = decide.payment_requested(order, ids.new(), by, mode, seen_fen, order.now)
+        step = decide.payment_requested(order, ids.new(), by, mode, seen_fen, order.now, note)
         order = await advance.to(tx, order, step, Cause("payment_requested", by))
         return await _record(tx, actor, "payment.requested", order, idempotency)
 

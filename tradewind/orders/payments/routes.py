@@ -88,7 +88,7 @@ async def request_order_payment(
     """Request the payment of an order. Another person has to approve it.
 
     The request is for what the order costs now. If that changes before it is paid, the request is
-    `superseded` and `payment_status` is `unpaid` again.
+    `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees the `note`.
     """
 
     def show(payment: PaymentRequest) -> Response:
@@ -97,8 +97,11 @@ async def request_order_payment(
 
     actor, by = Actor.of(caller, request), Person.of(caller)
     amount_fen = body.amount_fen if body else None
+    note = body.note_text if body else None
     stored = StoredResponse(idempotency_key, show)
-    return show(await request_payment(db, actor, by, order_id, modes, amount_fen, stored))
+    return show(
+        await request_payment(db, actor, by, order_id, modes, amount_fen, stored, note=note)
+    )
 
 
 @routes.delete("/{id}/payment", returns=PaymentOut, errors=(ResourceNotFound, InvalidTransition))

@@ -12,7 +12,7 @@ COLUMNS = """
     pay.sums AS pay_sums,
     pay.mode AS pay_mode, pay.requested_by AS pay_requested_by,
     pay.requested_email AS pay_requested_email, pay.requested_at AS pay_requested_at,
-    pay.decided_by AS pay_decided_by, pay.decided_email AS pay_decided_email,
+    pay.note AS pay_note, pay.decided_by AS pay_decided_by, pay.decided_email AS pay_decided_email,
     pay.decided_at AS pay_decided_at, pay.reason AS pay_reason, pay.pay_url AS pay_pay_url,
     pay.sent_at AS pay_sent_at, pay.failure AS pay_failure
 """
@@ -30,6 +30,7 @@ def read_payment(row: asyncpg.Record) -> PaymentRequest:
         mode=PayMode(row["pay_mode"]),
         requested_by=Person(row["pay_requested_by"], row["pay_requested_email"]),
         requested_at=row["pay_requested_at"],
+        note=row["pay_note"],
         decided_by=None if decided_by is None else Person(decided_by, row["pay_decided_email"]),
         decided_at=row["pay_decided_at"],
         reason=row["pay_reason"],

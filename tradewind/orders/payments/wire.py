@@ -99,6 +99,13 @@ class PaymentOut(Output):
     mode: PayMode
     requested_by: PersonOut
     requested_at: _Time
+    note: Annotated[
+        str | None,
+        Meta(
+            description="Why it is requested, in the requester's words.",
+            examples=["Restock for the pop-up store."],
+        ),
+    ]
     decided_by: Annotated[
         PersonOut | None, Meta(description="Who approved, rejected or withdrew it.")
     ]
@@ -125,6 +132,7 @@ class PaymentOut(Output):
             mode=request.mode,
             requested_by=PersonOut.of(request.requested_by),
             requested_at=clock.show(request.requested_at),
+            note=request.note,
             decided_by=PersonOut.or_none(request.decided_by),
             decided_at=clock.show_or_none(request.decided_at),
             reason=request.reason,
@@ -169,8 +177,8 @@ class PaymentsQuery(PaymentFilters):
     cursor: PageCursor = None
 
 
-class PaymentIn(Input):
-    """The amount that the buyer saw."""
+class SeenAmountIn(Input):
+    """The amount that the caller saw."""
 
     amount_cny: Annotated[
         CnyIn | None,
@@ -182,7 +190,24 @@ class PaymentIn(Input):
         return read_amount("/amount_cny", self.amount_cny)
 
 
-class ApproveIn(PaymentIn):
+class PaymentIn(SeenAmountIn):
+    """The amount that the buyer saw, and why it should be paid."""
+
+    note: Annotated[
+        Annotated[str, Meta(max_length=500)] | None,
+        Meta(
+            description="For whoever approves it.",
+            examples=["Restock for the pop-up store, needed before 2 December."],
+        ),
+    ] = None
+
+    @property
+    def note_text(self) -> str | None:
+        """The note without the spaces around it; None if it is empty."""
+        return (self.note or "").strip() or None
+
+
+class ApproveIn(SeenAmountIn):
     """The amount that the approver saw."""
 
 

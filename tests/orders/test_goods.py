@@ -1,0 +1,155 @@
+"""Goods on orders: what was bought, as it was seen when the order was placed."""
+
+import time
+from typing import Any
+
+import pytest
+from kit.pages import Pages
+from kit.system import PLAIN, System
+from simulator.sandbox_kit import spec
+
+pytestmark = pytest.mark.xdist_group("system")
+
+DISCOUNTED = "900000000020"
+UNKNOWN = {
+    "title": None,
+    "title_translated": None,
+    "image_url": None,
+    "attributes": None,
+    "unit_price_cny": None,
+    "seller": {"id": None, "name": None},
+}
+
+
+def detail_calls(system: System) -> int:
+    calls: int = system.market.state()["counters"].get("detail.calls", 0)
+    return calls
+
+
+def goods(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name in UNKNOWN}
+
+
+@pytest.mark.parametrize("platform", ["sandbox", "alibaba", "taobao"])
+def test_an_order_shows_what_its_product_showed(system: System, platform: str) -> None:
+    product = system.ok("GET", f"/v1/products/{platform}/{DISCOUNTED}")
+    variant = product["skus"][0]
+    body = system.order_body(DISCOUNTED, 3, platform=platform)
+
+    placed = system.place(body).json()
+
+    (item,) = placed["items"]
+    assert {name: item[name] for name in body["items"][0]} == body["items"][0]
+    assert goods(item) == {
+        "title": product["title"],
+        "title_translated": product["title_translated"],
+        "image_url": variant["image_url"] or product["image_url"],
+        "attributes": variant["attributes"],
+        "unit_price_cny": 10,
+        "seller": product["seller"],
+    }
+    assert product["seller"]["name"]
+    assert system.look(placed["id"])["items"] == placed["items"]
+    listed = system.ok("GET", "/v1/orders")["items"]
+    assert [order["items"] for order in listed] == [placed["items"]]
+
+
+def test_goods_are_a_part_of_the_first_version_and_of_no_change(system: System) -> None:
+    order = system.place(system.order_body()).json()
+
+    timeline = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
+
+    assert order["items"][0]["title"]
+    assert [entry["version"] for entry in timeline] == list(range(order["version"], 0, -1))
+    assert not any("items" in entry["changes"] for entry in timeline)
+    assert timeline[-1]["changes"] == {}
+
+
+def test_an_order_after_a_look_at_its_product_needs_no_further_call(system: System) -> None:
+    for platform in ("sandbox", "alibaba"):
+        system.ok("GET", f"/v1/products/{platform}/{DISCOUNTED}")
+        body = system.order_body(DISCOUNTED, platform=platform)
+        before = detail_calls(system)
+
+        order = system.place(body).json()
+
+        assert order["items"][0]["title"]
+        assert detail_calls(system) == before
+
+
+def test_each_variant_of_a_product_has_its_own_goods(system: System) -> None:
+    product, body = PLAIN, system.order_body()
+    variants = system.ok("GET", f"/v1/products/sandbox/{product}")["skus"]
+    body["items"] = [
+        {"product_id": product, "sku_id": variant["id"], "quantity": 1} for variant in variants
+    ]
+
+    order = system.place(body).json()
+
+    attributes = [item["attributes"] for item in order["items"]]
+    assert attributes == [variant["attributes"] for variant in variants]
+    assert len({item["title"] for item in order["items"]}) == 1
+
+
+@pytest.mark.parametrize("mode", ["http500", "hang", "garbage", "drop"])
+def test_an_order_is_placed_in_time_although_its_goods_cannot_be_read(
+    system: System, mode: str
+) -> None:
+    product = {"http500": 900000000004, "hang": 900000000005, "garbage": 900000000006}
+    number = product.get(mode, 900000000015)
+    body = system.order_body(platform="alibaba")
+    body["items"] = [{"product_id": str(number), "sku_id": spec(number), "quantity": 1}]
+    system.market.fault("detail", mode)
+    began = time.monotonic()
+
+    placed = system.place(body)
+
+    assert placed.status_code == 201, placed.text
+    assert time.monotonic() - began < 4
+
+
+def test_orders_from_before_goods_were_kept_show_what_is_known(system: System) -> None:
+    order = system.order()
+    system.force(order["id"], items=f'[{{"product_id": "{PLAIN}", "sku_id": null, "quantity": 2}}]')
+
+    (item,) = system.look(order["id"])["items"]
+
+    assert item == {"product_id": PLAIN, "sku_id": None, "quantity": 2, **UNKNOWN}
+    pages = Pages(system.api, system.buyer)
+    for path in ("/orders", f"/orders/{order['id']}"):
+        page = pages.get(path)
+        assert page.status_code == 200
+        assert f"Product {PLAIN}" in page.text
+    pages.client.close()
+
+
+def test_a_note_goes_with_the_request(system: System) -> None:
+    order = system.order()
+    path = f"/v1/orders/{order['id']}/payment"
+    for body, pointer in (({"note": "x" * 501}, "/note"), ({"note": 5}, "/note")):
+        problem = system.refused("POST", path, 422, "validation_failed", json=body)
+        assert [error["pointer"] for error in problem["errors"]] == [pointer]
+
+    requested = system.ok("POST", path, json={"note": "  Restock.\nSoon. "})
+
+    assert requested["note"] == "Restock.\nSoon."
+    seen = system.ok("GET", f"/v1/payments/{requested['id']}", by=system.approver)
+    assert (seen["note"], seen["order"]["payment"]["note"]) == (requested["note"],) * 2
+    system.refused(
+        "POST",
+        f"/v1/payments/{requested['id']}/approve",
+        422,
+        "validation_failed",
+        by=system.approver,
+        json={"note": "mine"},
+    )
+    approved = system.approve(requested["id"])
+    assert approved["note"] == requested["note"]
+
+
+def test_a_blank_note_is_none(system: System) -> None:
+    order = system.order()
+
+    requested = system.ok("POST", f"/v1/orders/{order['id']}/payment", json={"note": " \n "})
+
+    assert requested["note"] is None
