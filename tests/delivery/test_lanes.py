@@ -290,17 +290,29 @@ def _failing(found: dict[UUID, Lane], shares: dict[UUID, int]) -> int:
 
 def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:
     lane = Lane(limit=10.0)
-    assert lane.wanted == 10
+    assert lane.wanted(1000) == 10
 
     answered(lane, 20)
-    assert (lane.width, lane.wanted) == (11, 44)
+    assert (lane.width, lane.wanted(1000)) == (11, 44)
     lane.in_flight, lane.waiting = 11, 17
-    assert lane.wanted == 0
+    assert lane.wanted(1000) == 0
     lane.waiting = 16
-    assert lane.wanted == 17
+    assert lane.wanted(1000) == 17
 
     answered(lane, 200)
-    assert lane.wanted == 0
+    assert lane.wanted(1000) == 0
+
+
+def test_one_of_many_is_claimed_for_when_most_of_its_share_is_used_up() -> None:
+    lane = Lane(limit=16.0)
+    answered(lane, 20)
+
+    lane.waiting = 2
+    assert lane.wanted(4) == 0
+    lane.waiting = 1
+    assert lane.wanted(4) == 67
+    lane.waiting = 0
+    assert lane.wanted(1) == 68
 
 
 def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> None:
@@ -308,11 +320,11 @@ def test_one_that_fails_at_once_is_claimed_for_a_little_ahead_and_rests() -> Non
 
     failed(lane, at=1.0)
 
-    assert lane.wanted == 9
+    assert lane.wanted(1000) == 9
     lane.waiting = 5
-    assert lane.wanted == 0
+    assert lane.wanted(1000) == 0
     lane.waiting = 4
-    assert lane.wanted == 5
+    assert lane.wanted(1000) == 5
     assert lane.rests(1.005)
     assert lane.rests(1.0249)
     assert not lane.rests(1.0251)

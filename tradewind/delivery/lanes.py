@@ -1,7 +1,7 @@
 """Lanes: one per subscription; limits on deliveries in flight per endpoint and host. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -71,16 +71,19 @@ class Lane:
         """How many deliveries this worker has claimed, in flight or not."""
         return self.in_flight + self.waiting
 
-    @property
-    def wanted(self) -> int:
+    def wanted(self, share: int) -> int:
         """How many more to claim: none while enough wait, because a claim has a price.
 
-        Some are claimed beyond the limit, so that an attempt never waits for a claim.
+        Some are claimed beyond the limit, so that an attempt never waits for a claim. `share` is
+        the lane's equal part of what may be claimed: where it is small, a lane waits until most of
+        it is used up, and then gets several rows at once instead of one with every claim.
         """
         limit, waiting, ahead = int(self.limit), self.waiting, 0
         if self._answers_fast:
             ahead = _FEW_AHEAD if self.failing else _TIMES_AHEAD * limit
-        return 0 if waiting > ahead // 2 else max(0, limit + ahead - self.in_flight - waiting)
+        if waiting > min(ahead // 2, share // 4):
+            return 0
+        return max(0, limit + ahead - self.in_flight - waiting)
 
     def learn(
         self, outcome: Outcome, status: int | None, took_ms: float, *, began: float, now: float
@@ -165,7 +168,7 @@ class Usage:
         return number
 
 
-def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -> dict[Lane, int]:
+def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits) -> dict[Lane, int]:
     """How many deliveries to claim for each lane that has some due.
 
     `busy` are all lanes that have something claimed. Every lane gets one before any gets two, up to
@@ -178,7 +181,8 @@ def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
     # Of a thousand lanes, most have enough waiting: only the others are worth sorting.
-    wanting = [(lane, wanted) for lane in due if (wanted := lane.wanted) > 0]
+    equal_share = _equal_shares(due, limits)
+    wanting = [(lane, wanted) for lane in due if (wanted := lane.wanted(equal_share(lane))) > 0]
     for lane, wanted in sorted(wanting, key=lambda pair: pair[0].claimed):
         if usage.take(lane, 1, limits):
             shares[lane] = 1
@@ -192,6 +196,18 @@ def share_out(due: Iterable[Lane], busy: Iterable[Lane], limits: EngineLimits) -
             if not taken or shares[lane] == wanted:
                 del hungry[lane]
     return shares
+
+
+def _equal_shares(due: Collection[Lane], limits: EngineLimits) -> Callable[[Lane], int]:
+    """A function that returns how many each lane may have claimed if all have as many."""
+    total = limits.total // max(1, len(due))
+    hosts = Counter(lane.host for lane in due)
+    accounts = Counter(lane.account for lane in due)
+    by_host = {host: limits.host // n if host else total for host, n in hosts.items()}
+    by_account = {
+        account: limits.account // n if account else total for account, n in accounts.items()
+    }
+    return lambda lane: min(total, by_host[lane.host], by_account[lane.account])
 
 
 def _even_step(hungry: Sequence[Lane], usage: Usage, limits: EngineLimits) -> int:
