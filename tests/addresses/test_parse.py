@@ -14,11 +14,11 @@ from tradewind.addresses.parse import AddressPart, ParsedAddress, is_separator, 
 
 ZHANG = ParsedAddress("张三", "15251667788", "浙江省", "杭州市", "滨江区", "网商路699号", "")
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
-_SEPARATORS = re.compile(r"[\s\u200b\ufeff,，;；|｜。]+")
+_SEPARATORS = re.compile(r"[\s\u200b\ufeff,，;；|｜。【】]+")
 _LABELS = re.compile(
     r"(?:[\s:：+()（）-]|00?86|86|转|ext\.?|收|收货人姓名|收件人姓名|收货人|收件人|联系人|姓名|名字"
     r"|手机号码|联系电话|联系方式|电话号码|手机号|手机|电话|所在地区|所在区域|所在地|省市区|地区|详细地址"
-    r"|收货地址|收件地址|街道地址|地址|邮政编码|邮编|recipient|name|mobile|phone|tel|region|street"
+    r"|收货地址|收件地址|送货地址|街道地址|地址|邮政编码|邮编|recipient|name|mobile|phone|tel|region|street"
     r"|address|postcode|zip|(?:省|自治区)?直辖(?:县级)?(?:行政)?(?:区划|单位|市|县)?)+",
     re.IGNORECASE,
 )
@@ -45,6 +45,10 @@ _LABELS = re.compile(
         "15251667788 张三 浙江省杭州市滨江区网商路699号",
         "张三 浙江省杭州市滨江区网商路699号 15251667788",
         "15251667788，浙江省杭州市滨江区网商路699号，张三",
+        "收货地址：浙江省杭州市滨江区网商路699号，张三，15251667788",
+        "浙江省杭州市滨江区网商路699号 张三收 15251667788",
+        "收货人:张三,15251667788,浙江省,杭州市,滨江区,网商路699号",
+        "【张三】15251667788 浙江省杭州市滨江区网商路699号",
         "浙江省杭州市滨江区网商路699号 张三15251667788",
         "张三\n15251667788\n浙江省\n杭州市\n滨江区\n网商路699号",
         # Without endings, or without the province.
@@ -53,6 +57,7 @@ _LABELS = re.compile(
         "张三 15251667788 浙江-杭州-滨江区 网商路699号",
         "张三 15251667788 杭州市滨江区网商路699号",
         "张三 15251667788 杭州滨江区网商路699号",
+        "杭州滨江网商路699号 张三 15251667788",
         # Phones as people write them.
         "张三 +86 152 5166 7788 浙江省杭州市滨江区网商路699号",
         "张三 +86-15251667788 浙江省杭州市滨江区网商路699号",

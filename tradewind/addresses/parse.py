@@ -49,7 +49,7 @@ class ParsedAddress:
     pieces: Sequence[AddressPiece] = field(default=(), compare=False)
 
 
-_SEPARATORS = frozenset(" \t\r\n\v\f\u00a0\u3000\u200b\ufeff,;|。")
+_SEPARATORS = frozenset(" \t\r\n\v\f\u00a0\u3000\u200b\ufeff,;|。【】")
 # What may also stand between the parts of a region, or around a postal code.
 _LOOSE_SEPARATORS = frozenset("/->·()[]")
 # Wide forms of ASCII, by which the text is compared; each is one character.
@@ -59,7 +59,7 @@ _LABELS = {
     AddressPart.NAME: "收货人姓名 收件人姓名 收货人 收件人 联系人 姓名 名字 收 recipient name",
     AddressPart.PHONE: "手机号码 联系电话 联系方式 电话号码 手机号 手机 电话 mobile phone tel",
     AddressPart.PROVINCE: "所在地区 所在区域 所在地 省市区 地区 region",
-    AddressPart.DETAIL: "详细地址 收货地址 收件地址 街道地址 地址 street address",
+    AddressPart.DETAIL: "详细地址 收货地址 收件地址 送货地址 街道地址 地址 street address",
     AddressPart.POSTAL_CODE: "邮政编码 邮编 postcode zip",
 }
 _PART_OF_LABEL = {word: part for part, words in _LABELS.items() for word in words.split()}
@@ -70,7 +70,9 @@ _CLEAR_WORDS = "|".join(
 )
 _START = r"(?:(?<![^\s,;|。])|^)"
 _LABEL = re.compile(
-    rf"{_START}(?P<spaced>{_CLEAR_WORDS})(?=\s)|(?<![a-z])(?P<colon>{_WORDS})\s*:|\(收\)",
+    rf"{_START}(?P<spaced>{_CLEAR_WORDS})(?=\s)|(?<![a-z])(?P<colon>{_WORDS})\s*:"
+    # "(收)", or 收 between a name and a phone number.
+    r"|\(收\)|(?<=[\u3400-\u9fff])收(?=[\s,;|。]*(?:\+?\d|$))",
     re.IGNORECASE,
 )
 
@@ -125,9 +127,10 @@ class _Parser:
     def parse(self) -> ParsedAddress:
         sections = list(self._sections())
         self._find_phone(sections)
+        self._find_labelled_name(sections)
         self._find_postal_code(sections)
         self._find_region(sections)
-        self._find_name(sections)
+        self._guess_name(sections)
         detail = " ".join(self.text[start:end] for start, end in self._tokens(0, len(self.text)))
         for position, mark in enumerate(self.marks):
             if mark is None:
@@ -199,8 +202,7 @@ class _Parser:
 
     def _find_postal_code(self, sections: Sequence[_Section]) -> None:
         labelled = [section for section in sections if section.part is AddressPart.POSTAL_CODE]
-        unlabelled = [section for section in sections if section.part is not AddressPart.NAME]
-        for pattern, among in ((_POSTAL_CODE_LABELLED, labelled), (_POSTAL_CODE, unlabelled)):
+        for pattern, among in ((_POSTAL_CODE_LABELLED, labelled), (_POSTAL_CODE, sections)):
             for section in among:
                 for match in pattern.finditer(self.view, section.start, section.end):
                     if self._is_free(*match.span()):
@@ -215,11 +217,10 @@ class _Parser:
             self._mark(end, end + 1, AddressPart.SEPARATOR)
 
     def _find_region(self, sections: Sequence[_Section]) -> None:
-        ranks = (AddressPart.PROVINCE, AddressPart.DETAIL, None)
-        for section in sorted(
-            (section for section in sections if section.part in ranks),
-            key=lambda section: ranks.index(section.part),
-        ):
+        labels = (AddressPart.PROVINCE, AddressPart.DETAIL)
+        labelled = [section for part in labels for section in sections if section.part is part]
+        others = [section for section in sections if section.part not in labels]
+        for section in (*labelled, *others):
             for start, end in self._runs(section):
                 match = find_region(self.view, start, end)
                 if match is None:
@@ -258,13 +259,15 @@ class _Parser:
                 yield first, position
                 first = None
 
-    def _find_name(self, sections: Sequence[_Section]) -> None:
+    def _find_labelled_name(self, sections: Sequence[_Section]) -> None:
         for section in sections:
             if section.part is AddressPart.NAME:
                 for start, end in self._words(section.start, section.end):
                     self._mark_name(start, end)
                     return
-        if not self.values:
+
+    def _guess_name(self, sections: Sequence[_Section]) -> None:
+        if AddressPart.NAME in self.values:
             return
         for start, end in self._name_candidates(sections):
             if self._may_be_name(start, end):
@@ -293,16 +296,17 @@ class _Parser:
 
     def _name_candidates(self, sections: Sequence[_Section]) -> Iterator[tuple[int, int]]:
         """Beside the phone first; then before the region; then the last of what follows it."""
+        phone = self._extent(AddressPart.PHONE)
+        if phone:
+            everywhere = list(self._words(0, len(self.text)))
+            yield from (word for word in everywhere if self._is_gap(word[1], phone[0]))
+            yield from (word for word in everywhere if self._is_gap(phone[1], word[0]))
         words = [
             word
             for section in sections
             if section.part is None
             for word in self._words(section.start, section.end)
         ]
-        phone = self._extent(AddressPart.PHONE)
-        if phone:
-            yield from (word for word in words if self._is_gap(word[1], phone[0]))
-            yield from (word for word in words if self._is_gap(phone[1], word[0]))
         region = self._extent(AddressPart.PROVINCE, AddressPart.CITY, AddressPart.DISTRICT)
         if region:
             yield from (word for word in words if word[1] <= region[0])
@@ -314,11 +318,11 @@ class _Parser:
         return (positions[0], positions[-1] + 1) if positions else None
 
     def _is_gap(self, start: int, end: int) -> bool:
-        """Whether there are only separators and labels between two positions."""
-        separators = (AddressPart.SEPARATOR, AddressPart.LABEL)
+        """Whether there are only separators, 收 and +86 between two positions."""
         return start <= end and all(
-            self.marks[position] in separators
-            or (self.marks[position] is None and self.view[position] in _SEPARATORS)
+            self.marks[position] is AddressPart.SEPARATOR
+            or self.view[position] in _SEPARATORS
+            or (self.marks[position] is AddressPart.LABEL and self.view[position] in "(收)+860")
             for position in range(start, end)
         )
 

@@ -163,7 +163,9 @@ def _from_city(known: Divisions, text: str, at: int, end: int) -> RegionMatch | 
     names = known.districts[province, city]
     behind = _skip(text, spans[-1][2], end)
     following = names.longest_at(text, behind, end)
-    is_followed = following is not None and names.find(following) == following
+    is_followed = following is not None and (
+        names.find(following) == following or not _STREET.match(text, behind + len(following), end)
+    )
     if not is_followed and not (form == city and _is_gap(text, spans[-1][2], end)):
         return None
     district = _add_district(known, province, city, text, spans, end)
