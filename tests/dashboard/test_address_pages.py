@@ -1,6 +1,7 @@
 """The pages of the address book under attack: other accounts, forged forms, hostile input."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -45,6 +46,37 @@ def test_a_form_of_another_site_saves_nothing(api: Server, buyer: Person, pages:
 
     assert {answer.status_code for answer in answers} == {403}
     assert saved(api, buyer) == []
+
+
+def test_a_form_sent_twenty_times_at_once_saves_one_address(
+    api: Server, buyer: Person, pages: Pages
+) -> None:
+    form = {"csrf": pages.token, "submit_token": ids.ADDRESS.show(ids.new()), **FORM}
+    url, cookies = f"{api.url}/addresses/new", dict(pages.client.cookies)
+
+    with ThreadPoolExecutor(20) as pool:
+        sent = [pool.submit(httpx.post, url, data=form, cookies=cookies) for _ in range(20)]
+        statuses = {answer.result().status_code for answer in sent}
+
+    assert statuses == {303}
+    assert [address["id"] for address in saved(api, buyer)] == [form["submit_token"]]
+    # Somebody who goes back and changes the form saves another one.
+    pages.post("/addresses/new", **(form | {"name": "李四"}))
+    assert [address["name"] for address in saved(api, buyer)] == ["李四", "张三"]
+
+
+def test_the_id_of_another_accounts_address_is_no_way_to_it(
+    api: Server, buyer: Person, pages: Pages
+) -> None:
+    owner = api.person()
+    theirs = api.call("POST", "/v1/addresses", by=owner, json=FORM).json()
+
+    answer = pages.post("/addresses/new", submit_token=theirs["id"], **FORM)
+
+    assert answer.status_code == 303
+    [ours] = saved(api, buyer)
+    assert ours["id"] != theirs["id"]
+    assert saved(api, owner) == [theirs]
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,37 @@ from tradewind.storage.transaction import Tx, transaction
 
 
 async def save_address(
-    db: Database, by: Actor, account_id: UUID, label: str, address: Address, *, is_default: bool
+    db: Database,
+    by: Actor,
+    account_id: UUID,
+    label: str,
+    address: Address,
+    *,
+    is_default: bool,
+    address_id: UUID | None = None,
 ) -> SavedAddress:
     """Save a new address. The first address of an account is the default in any case.
 
-    Province, city and district get their full names.
+    Province, city and district get their full names. A form brings the id of its address, so that
+    the same form sent twice saves one; it gets another id if that one is taken.
     """
-    address_id, address = ids.new(), _with_full_names(address)
+    address = _with_full_names(address)
     async with transaction(db) as tx:
         count = await sql.lock_book(tx, account_id)
+        if address_id is not None:
+            saved = await sql.find_address(tx, account_id, address_id)
+            if saved is not None and (saved.label, saved.address) == (label, address):
+                return saved
         if count >= MOST_ADDRESSES:
             raise AddressLimitReached(MOST_ADDRESSES)
         if is_default:
             await sql.clear_default(tx, account_id)
-        saved = await sql.insert_address(
-            tx, address_id, account_id, label, address, is_default=is_default or count == 0
-        )
+        is_default = is_default or count == 0
+        new = (account_id, label, address, is_default)
+        saved = await sql.insert_address(tx, address_id or ids.new(), *new)
+        saved = saved or await sql.insert_address(tx, ids.new(), *new)
+        if saved is None:
+            raise RuntimeError("A new id is taken.")
         await _audit(tx, by, "address.created", saved)
         return saved
 

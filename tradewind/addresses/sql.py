@@ -29,12 +29,19 @@ async def lock_book(tx: Tx, account_id: UUID) -> int:
 
 
 async def insert_address(
-    tx: Tx, address_id: UUID, account_id: UUID, label: str, address: Address, *, is_default: bool
-) -> SavedAddress:
-    [row] = await tx.fetch(
+    tx: Tx,
+    address_id: UUID,
+    account_id: UUID,
+    label: str,
+    address: Address,
+    is_default: bool,
+) -> SavedAddress | None:
+    """Insert an address; None if the id is taken."""
+    row = await tx.fetchrow(
         f"""
         INSERT INTO saved_address ({_COLUMNS})
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, tradewind_now(), tradewind_now())
+        ON CONFLICT (id) DO NOTHING
         RETURNING {_COLUMNS}
         """,  # noqa: S608 - our own constant
         address_id,
@@ -49,7 +56,7 @@ async def insert_address(
         address.postal_code,
         is_default,
     )
-    return _saved_address(row)
+    return None if row is None else _saved_address(row)
 
 
 async def find_address(

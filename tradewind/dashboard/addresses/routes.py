@@ -43,6 +43,8 @@ class AddressForm(Form):
     postal_code: str = ""
     label: str = ""
     is_default: bool = False
+    # The id of a new address.
+    submit_token: str = ""
 
 
 class PasteForm(Form):
@@ -100,7 +102,7 @@ async def paste_address(caller: Buyer, body: PasteForm) -> TemplatePage:
 async def create_address(
     request: Request, caller: Buyer, body: AddressForm, db: Database
 ) -> PageResult:
-    """Save an address."""
+    """Save an address; the same form sent twice saves one."""
     try:
         values = _values(body) | {"postal_code": body.postal_code.strip() or None}
         wanted = read_values(SavedAddressIn, **values, is_default=body.is_default)
@@ -111,6 +113,7 @@ async def create_address(
             wanted.label,
             wanted.address(),
             is_default=wanted.is_default,
+            address_id=ids.ADDRESS.read(body.submit_token),
         )
     except (Invalid, Conflict) as error:
         return _form_page(None, body).rejected(error)
@@ -188,6 +191,7 @@ def _form_page(
         saved=saved,
         action="/addresses/new" if saved is None else f"{address_path(saved.id)}/edit",
         form=form,
+        submit_token=form.submit_token or ids.ADDRESS.show(ids.new()),
         pasted=pasted,
         is_filled=is_filled,
         choices=choices(form.province, form.city),
