@@ -281,6 +281,23 @@ def test_a_pasted_address_is_taken_apart_and_not_stored(api: Server) -> None:
     assert api.call("GET", "/v1/addresses", by=buyer).json()["items"] == []
 
 
+def test_addresses_and_phone_numbers_are_not_logged(api: Server) -> None:
+    buyer = api.person()
+    secrets = {"name": "不要记录", "phone": "13912340987", "detail": "秘密路87号"}
+    saved = save(api, buyer, **secrets)
+    change(api, buyer, saved, phone="13912340986", province="没有省")
+    text = " ".join(secrets.values())
+    api.call("POST", "/v1/addresses/parse", by=buyer, json={"text": text})
+    api.call("POST", "/v1/addresses", by=buyer, json={**secrets, "city": 1})
+
+    logged = api.log.read_text()
+
+    assert "/v1/addresses" in logged
+    for secret in (*secrets.values(), "13912340986", "1391234"):
+        assert secret not in logged
+        assert secret.encode("unicode_escape").decode() not in logged
+
+
 def test_what_happened_to_addresses_is_audited_without_them(api: Server) -> None:
     buyer = api.person()
     saved = save(api, buyer)

@@ -64,7 +64,9 @@ class Divisions {
     for (const name of ["aria-describedby", "aria-invalid"]) {
       if (old.hasAttribute(name)) field.setAttribute(name, old.getAttribute(name));
     }
+    const hadFocus = document.activeElement === old;
     old.replaceWith(field);
+    if (hadFocus) field.focus();
   }
 
   changed(field) {
