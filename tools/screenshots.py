@@ -43,6 +43,8 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("order-unpaid", "/orders?external_id=demo-5", "buyer", ('main a[href^="/orders/"]',)),
     ("orders-none", "/orders?q=nothing", "buyer", ()),
     ("products", "/products?q=dress", "buyer", ()),
+    ("products-picture", "/products?sort=price_asc", "buyer", (".picture-search > summary",)),
+    ("products-link", "/products?q=https%3A%2F%2Fm.tb.cn%2Fh.5xyz", "buyer", ()),
     ("product", "/products/sandbox/900000000001", "buyer", ()),
     ("addresses", "/addresses", "buyer", ()),
     ("address-new", "/addresses/new", "buyer", ()),

@@ -75,10 +75,22 @@ class ProductsQuery(Input):
 
 
 class PictureForm(Form):
-    """A picture to search by, and the marketplace to search."""
+    """A picture to search by, the marketplace to search, and the filters of the page."""
 
     platform: str = ""
+    sort: str = ""
+    min_price_cny: str = ""
+    max_price_cny: str = ""
     picture: bytes = b""
+
+    def as_query(self, platform: str, image_id: str = "") -> ProductsQuery:
+        return ProductsQuery(
+            image=image_id,
+            platform=platform,
+            sort=self.sort,
+            min_price_cny=self.min_price_cny,
+            max_price_cny=self.max_price_cny,
+        )
 
 
 class VariantQuery(Input):
@@ -145,10 +157,10 @@ async def search_by_picture(
         platform = platforms.named(body.platform)
         image_id = await upload_image(platforms, keyring, caller.account_id, platform, body.picture)
     except (Invalid, UpstreamFailed, ServiceUnavailable, RateLimited) as error:
-        query = ProductsQuery(platform=body.platform)
+        query = body.as_query(body.platform)
         page = _products_page(platforms, await platforms.listed(), query, query.filled())
         return page.show(None).rejected(error, _field_errors(error))
-    return Redirect(f"/products?{urlencode({'platform': platform, 'image': image_id})}")
+    return Redirect(f"/products?{urlencode(body.as_query(platform, image_id).filled())}")
 
 
 @dataclass(frozen=True, slots=True)
