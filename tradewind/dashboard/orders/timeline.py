@@ -1,5 +1,6 @@
 """The timeline of an order: each change as a title and lines that people can read. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +49,15 @@ _FLAGS: Mapping[str, tuple[str, str]] = {
 _STATUSES = ("status", "payment_status")
 # Other lines cover these, or they are too long for a line.
 _WITHOUT_LINE = frozenset({"platform_orders", "items", "metadata"})
+# The state of a delivery in a summary, in the order in which the summary lists them.
+_DELIVERY_STATES: Mapping[str, str] = {
+    "delivered": "delivered",
+    "under_way": "in progress",
+    "waiting": "queued",
+    "retrying": "retrying",
+    "failed": "failed",
+    "cancelled": "not sent",
+}
 # An approver sees these elsewhere on the page.
 _NOT_SUMMARISED = frozenset(
     {"payment", "payment_status", "platform_status", "platform_payment_status"}
@@ -119,6 +129,38 @@ class TimelineEntry:
     actor: str
     lines: Sequence[TimelineLine]
     events: Sequence[TimelineEvent]
+
+    @property
+    def delivery_summary(self) -> str:
+        """What became of its events: `3 webhooks: 2 delivered, 1 retrying`."""
+        deliveries = [delivery for event in self.events for delivery in event.deliveries]
+        if not deliveries:
+            return "Not delivered to any current webhook"
+        webhooks = len({delivery.webhook_id for delivery in deliveries})
+        receivers = "1 webhook" if webhooks == 1 else f"{webhooks} webhooks"
+        if len(self.events) > 1:
+            receivers = f"{len(self.events)} events to {receivers}"
+        states = Counter(map(_delivery_state, deliveries))
+        counted = ", ".join(
+            words if len(deliveries) == 1 else f"{states[state]} {words}"
+            for state, words in _DELIVERY_STATES.items()
+            if states[state]
+        )
+        return f"{receivers}: {counted}"
+
+    @property
+    def delivery_tone(self) -> Tone:
+        """The worst of its deliveries."""
+        tones = {
+            labels.tone(delivery.state) for event in self.events for delivery in event.deliveries
+        }
+        worst: Sequence[Tone] = ("bad", "waiting", "good")
+        return next((tone for tone in worst if tone in tones), "plain")
+
+
+def _delivery_state(delivery: EventDelivery) -> str:
+    is_retry = delivery.state == "waiting" and delivery.attempt > 1
+    return "retrying" if is_retry else delivery.state
 
 
 def timeline_entry(change: OrderChange, events: Sequence[TimelineEvent] = ()) -> TimelineEntry:
