@@ -58,6 +58,7 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("webhook-new", "/webhooks/new", "buyer", ()),
     ("webhook", "/webhooks", "buyer", (SHOP,)),
     ("webhook-failing", "/webhooks", "buyer", (BROKEN,)),
+    ("webhook-delete", "/webhooks", "buyer", (SHOP, 'summary:text-is("Delete")')),
     ("webhook-edit", "/webhooks", "buyer", (SHOP, 'a:text-is("Edit")')),
     ("deliveries", "/webhooks", "buyer", (BROKEN, '.tabs a:text-is("Deliveries")')),
     (
@@ -99,6 +100,7 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("all-orders", "/admin/orders", "operator", ()),
     ("any-order", "/admin/orders", "operator", ('main a[href^="/admin/orders/"]',)),
     ("endpoints", "/endpoints?health=all", "operator", ()),
+    ("any-webhook", "/endpoints", "operator", (BROKEN,)),
     ("queue", "/queue", "operator", ()),
     ("platforms", "/platforms", "operator", ()),
     ("platform", "/platforms", "operator", ('main a[href="/platforms/taobao"]',)),

@@ -256,7 +256,7 @@ def test_a_search_that_finds_nothing_says_what_it_takes(
 ) -> None:
     desk.sign_in(system.buyer)
 
-    desk.page.get_by_label("Search by any ID").fill("<script>alert(1)</script>")
+    desk.page.get_by_label("Search everything").fill("<script>alert(1)</script>")
     desk.page.keyboard.press("Enter")
 
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Search")

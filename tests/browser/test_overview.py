@@ -119,7 +119,7 @@ def test_a_region_is_swapped_in_place_when_something_changed(desk: Visit, system
     table = desk.page.locator("#deliveries figure details")
     table.locator("summary").click()
     desk.page.evaluate("window.untouched = true")
-    search = desk.page.get_by_label("Search by any ID")
+    search = desk.page.get_by_label("Search everything")
     search.fill("half of a thou")
 
     system.order()

@@ -98,7 +98,7 @@ def test_the_theme_is_chosen_in_the_account_menu_and_kept(desk: Visit, system: S
 def test_a_slash_and_ctrl_k_go_to_the_search(desk: Visit, system: System) -> None:
     page = desk.page
     desk.sign_in(system.buyer, then="/orders")
-    search = page.get_by_role("searchbox", name="Search by any ID")
+    search = page.get_by_role("searchbox", name="Search everything")
     for keys in ("/", "Control+k"):
         page.locator("h1").click()
         page.keyboard.press(keys)

@@ -201,7 +201,7 @@ def test_the_log_is_filtered_turned_over_and_picked_from(
     page.get_by_text("More filters").click()
     page.get_by_label("HTTP error").check()
     page.get_by_label("Status codes").fill("503, 500")
-    page.get_by_label("Started at or after (UTC)").fill("2020-01-01T00:00:00")
+    page.get_by_label("Started at or after").fill("2020-01-01T00:00:00")
     page.get_by_role("button", name="Filter").click()
     expect(rows).to_have_count(2)
     for part in ("outcome=http_error", "status_code=503%2C+500", "started_after=2020-01-01T00"):
@@ -243,8 +243,8 @@ def test_what_was_missed_is_counted_first_and_then_delivered(
     desk.sign_in(webhooks.buyer, then=f"/webhooks/{hook.id}/deliveries")
 
     page.get_by_role("link", name="Replay…").click()
-    page.get_by_label("Since (UTC)").fill("2020-01-01T00:00:00")
-    page.get_by_label("Until (UTC)").fill("2019-01-01T00:00:00")
+    page.get_by_label("Since").fill("2020-01-01T00:00:00")
+    page.get_by_label("Until").fill("2019-01-01T00:00:00")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#error-until")).to_have_text("Must be after since.")
     page.get_by_role("link", name="Last hour").click()

@@ -72,8 +72,8 @@ def test_bars_stand_on_each_other_and_reach_what_they_count() -> None:
     svg = charts.stacked_bars(["<a>", "b"], series, title="T & t", desc="D")
 
     bars = re.findall(r'class="bar bar-(\w+)".*?y="([\d.]+)".*?height="([\d.]+)"', svg)
-    assert bars == [("good", "84.0", "72.0"), ("bad", "12.0", "72.0")]
-    assert "<title>&lt;a&gt;: delivered 50, failed 50</title>" in svg
+    assert bars == [("good", "50.00", "50.00"), ("bad", "0.00", "50.00")]
+    assert ">&lt;a&gt;: delivered 50, failed 50</title>" in svg
     assert "T &amp; t" in svg
     assert "style" not in svg
 
@@ -124,7 +124,7 @@ def test_anything_else_is_not(path: str | None) -> None:
 
 def test_the_sidebar_has_what_one_may_open() -> None:
     def hrefs(*roles: str) -> list[str]:
-        shown = sidebar(frozenset(roles), "/orders/1")
+        shown = sidebar(frozenset(roles), "/orders/1", {})
         return [link.href for section in shown for link in section.links]
 
     assert hrefs() == ["/", "/products", "/keys"]
@@ -141,7 +141,7 @@ def test_the_sidebar_has_what_one_may_open() -> None:
     ]
     here = [
         link.href
-        for section in sidebar(frozenset(Role), "/orders/1")
+        for section in sidebar(frozenset(Role), "/orders/1", {})
         for link in section.links
         if link.is_current
     ]

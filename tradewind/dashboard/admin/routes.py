@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -17,12 +17,18 @@ from tradewind.dashboard.admin import queries
 from tradewind.dashboard.orders import views as order_views
 from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.shell.charts import attempts_chart
+from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageRoutes, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
+from tradewind.dashboard.webhooks import queries as webhook_queries
+from tradewind.dashboard.webhooks.views import advice_about, webhook_state
 from tradewind.delivery import sql_log
+from tradewind.delivery.health import health_of
 from tradewind.delivery.model import QueuedSubscription
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.delivery.sql_log import AttemptFilters
+from tradewind.egress.result import Outcome
+from tradewind.errors import Invalid, ResourceNotFound, ValidationFailed
 from tradewind.exports.export import export_audit
 from tradewind.orders import sql_lists
 from tradewind.orders.inputs import AdminOrdersQuery
@@ -42,6 +48,7 @@ from tradewind.webhooks.model import Health, Subscription
 routes = PageRoutes()
 
 _CHANGES = 50
+_ATTEMPTS = 25
 _MOST = 200
 _GROUPS: Mapping[str, Sequence[str]] = {
     "trouble": [Health.FAILING, Health.DISABLED],
@@ -78,13 +85,13 @@ class AccountQueue:
 
 
 class AuditPageQuery(PageQuery):
-    """The filters of the audit log."""
+    """The filters of the audit log; a time without a zone is UTC."""
 
     account: str = ""
     action: str = ""
     about: str = ""
-    since: date | None = None
-    until: date | None = None
+    since: str = ""
+    until: str = ""
 
 
 @routes.get("/admin/orders", expensive=True)
@@ -171,6 +178,37 @@ async def _list_webhooks(
     return shown.items, shown.next_cursor
 
 
+@routes.get("/endpoints/{subscription_id}", expensive=True)
+async def show_any_webhook(
+    subscription_id: ids.SubscriptionId, caller: Operator, db: Database
+) -> TemplatePage:
+    """Show a webhook of any account to find out why it fails; operators change nothing here.
+
+    What was sent and what came back belong to the owner: only outcomes and errors are shown.
+    """
+    webhook = await webhooks.find_subscription(db, None, subscription_id)
+    if webhook is None:
+        raise ResourceNotFound(ids.SUBSCRIPTION)
+    account_id = webhook.account_id
+    [health] = await health_of(db, [webhook])
+    attempts = await sql_log.list_attempts(
+        db, account_id, subscription_id, AttemptFilters(), below=None, limit=_ATTEMPTS
+    )
+    failures = [attempt for attempt in attempts if attempt.outcome is not Outcome.DELIVERED]
+    hours = await webhook_queries.attempts_by_hour(db, account_id, subscription_id)
+    return TemplatePage(
+        "admin/webhook.html",
+        webhook=webhook,
+        owner=(await queries.account_names(db, [account_id])).get(account_id),
+        state=webhook_state(webhook, health),
+        last_failure=(await queries.webhook_states(db, [webhook.id])).get(webhook.id),
+        advice=advice_about(failures[0]) if failures and webhook.failing_since else "",
+        health=health,
+        attempts=attempts,
+        chart=attempts_chart(hours),
+    )
+
+
 @routes.get("/queue", expensive=True)
 async def show_queue(caller: Operator, query: QueueQuery, db: Database) -> TemplatePage:
     """Show the pending deliveries by webhook or account, and the attempts of a day."""
@@ -212,17 +250,24 @@ def _by_account(rows: Sequence[QueuedSubscription]) -> Sequence[AccountQueue]:
 @routes.get("/audit", expensive=True)
 async def show_audit(caller: Operator, query: AuditPageQuery, db: Database) -> TemplatePage:
     """List who did what, when and from where, newest first."""
-    account_id, errors = None, {}
+    account_id: UUID | None = None
+    errors: dict[str, str] = {}
     if query.account.strip():
         account_id = await _find_account(db, query.account.strip())
         if account_id == _NO_ACCOUNT:
             errors = {"account": "There is no account with this ID or e-mail."}
+    times: dict[str, datetime | None] = {}
+    for name in ("since", "until"):
+        try:
+            times[name] = read_time(name, getattr(query, name))
+        except Invalid as error:
+            errors |= errors_of(error)
     entries = await audit_sql.list_entries(
         db,
         account_id=account_id,
         actions=[query.action] if query.action else None,
-        after=_midnight(query.since),
-        before=_midnight(query.until, days=1),
+        after=times.get("since"),
+        before=times.get("until"),
         about=query.about.strip() or None,
         below=read_cursor("audit", query.cursor, UUID),
         limit=query.limit + 1,
@@ -249,8 +294,8 @@ async def export_audit_log(caller: Operator, query: AuditPageQuery, db: Database
         db,
         account_id=await _find_account(db, account) if account else None,
         actions=[query.action] if query.action else None,
-        after=_midnight(query.since),
-        before=_midnight(query.until, days=1),
+        after=read_time("since", query.since),
+        before=read_time("until", query.until),
         about=query.about.strip() or None,
         bom=True,
     )
@@ -263,10 +308,3 @@ async def _find_account(db: Database, text: str) -> UUID:
         account = await account_sql.find_account(db, email=text.lower())
         return account.id if account else _NO_ACCOUNT
     return ids.ACCOUNT.read(text) or _NO_ACCOUNT
-
-
-def _midnight(day: date | None, days: int = 0) -> datetime | None:
-    """The start of a day in UTC, `days` later; None, so no limit, at the ends of the calendar."""
-    if day is None or not 1 < day.year < 9998:  # noqa: PLR2004 - years that exist in every zone
-        return None
-    return datetime.combine(day, time(), UTC) + timedelta(days=days)

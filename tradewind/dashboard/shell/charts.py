@@ -1,21 +1,29 @@
-"""Charts as SVG, with a title and a description, styled by the style sheets. Pure."""
+"""Charts: bars as SVG that fill their width, with labels in the text size of the page. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, log10
+from typing import Literal
 
 from markupsafe import Markup, escape
 
 from tradewind import clock
 from tradewind.dashboard.shell.labels import Tone
 
-_WIDTH, _HEIGHT = 720, 186
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 4, 12, 30
+# The bars are drawn in columns of this size, and stretched to the size of the chart.
+_COLUMN, _HEIGHT = 10, 100
 _GAP = 0.22
-_LABELS = 8
+_LABELS = 12
+_SPARE = ' class="plot-spare"'
 _COARSE = (2, 4, 6, 8, 10)
 _FINE = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
+
+
+# The colour of a series: of a tone, or one that stands for something else, such as a marketplace.
+Colour = Tone | Literal["accent", "signal"]
+# How a browser shows the time of a column, in the viewer's zone.
+TimeFormat = Literal["hour", "weekday", "week"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +31,7 @@ class Series:
     """One colour of a chart: a value for each column."""
 
     name: str
-    tone: Tone
+    tone: Colour
     values: Sequence[float]
 
 
@@ -42,7 +50,7 @@ class AttemptsChart:
 
     svg: Markup
     series: Sequence[Series]
-    rows: Sequence[tuple[str, int, int]]
+    rows: Sequence[tuple[datetime, int, int]]
     total: int
 
 
@@ -60,10 +68,7 @@ def attempts_chart(hours: Sequence[HourCounts]) -> AttemptsChart:
         desc=f"{total:,} attempts by hour: delivered and failed.",
         times=[hour.hour for hour in hours],
     )
-    rows = [
-        (clock.show(hour.hour)[:16].replace("T", " "), hour.delivered, hour.failed)
-        for hour in hours
-    ]
+    rows = [(hour.hour, hour.delivered, hour.failed) for hour in hours]
     return AttemptsChart(svg, series, rows, total)
 
 
@@ -74,46 +79,78 @@ def stacked_bars(
     title: str,
     desc: str,
     times: Sequence[datetime] = (),
+    time_format: TimeFormat = "hour",
+    show: Callable[[float], str] | None = None,
 ) -> Markup:
     """Stacked bars, the first series at the bottom.
 
-    With `times`, the labels are times in UTC that a browser shows in its own zone.
+    With `times`, the labels are times in UTC that a browser shows in its own zone. `show` writes a
+    value in the tooltips.
     """
     totals = [sum(item.values[column] for item in series) for column in range(len(labels))]
     top = _round_up(max(totals, default=0))
-    inner, floor = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM
-    step = inner / max(1, len(labels))
-    pieces = [_grid_line(value, top, floor) for value in (0, top / 2, top)]
-    for column, label in enumerate(labels):
-        x = _LEFT + column * step + step * _GAP / 2
-        y = float(floor)
-        text = ", ".join(f"{item.name} {_plain(item.values[column])}" for item in series)
-        bars = []
-        for item in series:
-            height = item.values[column] / top * (floor - _TOP)
-            y -= height
-            if height > 0:
-                bars.append(
-                    f'<rect class="bar bar-{item.tone}" x="{x:.1f}" y="{y:.1f}" '
-                    f'width="{step * (1 - _GAP):.1f}" height="{height:.1f}"/>'
-                )
-        zone = " UTC" if times else ""
-        pieces.append(f"<g><title>{escape(label)}{zone}: {escape(text)}</title>{''.join(bars)}</g>")
-        every = ceil(len(labels) / _LABELS)
-        if column % every == 0:
-            # Narrow screens have room for half of the labels.
-            spare = " tick-spare" if column // every % 2 else ""
-            moment = f' data-moment="{clock.show(times[column])}"' if times else ""
-            pieces.append(
-                f'<text class="tick{spare}" x="{_LEFT + (column + 0.5) * step:.1f}" '
-                f'y="{_HEIGHT - 6}" text-anchor="middle"{moment}>{escape(label)}</text>'
-            )
+    moments = [f' data-moment="{clock.show(moment)}"' for moment in times] or [""] * len(labels)
+    bars = "".join(
+        _column(column, label, series, top, moments[column], show or _plain)
+        for column, label in enumerate(labels)
+    )
+    every = _label_distance(len(labels))
+    names = "".join(
+        # Narrow charts have room for half of the labels.
+        f"<span{moments[column]}{_SPARE if column // every % 2 else ''}>{escape(labels[column])}"
+        "</span>"
+        for column in range(0, len(labels), every)
+    )
+    lines = "".join(
+        f'<line class="grid" x1="0" x2="{_COLUMN * len(labels)}" y1="{y}" y2="{y}"/>'
+        for y in (0, _HEIGHT / 2, _HEIGHT)
+    )
+    scale = "".join(f"<span>{_short(value)}</span>" for value in (top, top / 2, 0))
+    spread = " plot-labels-each" if every == 1 else ""
     # Every text inside is escaped above.
     return Markup(  # noqa: S704
-        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}"><title>{escape(title)}</title>'
-        f"<desc>{escape(desc)}</desc>{''.join(pieces)}</svg>"
+        f'<div class="plot" data-time-format="{time_format}">'
+        f'<div class="plot-scale" aria-hidden="true">{scale}</div>'
+        f'<svg class="chart" viewBox="0 0 {_COLUMN * len(labels)} {_HEIGHT}" role="img" '
+        f'preserveAspectRatio="none" aria-label="{escape(title)}">'
+        f"<desc>{escape(desc)}</desc>{lines}{bars}</svg>"
+        f'<div class="plot-labels{spread}" aria-hidden="true">{names}</div></div>'
     )
+
+
+def _column(
+    column: int,
+    label: str,
+    series: Sequence[Series],
+    top: float,
+    moment: str,
+    show: Callable[[float], str],
+) -> str:
+    """The bars of a column, and a tooltip over its whole height."""
+    x = column * _COLUMN + _COLUMN * _GAP / 2
+    y = float(_HEIGHT)
+    bars = []
+    for item in series:
+        height = item.values[column] / top * _HEIGHT
+        y -= height
+        if height > 0:
+            bars.append(
+                f'<rect class="bar bar-{item.tone}" x="{x:.1f}" y="{y:.2f}" '
+                f'width="{_COLUMN * (1 - _GAP):.1f}" height="{height:.2f}"/>'
+            )
+    figures = escape(", ".join(f"{item.name} {show(item.values[column])}" for item in series))
+    zone = " UTC" if moment else ""
+    return (
+        f'<g><title{moment} data-figures="{figures}">{escape(label)}{zone}: {figures}</title>'
+        f'<rect class="column" x="{column * _COLUMN}" width="{_COLUMN}" height="{_HEIGHT}"/>'
+        f"{''.join(bars)}</g>"
+    )
+
+
+def _label_distance(columns: int) -> int:
+    """Every how many columns one has a label, so that labels have equal distances."""
+    fewest = max(1, ceil(columns / _LABELS))
+    return next((step for step in range(fewest, columns) if columns % step == 0), max(1, columns))
 
 
 def share_bar(value: float, whole: float, *, tone: Tone = "plain") -> Markup:
@@ -122,15 +159,6 @@ def share_bar(value: float, whole: float, *, tone: Tone = "plain") -> Markup:
     return Markup(  # noqa: S704 - made of numbers
         '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="bar bar-{tone}" width="{width:.1f}" height="8"/></svg>'
-    )
-
-
-def _grid_line(value: float, top: float, floor: int) -> str:
-    y = floor - value / top * (floor - _TOP)
-    return (
-        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-        f"{_short(value)}</text>"
     )
 
 

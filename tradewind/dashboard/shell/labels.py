@@ -7,6 +7,7 @@ from typing import Literal
 from uuid import UUID
 
 from tradewind import clock, ids
+from tradewind.platforms.registry import MARKETPLACES
 
 # Counts of a page stop after this one, so that the page stays cheap.
 LARGEST_COUNT = 10_000
@@ -52,6 +53,7 @@ _LABELS: Mapping[str, str] = {
     "recover_cancelled": "Replay cancelled",
     # The health of a webhook, and why an event did not reach it.
     "ok": "Healthy",
+    "untried": "No deliveries yet",
     "disabled": "Disabled automatically",
     "inactive": "Disabled",
     "created_later": "Webhook created later",
@@ -126,6 +128,12 @@ def tone(code: object) -> Tone:
     if text in _BAD:
         return "bad"
     return "waiting" if text in _WAITING else "plain"
+
+
+def marketplace(platform: str) -> str:
+    """The name of a marketplace: `alibaba` is 1688."""
+    known = MARKETPLACES.get(platform)
+    return known.traits.name if known else platform
 
 
 def choices(codes: Iterable[str]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The statements of the dashboard's frame: the session of a cookie, and fingerprints of changes."""
+"""The statements of the dashboard's frame: sessions, counts, and fingerprints of changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,6 +88,22 @@ async def approvals_fingerprint(db: Database) -> str:
         """
     )
     return fingerprint
+
+
+async def count_approvable_payments(db: Database, account_id: UUID, *, most: int) -> int:
+    """The payments that this account may approve, up to `most`: its own are not among them."""
+    count: int = await db.fetchval(
+        """
+        SELECT count(*)
+          FROM (SELECT 1
+                  FROM payment_request
+                 WHERE status = 'pending_approval' AND requested_by <> $1
+                 LIMIT $2) AS limited
+        """,
+        account_id,
+        most,
+    )
+    return count
 
 
 async def open_sessions(db: Database, sessions: Sequence[UUID]) -> set[UUID]:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from tradewind.auth.model import Role
 from tradewind.dashboard.shell import labels, session
+from tradewind.dashboard.shell.counters import sidebar_counts
 from tradewind.dashboard.shell.forms import errors_of, time_input
 from tradewind.dashboard.shell.labels import Tone
 from tradewind.dashboard.shell.session import (
@@ -27,6 +28,7 @@ from tradewind.dashboard.shell.urls import current_url, is_filtered, is_first_pa
 from tradewind.errors import ApiError
 from tradewind.platforms.registry import MARKETPLACES
 from tradewind.storage.keyring import Keyring
+from tradewind.storage.pool import Database
 from tradewind.web import problems
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Handler, RouteOptions, Routes
@@ -89,12 +91,13 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class SidebarLink:
-    """A link of the sidebar; without a role, everybody has it."""
+    """A link of the sidebar; without a role, everybody has it. `count` is what waits there."""
 
     label: str
     href: str
     role: Role | None = None
     is_current: bool = False
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +135,14 @@ _SECTIONS = (
 )
 
 
-def sidebar(roles: frozenset[str], path: str) -> Sequence[SidebarSection]:
-    """The sections for these roles, with the link of the current page marked."""
+def sidebar(
+    roles: frozenset[str], path: str, counts: Mapping[str, int]
+) -> Sequence[SidebarSection]:
+    """The sections for these roles, with the current page marked, and `counts` by their path."""
     sections = []
     for section in _SECTIONS:
         links = tuple(
-            replace(link, is_current=_is_within(path, link.href))
+            replace(link, is_current=_is_within(path, link.href), count=counts.get(link.href, 0))
             for link in section.links
             if link.role is None or link.role in roles
         )
@@ -231,17 +236,23 @@ def _declare_rendered(
 
 
 def _rendered(handler: Handler) -> Handler:
-    """The handler with two more parameters, which render its result."""
+    """The handler with more parameters, which render its result."""
     hints = get_type_hints(handler, include_extras=True)
     takes_request = "request" in hints
 
     @wraps(handler)
-    async def endpoint(request: Request, renderer: Renderer, **arguments: object) -> Response:
+    async def endpoint(
+        request: Request, renderer: Renderer, page_db: Database, **arguments: object
+    ) -> Response:
         if takes_request:
             arguments["request"] = request
-        return renderer.response(request, await handler(**arguments))
+        result = await handler(**arguments)
+        counts: Mapping[str, int] = {}
+        if isinstance(result, TemplatePage) and request.caller is not None:
+            counts = await sidebar_counts(page_db, request.caller)
+        return renderer.response(request, result, counts=counts)
 
-    added = {"request": Request, "renderer": Renderer, "return": Response}
+    added = {"request": Request, "renderer": Renderer, "page_db": Database, "return": Response}
     endpoint.__annotations__ = {**hints, **added}
     return endpoint
 
@@ -258,9 +269,17 @@ class Renderer:
         self._environment = environment(static.url)
 
     def response(
-        self, request: Request, result: PageResult, *, me: Caller | None = None
+        self,
+        request: Request,
+        result: PageResult,
+        *,
+        me: Caller | None = None,
+        counts: Mapping[str, int] | None = None,
     ) -> Response:
-        """The response that shows a result; `me` is for pages that do not require a session."""
+        """The response that shows a result; `me` is for pages that do not require a session.
+
+        `counts` are the numbers beside the links of the sidebar.
+        """
         me = me or request.caller
         if isinstance(result, Response):
             return result
@@ -269,7 +288,7 @@ class Renderer:
         flash, headers = self._flash(request, me)
         html = self._environment.get_template(result.template).render(
             me=me,
-            sections=sidebar(me.roles, request.path) if me else (),
+            sections=sidebar(me.roles, request.path, counts or {}) if me else (),
             csrf_token=csrf_token(self._keyring, me.session_id) if me and me.session_id else "",
             flash=flash,
             theme=self._theme(request),
@@ -331,6 +350,7 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "duration": labels.duration,
         "id": labels.show_id,
         "initials": labels.initials,
+        "marketplace": labels.marketplace,
         "label_cells": label_cells,
         "time_input": time_input,
         "mark_times": mark_times,

@@ -10,6 +10,7 @@ import msgspec
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
+from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time, required_text
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
@@ -100,8 +101,8 @@ async def show_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Templa
 
 @routes.get("/new")
 async def show_new(caller: Buyer) -> TemplatePage:
-    """Show the form for a new webhook."""
-    form = WebhookForm(events=list(BOTH))
+    """Show the form for a new webhook. People want missed events replayed, so it is ticked."""
+    form = WebhookForm(events=list(BOTH), catch_up=True)
     return TemplatePage("webhooks/form.html", webhook=None, form=form)
 
 
@@ -187,7 +188,8 @@ async def show_webhook(
     return TemplatePage(
         "webhooks/webhook.html",
         webhook=webhook,
-        state=webhook_state(webhook),
+        state=webhook_state(webhook, health),
+        last_failure=(await admin_queries.webhook_states(db, [webhook.id])).get(webhook.id),
         health=health,
         attempts=attempts,
         pending=pending[:_RECENT],

@@ -13,7 +13,12 @@ import msgspec
 from tradewind import ids
 from tradewind.dashboard.shell.forms import show_time
 from tradewind.delivery.attempt import headers
-from tradewind.delivery.model import AttemptDetail, DeliveryTrigger, LoggedAttempt
+from tradewind.delivery.model import (
+    AttemptDetail,
+    DeliveryTrigger,
+    LoggedAttempt,
+    SubscriptionHealth,
+)
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import headers_of
 from tradewind.egress.sender import USER_AGENT
@@ -189,11 +194,15 @@ def webhook_path(subscription_id: UUID) -> str:
     return f"/webhooks/{ids.SUBSCRIPTION.show(subscription_id)}"
 
 
-def webhook_state(webhook: Subscription) -> str:
-    """The health of an active webhook; otherwise `inactive`, or `disabled` after failures."""
-    if webhook.is_active:
-        return str(webhook.health)
-    return "disabled" if webhook.disabled_reason else "inactive"
+def webhook_state(webhook: Subscription, health: SubscriptionHealth) -> str:
+    """The health of an active webhook; otherwise `inactive`, or `disabled` after failures.
+
+    A webhook that was never tried is `untried`, not healthy.
+    """
+    if not webhook.is_active:
+        return "disabled" if webhook.disabled_reason else "inactive"
+    was_tried = health.last_success_at or health.last_failure_at or health.failing_since
+    return str(webhook.health) if was_tried else "untried"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tradewind.platforms.marketplace import Marketplace
 
 TRAITS = Traits(
     platform="alibaba",
-    name="1688.com",
+    name="1688",
     capabilities=frozenset(Capability),
     max_lines=50,
     single_seller=True,

@@ -1,4 +1,5 @@
 // Loaded by every page. The dashboard works without it; it adds live updates and conveniences.
+import { openRejected } from "./dialogs.js";
 import { offerDivisions } from "./divisions.js";
 import { listen } from "./live.js";
 import { closeMenus } from "./menu.js";
@@ -9,6 +10,7 @@ import { submitOnce } from "./submit_once.js";
 
 prepare(document);
 offerDivisions(document);
+openRejected();
 closeMenus();
 listenForShortcuts();
 submitOnce();

@@ -1,4 +1,5 @@
 // Live updates: when something changed, fetches the page again and swaps the elements marked `data-live`.
+import { markChanges } from "./changes.js";
 import { prepare } from "./prepare.js";
 
 let fetching = false;
@@ -14,8 +15,10 @@ function isInUse(element) {
   return typing || chosen || selecting || element.querySelector("details.confirm[open]");
 }
 
+// Which of the details inside are open; those with an id may have moved.
 function openStates(element) {
-  return [...element.querySelectorAll("details")].map((details) => details.open);
+  const states = new Map([...element.querySelectorAll("details")].map((details, index) => [details.id || index, details.open]));
+  return (details, index) => states.get(details.id || index);
 }
 
 function focusWithin(element) {
@@ -25,17 +28,24 @@ function focusWithin(element) {
   return (fresh) => (index < 0 ? fresh : fresh.querySelectorAll(able)[index] ?? fresh).focus({ preventScroll: true });
 }
 
+// A message about the last thing that was done ("another person must approve it") ends with the status it speaks of.
+function endMessages(old, fresh) {
+  if (old.dataset.status === fresh.dataset.status) return;
+  for (const message of document.querySelectorAll("[data-flash]")) message.remove();
+}
+
 function swap(old, fresh) {
   const shown = document.importNode(fresh, true);
   prepare(shown);
+  endMessages(old, shown);
   if (shown.innerHTML === old.innerHTML || isInUse(old)) return;
   const open = openStates(old);
   const refocus = focusWithin(old);
-  const { scrollLeft } = old;
+  const { scrollLeft, scrollTop } = old;
+  markChanges(old, shown);
   old.replaceWith(shown);
-  shown.querySelectorAll("details").forEach((details, index) => { details.open = open[index] ?? details.open; });
-  shown.scrollLeft = scrollLeft;
-  shown.classList.add("swapped");
+  shown.querySelectorAll("details").forEach((details, index) => { details.open = open(details, index) ?? details.open; });
+  Object.assign(shown, { scrollLeft, scrollTop });
   refocus?.(shown);
 }
 

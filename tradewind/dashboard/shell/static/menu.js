@@ -2,7 +2,7 @@
 export function closeMenus() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    const open = event.target.closest?.("details.menu[open], details.confirm[open]");
+    const open = event.target.closest?.("details.menu[open], details.confirm[open]:not([data-dialog])");
     if (!open) return;
     open.open = false;
     open.querySelector("summary").focus();

@@ -1,11 +1,17 @@
-// Prepares a page, or a fragment swapped into it: times, copy buttons, "select all", pictures.
+// Prepares a page, or a fragment swapped into it: times, time fields, dialogs, rows, copy buttons, "select all", pictures.
 import { offerCopies } from "./copy.js";
+import { offerDialogs } from "./dialogs.js";
 import { preparePictureSearch } from "./picture_search.js";
+import { offerRows } from "./rows.js";
 import { offerSelectAll } from "./select.js";
+import { offerLocalTimes } from "./time_fields.js";
 import { showTimes } from "./times.js";
 
 export function prepare(root) {
   showTimes(root);
+  offerLocalTimes(root);
+  offerDialogs(root);
+  offerRows(root);
   offerCopies(root);
   offerSelectAll(root);
   preparePictureSearch(root);

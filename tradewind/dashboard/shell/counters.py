@@ -1,0 +1,21 @@
+"""The numbers beside links of the sidebar: what waits for the viewer."""
+
+from collections.abc import Mapping
+
+from tradewind.auth.model import Role
+from tradewind.dashboard.shell import queries
+from tradewind.storage.pool import Database
+from tradewind.web.caller import Caller
+
+# The sidebar shows no more than 99.
+_MOST = 100
+
+
+async def sidebar_counts(db: Database, caller: Caller) -> Mapping[str, int]:
+    """The number of things that wait for the caller, by the path of their page."""
+    counts: dict[str, int] = {}
+    if Role.APPROVER in caller.roles:
+        counts["/approvals"] = await queries.count_approvable_payments(
+            db, caller.account_id, most=_MOST
+        )
+    return counts
