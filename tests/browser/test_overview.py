@@ -89,8 +89,9 @@ def test_deliveries_are_charted_by_outcome(
     latest = deliveries.locator("figure tbody tr").first
     assert latest.locator("td").all_inner_texts()[1:] == ["3", "3", "0", "0", "6"]
     expect(deliveries.get_by_text("HTTP error", exact=True).last).to_be_visible()
-    expect(desk.page.locator("#failing")).to_contain_text(EVIL)
-    expect(desk.page.locator("#failing")).to_contain_text("Failing")
+    need = desk.page.locator("#needs li").filter(has_text=EVIL)
+    expect(need).to_contain_text("Webhook failing: 500 since")
+    expect(need).to_contain_text("Failing")
 
     deliveries.get_by_role("link", name="7 days").click()
     assert desk.path == "/?span=week"
@@ -154,13 +155,16 @@ def test_payments_wait_for_the_buyer_and_for_the_approver(
 
     system.request_payment(order["id"])
 
-    row = desk.page.locator("#approving tr").filter(has_text=order["id"])
-    expect(row).to_contain_text(system.buyer.email, timeout=SOON)
+    row = desk.page.locator("#needs li").filter(has_text=system.buyer.email)
+    expect(row).to_contain_text("Approve CNY", timeout=SOON)
+    expect(row).to_contain_text("pay by")
+    expect(desk.page.get_by_role("link", name="Approvals")).to_contain_text("1", timeout=SOON)
     assert desk.serious() == []
     buyer = open_desk()
     buyer.sign_in(system.buyer)
-    expect(buyer.page.locator("#payments")).to_contain_text("1 payment awaiting approval")
-    expect(buyer.page.locator("#approving")).to_have_count(0)
+    awaiting = buyer.page.locator("#figures .stat").filter(has_text="Awaiting approval")
+    expect(awaiting.locator("dd")).to_contain_text("1")
+    expect(buyer.page.locator("#needs")).not_to_contain_text("Approve")
     system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
     expect(row).to_have_count(0, timeout=SOON)
 
@@ -177,7 +181,8 @@ def test_nobody_is_shown_a_payment_that_only_others_may_approve(system: System) 
     pages.client.close()
 
     assert placed["id"] not in html
-    assert "1</strong> payment awaiting approval" in html
+    assert "<dt>Awaiting approval</dt><dd>1<" in html
+    assert 'class="count"' not in html
 
 
 def test_operators_see_the_whole_system(desk: Visit, system: System) -> None:

@@ -7,6 +7,9 @@ from uuid import UUID
 
 from tradewind.storage.pool import Database
 
+# How far the clock of the database may differ from that of the process that made an id.
+_CLOCK_SKEW = timedelta(hours=1)
+
 
 @dataclass(frozen=True, slots=True)
 class AttemptCounts:
@@ -159,22 +162,6 @@ async def count_pending_approvals(db: Database, account_id: UUID) -> tuple[int, 
     return row["waiting"], row["since"]
 
 
-async def count_approvable_payments(db: Database, account_id: UUID, *, most: int) -> int:
-    """The payments that this account may approve, up to `most`: its own are not among them."""
-    count: int = await db.fetchval(
-        """
-        SELECT count(*)
-          FROM (SELECT 1
-                  FROM payment_request
-                 WHERE status = 'pending_approval' AND requested_by <> $1
-                 LIMIT $2) AS limited
-        """,
-        account_id,
-        most,
-    )
-    return count
-
-
 async def count_webhooks(db: Database) -> WebhookCounts:
     """Webhooks of all accounts that are active, failing, or disabled after failures."""
     [row] = await db.fetch(
@@ -222,3 +209,177 @@ async def dismiss_steps(db: Database, account_id: UUID) -> None:
         """,
         account_id,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPayment:
+    """An order that awaits its payment after the last one failed."""
+
+    order_id: UUID
+    platform: str
+    amount_fen: int
+    message: str | None
+    failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LateParcel:
+    """An order with parcels that were shipped long ago; `shipped_at` is that of the oldest."""
+
+    order_id: UUID
+    platform: str
+    carrier: str | None
+    tracking_number: str | None
+    shipped_at: datetime
+    parcels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What was paid for the orders of a period at a marketplace, less refunds."""
+
+    period: int
+    platform: str
+    fen: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRefunds:
+    """Refunds that were requested and have neither ended nor been paid."""
+
+    count: int
+    fen: int
+
+
+async def list_failed_payments(
+    db: Database, account_id: UUID, *, limit: int
+) -> Sequence[FailedPayment]:
+    """The orders whose last payment failed and that can still be paid, latest failure first.
+
+    Only the last 200 failures of the account are looked at.
+    """
+    rows = await db.fetch(
+        """
+        WITH failed AS (
+            SELECT id, purchase_order_id, amount_fen, failure, updated_at
+              FROM payment_request
+             WHERE account_id = $1 AND status = 'failed'
+             ORDER BY id DESC
+             LIMIT 200
+        ),
+        unpaid AS (
+            SELECT DISTINCT ON (o.id) o.id AS order_id, o.platform, failed.amount_fen,
+                   failed.failure ->> 'message' AS message, failed.updated_at AS failed_at
+              FROM failed
+              JOIN purchase_order AS o
+                ON o.id = failed.purchase_order_id AND o.account_id = $1
+             WHERE o.payment_status = 'failed' AND o.status = 'pending_payment'
+             ORDER BY o.id, failed.id DESC
+        )
+        SELECT order_id, platform, amount_fen, message, failed_at
+          FROM unpaid
+         ORDER BY failed_at DESC, order_id DESC
+         LIMIT $2
+        """,
+        account_id,
+        limit,
+    )
+    return [FailedPayment(**row) for row in rows]
+
+
+async def list_late_parcels(
+    db: Database, account_id: UUID, *, shipped_before: datetime, limit: int
+) -> Sequence[LateParcel]:
+    """The orders with parcels that were shipped before then and not received, longest ago first.
+
+    A parcel is received when its order at the marketplace is. The oldest 2,000 orders in transit
+    are looked at. Every one of them was placed before it was shipped, which the index decides: an
+    id begins with its time.
+    """
+    rows = await db.fetch(
+        """
+        WITH transit AS (
+            SELECT o.id, o.platform, o.parts
+              FROM unnest(ARRAY['shipped', 'partially_shipped']) AS state (status)
+             CROSS JOIN LATERAL (
+                   SELECT id, platform, parts
+                     FROM purchase_order
+                    WHERE account_id = $1 AND status = state.status AND id < $4::uuid
+                    ORDER BY id
+                    LIMIT 1000) AS o
+        ),
+        late AS (
+            SELECT transit.id AS order_id, transit.platform, parcel ->> 'carrier' AS carrier,
+                   parcel ->> 'tracking_number' AS tracking_number,
+                   (parcel ->> 'shipped_at')::timestamptz AS shipped_at,
+                   count(*) OVER (PARTITION BY transit.id) AS parcels
+              FROM transit,
+                   json_array_elements(transit.parts) AS part,
+                   json_array_elements(part -> 'shipments') AS parcel
+             WHERE part ->> 'status' IN ('shipped', 'partially_shipped')
+               AND (parcel ->> 'shipped_at')::timestamptz < $2
+        ),
+        orders AS (
+            SELECT DISTINCT ON (order_id) order_id, platform, carrier, tracking_number, shipped_at,
+                   parcels
+              FROM late
+             ORDER BY order_id, shipped_at
+        )
+        SELECT order_id, platform, carrier, tracking_number, shipped_at, parcels
+          FROM orders
+         ORDER BY shipped_at, order_id
+         LIMIT $3
+        """,
+        account_id,
+        shipped_before,
+        limit,
+        _first_id_after(shipped_before + _CLOCK_SKEW),
+    )
+    return [LateParcel(**row) for row in rows]
+
+
+def _first_id_after(moment: datetime) -> UUID:
+    """The lowest id that is made at this moment."""
+    return UUID(int=int(moment.timestamp() * 1000) << 80)
+
+
+async def sum_spend(db: Database, account_id: UUID, starts: Sequence[datetime]) -> Sequence[Spend]:
+    """The spend by period, from 1 on, and marketplace.
+
+    `starts` are the first moments of the periods; the last one has not ended. An order counts
+    towards the period in which it was placed.
+    """
+    rows = await db.fetch(
+        """
+        SELECT width_bucket(created_at, $2::timestamptz[]) AS period, platform,
+               sum(paid_fen - refunded_fen)::bigint AS fen
+          FROM purchase_order
+         WHERE account_id = $1 AND paid_fen > 0 AND created_at >= $3
+         GROUP BY 1, 2
+         ORDER BY 1, 2
+        """,
+        account_id,
+        starts,
+        starts[0],
+    )
+    return [Spend(**row) for row in rows]
+
+
+async def count_open_refunds(db: Database, account_id: UUID) -> OpenRefunds:
+    """The open refunds of the last 1,000 orders that have any."""
+    [row] = await db.fetch(
+        """
+        SELECT count(*) AS count,
+               coalesce(sum((refund ->> 'amount_fen')::bigint
+                            + (refund ->> 'freight_fen')::bigint), 0)::bigint AS fen
+          FROM (SELECT refunds
+                  FROM purchase_order
+                 WHERE account_id = $1 AND json_array_length(refunds) > 0
+                 ORDER BY id DESC
+                 LIMIT 1000) AS latest,
+               json_array_elements(latest.refunds) AS refund
+         WHERE refund ->> 'state' IN ('requested', 'approved')
+        """,
+        account_id,
+    )
+    return OpenRefunds(**row)

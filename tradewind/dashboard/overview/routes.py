@@ -1,8 +1,8 @@
-"""The overview: the state of deliveries, orders, approvals and the queue, by role."""
+"""The overview: what needs the viewer now, then spend, orders, deliveries and queue, by role."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -10,14 +10,27 @@ from msgspec import Meta
 
 from tradewind.auth.model import Buyer, Role
 from tradewind.dashboard.admin import queries as admin_queries
-from tradewind.dashboard.admin.queries import AccountName
+from tradewind.dashboard.admin.queries import AccountName, WebhookState
 from tradewind.dashboard.overview import queries, views
-from tradewind.dashboard.overview.queries import WebhookCounts
-from tradewind.dashboard.overview.views import AttemptFigures, GettingStartedStep, TimeRange
+from tradewind.dashboard.overview.queries import (
+    FailedPayment,
+    LateParcel,
+    OpenRefunds,
+    WebhookCounts,
+)
+from tradewind.dashboard.overview.views import (
+    AttemptFigures,
+    GettingStartedStep,
+    SpendFigures,
+    TimeRange,
+)
 from tradewind.dashboard.shell import charts
+from tradewind.dashboard.shell import queries as shell_queries
 from tradewind.dashboard.shell.labels import LARGEST_COUNT
 from tradewind.dashboard.shell.render import PageRoutes, Redirect, TemplatePage
+from tradewind.dashboard.shell.zone import month_start, viewer_zone, week_starts
 from tradewind.delivery import sql as deliveries
+from tradewind.delivery import sql_log
 from tradewind.delivery.sql import QueueDepth
 from tradewind.orders.model import OrderStatus
 from tradewind.orders.payments import sql as payment_sql
@@ -29,6 +42,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
+from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
@@ -54,18 +68,37 @@ class OverviewQuery(Input):
 
 
 @dataclass(frozen=True, slots=True)
+class BuyerNeeds:
+    """What a buyer has to look at, one more row of each than is shown if there are more."""
+
+    failed_payments: Sequence[FailedPayment]
+    late_parcels: Sequence[LateParcel]
+    webhooks: Sequence[Subscription]
+    states: Mapping[UUID, WebhookState]
+
+    @property
+    def count(self) -> int:
+        return len(self.failed_payments) + len(self.late_parcels) + len(self.webhooks)
+
+
+@dataclass(frozen=True, slots=True)
 class BuyerOverview:
     """What a buyer sees; `oldest` is how many seconds the oldest pending delivery is overdue."""
 
+    needs: BuyerNeeds
     steps: Sequence[GettingStartedStep]
+    spend: SpendFigures
+    refunds: OpenRefunds
+    orders: Mapping[str, int]
+    open_orders: int
+    waits: Sequence[tuple[str, int, str]]
+    payments: int
+    payments_since: datetime | None
     range: TimeRange
     deliveries: AttemptFigures
     pending: int
     oldest: float | None
-    webhooks: Sequence[Subscription]
-    orders: Mapping[str, int]
-    payments: int
-    payments_since: datetime | None
+    has_webhooks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +116,17 @@ class OperatorOverview:
     queue: QueueDepth
     webhooks: WebhookCounts
     failing: Sequence[Subscription]
+    states: Mapping[UUID, WebhookState]
     owners: Mapping[UUID, AccountName]
 
 
 @routes.get("/", expensive=True)
 async def show_overview(
-    caller: Caller, query: OverviewQuery, db: Database, platforms: Platforms
+    request: Request, caller: Caller, query: OverviewQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """Show what each role of the caller needs."""
+    now, zone = await sql_log.now(db), viewer_zone(request)
+    roles = caller.roles
     return TemplatePage(
         "overview/overview.html",
         query=query,
@@ -100,9 +136,11 @@ async def show_overview(
             for range_ in views.RANGES
         ],
         share_bar=charts.share_bar,
-        buying=await _buying(db, caller, query.span) if Role.BUYER in caller.roles else None,
-        approving=await _approving(db, caller) if Role.APPROVER in caller.roles else None,
-        operating=await _operating(db) if Role.OPERATOR in caller.roles else None,
+        now=now,
+        rows=_ROWS,
+        buying=await _buying(db, caller, query.span, now, zone) if Role.BUYER in roles else None,
+        approving=await _approving(db, caller) if Role.APPROVER in roles else None,
+        operating=await _operating(db) if Role.OPERATOR in roles else None,
     )
 
 
@@ -121,33 +159,65 @@ def _authorised_marketplace(query: OverviewQuery, platforms: Platforms) -> Trait
         return None
 
 
-async def _buying(db: Database, caller: Caller, range_code: str) -> BuyerOverview:
+async def _buying(
+    db: Database, caller: Caller, range_code: str, now: datetime, zone: tzinfo
+) -> BuyerOverview:
     account = caller.account_id
     range_ = next(choice for choice in views.RANGES if choice.code == range_code)
     attempts = await queries.count_attempts(db, account, hours=range_.hours, step=range_.step)
     pending, oldest = await queries.count_pending(db, account, most=_MOST)
-    orders = await queries.count_orders(
+    counts = await queries.count_orders(
         db, account, [status.value for status in OrderStatus], most=_MOST
     )
     awaiting, since = await queries.count_pending_approvals(db, account)
     completed = await queries.find_completed_steps(db, account)
+    starts = week_starts(now, zone, views.WEEKS)
+    subscriptions = await webhooks.list_subscriptions(db, account, below=None, limit=_SUBSCRIPTIONS)
+    open_orders, waits = views.open_orders(counts)
     return BuyerOverview(
+        needs=await _buyer_needs(db, caller, subscriptions, now),
         steps=views.getting_started(completed) if completed else (),
+        spend=views.spend_figures(
+            await queries.sum_spend(db, account, starts),
+            await queries.sum_spend(db, account, [month_start(now, zone)]),
+            starts,
+        ),
+        refunds=await queries.count_open_refunds(db, account),
+        orders={status.value: counts[status] for status in OrderStatus if counts[status]},
+        open_orders=open_orders,
+        waits=waits,
+        payments=awaiting,
+        payments_since=since,
         range=range_,
         deliveries=views.attempt_figures(attempts, range_),
         pending=pending,
         oldest=oldest,
-        webhooks=await webhooks.list_subscriptions(db, account, below=None, limit=_SUBSCRIPTIONS),
-        orders={status.value: orders[status] for status in OrderStatus if orders[status]},
-        payments=awaiting,
-        payments_since=since,
+        has_webhooks=bool(subscriptions),
+    )
+
+
+async def _buyer_needs(
+    db: Database, caller: Caller, subscriptions: Sequence[Subscription], now: datetime
+) -> BuyerNeeds:
+    account = caller.account_id
+    # An operator sees the failing webhooks of all accounts, these among them.
+    is_operator = Role.OPERATOR in caller.roles
+    failing = [] if is_operator else [hook for hook in subscriptions if hook.health != Health.OK]
+    failing = failing[: _ROWS + 1]
+    return BuyerNeeds(
+        failed_payments=await queries.list_failed_payments(db, account, limit=_ROWS + 1),
+        late_parcels=await queries.list_late_parcels(
+            db, account, shipped_before=now - views.LATE_AFTER, limit=_ROWS + 1
+        ),
+        webhooks=failing,
+        states=await admin_queries.webhook_states(db, [hook.id for hook in failing]),
     )
 
 
 async def _approving(db: Database, caller: Caller) -> ApproverOverview:
     queue = await payment_sql.list_queue(db, after=None, limit=10 * _ROWS)
     others = [pair for pair in queue if pair[0].requested_by.id != caller.account_id]
-    waiting = await queries.count_approvable_payments(db, caller.account_id, most=_MOST)
+    waiting = await shell_queries.count_approvable_payments(db, caller.account_id, most=_MOST)
     return ApproverOverview(others[:_ROWS], waiting)
 
 
@@ -159,5 +229,6 @@ async def _operating(db: Database) -> OperatorOverview:
         queue=await deliveries.find_queue_depth(db),
         webhooks=await queries.count_webhooks(db),
         failing=failing,
+        states=await admin_queries.webhook_states(db, [hook.id for hook in failing]),
         owners=await admin_queries.account_names(db, [hook.account_id for hook in failing]),
     )

@@ -1,18 +1,19 @@
-"""The figures of the overview: attempts over time, success rate and latency, first steps. Pure."""
+"""The figures of the overview: spend by week, open orders, attempts by time, first steps. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps
+from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps, Spend
 from tradewind.dashboard.shell import charts
-from tradewind.dashboard.shell.charts import Series
-from tradewind.dashboard.shell.labels import Tone
+from tradewind.dashboard.shell.charts import Colour, Series, TimeFormat
+from tradewind.dashboard.shell.labels import Tone, fen, marketplace
 from tradewind.delivery.health import percentile
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
+from tradewind.orders.model import OrderStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class TimeRange:
     hours: int
     step: timedelta
     step_name: str
+    time_format: TimeFormat
 
     def label_of(self, begins: datetime) -> str:
         """The label of a bar, in UTC; a browser shows it in its own zone."""
@@ -33,8 +35,8 @@ class TimeRange:
 
 _DAY = 24
 RANGES = (
-    TimeRange("day", "24 hours", _DAY, timedelta(hours=1), "hour"),
-    TimeRange("week", "7 days", 7 * _DAY, timedelta(hours=6), "six hours"),
+    TimeRange("day", "24 hours", _DAY, timedelta(hours=1), "hour", "hour"),
+    TimeRange("week", "7 days", 7 * _DAY, timedelta(hours=6), "six hours", "weekday"),
 )
 
 # More than four colours cannot be told apart, so attempts without a response share one.
@@ -117,6 +119,7 @@ def attempt_figures(steps: Sequence[AttemptCounts], range_: TimeRange) -> Attemp
             desc=f"{attempts:,} attempts, {delivered:,} delivered; one bar for each "
             f"{range_.step_name}. The table below has the numbers.",
             times=begins,
+            time_format=range_.time_format,
         ),
         begins=begins,
     )
@@ -125,6 +128,96 @@ def attempt_figures(steps: Sequence[AttemptCounts], range_: TimeRange) -> Attemp
 def _sum_lists(lists: Sequence[Sequence[int]]) -> Sequence[int]:
     longest = max(map(len, lists), default=0)
     return [sum(values[i] for values in lists if i < len(values)) for i in range(longest)]
+
+
+# A parcel that is in transit for longer than this is late.
+LATE_AFTER = timedelta(days=10)
+WEEKS = 12
+_COLOURS: Mapping[str, Colour] = {"alibaba": "accent", "taobao": "signal"}
+# What an open order waits for, in the order of its life.
+_WAITS: Sequence[tuple[str, Sequence[OrderStatus]]] = (
+    ("being created", (OrderStatus.CREATING,)),
+    ("to pay", (OrderStatus.PENDING_PAYMENT,)),
+    ("to ship", (OrderStatus.PAID,)),
+    ("in transit", (OrderStatus.PARTIALLY_SHIPPED, OrderStatus.SHIPPED)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendFigures:
+    """The spend by week and marketplace: a chart with its table, and the sum of this month."""
+
+    month_fen: int
+    month_by_marketplace: Sequence[tuple[str, int]]
+    total_fen: int
+    series: Sequence[Series]
+    chart: Markup
+    starts: Sequence[datetime]
+
+    @property
+    def columns(self) -> Sequence[str | tuple[str, str]]:
+        return ["Week from", *((item.name, "num") for item in self.series), ("Total", "num")]
+
+    @property
+    def rows(self) -> Sequence[tuple[datetime, Sequence[int]]]:
+        """The chart as a table in fen, this week first."""
+        rows = []
+        for index, start in enumerate(self.starts):
+            values = [round(item.values[index] * 100) for item in self.series]
+            rows.append((start, [*values, sum(values)]))
+        return rows[::-1]
+
+
+def spend_figures(
+    weekly: Sequence[Spend], monthly: Sequence[Spend], starts: Sequence[datetime]
+) -> SpendFigures:
+    """The figures from the spend of each week, which `starts` are the starts of, and this month."""
+    platforms = sorted({spend.platform for spend in weekly}, key=_order_of)
+    fen_by = {(spend.platform, spend.period): spend.fen for spend in weekly}
+    series = [
+        Series(
+            marketplace(platform),
+            _COLOURS.get(platform, "plain"),
+            [fen_by.get((platform, week), 0) / 100 for week in range(1, len(starts) + 1)],
+        )
+        for platform in platforms
+    ]
+    total = sum(spend.fen for spend in weekly)
+    return SpendFigures(
+        month_fen=sum(spend.fen for spend in monthly),
+        month_by_marketplace=[
+            (marketplace(spend.platform), spend.fen)
+            for spend in sorted(monthly, key=lambda spend: _order_of(spend.platform))
+        ],
+        total_fen=total,
+        series=series,
+        chart=charts.stacked_bars(
+            [f"{start.day} {start:%b}" for start in starts],
+            series,
+            title=f"Spend in the last {len(starts)} weeks, by marketplace",
+            desc=f"{fen(total)} in total; one bar for each week. The table below has the numbers.",
+            times=starts,
+            time_format="week",
+            show=lambda cny: fen(round(cny * 100)),
+        ),
+        starts=starts,
+    )
+
+
+def _order_of(platform: str) -> tuple[bool, str]:
+    """Real marketplaces first, the sandbox last."""
+    return platform not in _COLOURS, platform
+
+
+def open_orders(counts: Mapping[str, int]) -> tuple[int, Sequence[tuple[str, int, str]]]:
+    """The number of open orders, and what they wait for: words, a number, and its list."""
+    waits = []
+    for words, statuses in _WAITS:
+        count = sum(counts.get(status, 0) for status in statuses)
+        if count:
+            query = "&".join(f"status={status}" for status in statuses)
+            waits.append((words, count, f"/orders?{query}"))
+    return sum(count for _, count, _ in waits), waits
 
 
 @dataclass(frozen=True, slots=True)
