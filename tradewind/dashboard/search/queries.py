@@ -3,10 +3,48 @@
 Without an account they search in all accounts, for operators.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind.storage.pool import Database
+
+
+@dataclass(frozen=True, slots=True)
+class RecentOrder:
+    """An order, and whether one of its texts contains what is searched for."""
+
+    id: UUID
+    matches: bool
+
+
+async def recent_orders(
+    db: Database, account_id: UUID | None, text: str, *, limit: int
+) -> Sequence[RecentOrder]:
+    """The latest orders, newest first, compared with a part of a text in any case.
+
+    Compared are the IDs that others gave to them. `strpos` finds the text itself, also if it
+    contains wildcards of LIKE. The titles and the sellers of items belong here, too.
+    """
+    # Two statements, so that each has an index to read from the end.
+    owner = "$1::uuid IS NULL" if account_id is None else "account_id = $1"
+    rows = await db.fetch(
+        f"""
+        SELECT id,
+               strpos(lower(concat_ws(E'\\n', external_id, array_to_string(order_ids, E'\\n'),
+                                      array_to_string(tracking_numbers, E'\\n'))), $2) > 0
+                   AS matches
+          FROM purchase_order
+         WHERE {owner}
+         ORDER BY id DESC
+         LIMIT $3
+        """,  # noqa: S608 - the part is our own constant
+        account_id,
+        text.lower(),
+        limit,
+    )
+    return [RecentOrder(**row) for row in rows]
 
 
 async def order_of_event(db: Database, account_id: UUID | None, event_id: UUID) -> UUID | None:

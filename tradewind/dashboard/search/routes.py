@@ -1,4 +1,4 @@
-"""The search box: takes any ID and opens its page, or lists results to choose from."""
+"""The search box: takes any ID or a part of one and opens its page, or lists results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,10 +27,17 @@ from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.headers import DELIVERY
+from tradewind.webhooks.model import Subscription
 
 routes = PageRoutes("/search")
 
 _MOST = 20
+# A part of an ID is looked for in this many of the latest orders.
+_RECENT = 5000
+_SHORTEST_PART = 3
+_WEBHOOKS = 1000
+# Letters that are easily taken for digits, which IDs do not contain.
+_LOOKALIKES = str.maketrans("OIL", "011")
 # How far the clock of the database may differ from that of the process that made an id.
 _CLOCK_SKEW = timedelta(hours=1)
 
@@ -47,6 +54,7 @@ class SearchResults:
 
     path: str | None = None
     orders: Sequence[Order] = ()
+    webhooks: Sequence[Subscription] = ()
     accounts: Sequence[ListedAccount] = ()
 
 
@@ -70,13 +78,15 @@ async def search(caller: Caller, query: SearchQuery, db: Database) -> PageResult
 def _supported(caller: Caller) -> list[tuple[str, str]]:
     """What the caller can search for."""
     is_buyer, is_operator = Role.BUYER in caller.roles, Role.OPERATOR in caller.roles
+    parts = f"a part of it finds the latest {_RECENT:,} orders"
+    urls = "a part of its URL finds a webhook"
     supported: list[tuple[str, str]] = []
     if is_buyer or is_operator:
         supported += [
-            ("Order", f"{ids.ORDER.prefix}…, marketplace order ID, external ID"),
-            ("Parcel", "Tracking number"),
+            ("Order", f"{ids.ORDER.prefix}…, marketplace order ID or external ID; {parts}"),
+            ("Parcel", f"Tracking number; {parts}"),
             ("Event or refund", f"{ids.EVENT.prefix}… or {ids.REFUND.prefix}…: opens its order"),
-            ("Webhook or replay", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…"),
+            ("Webhook or replay", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…; {urls}"),
         ]
     if is_buyer:
         supported.append(("Attempt", f"{ids.DELIVERY.prefix}…, from {DELIVERY}"))
@@ -105,12 +115,20 @@ async def find(db: Database, caller: Caller, text: str) -> SearchResults:
         (ids.REFUND, search.refund),
         (ids.JOB, search.replay),
     ):
-        value = kind.read(text) if text.startswith(kind.prefix) else None
+        value = read_typed_id(kind, text)
         if value is not None:
             return SearchResults(await page_of(value))
     if ids.REQUEST.read(text) is not None and text.startswith(ids.REQUEST.prefix):
         return SearchResults(await search.request(text))
     return await search.other(text)
+
+
+def read_typed_id(kind: ids.Kind, text: str) -> UUID | None:
+    """An ID as people type it, in any case; None if the text is no ID of this kind."""
+    if not text.lower().startswith(kind.prefix.lower()):
+        return None
+    digits = text[len(kind.prefix) :].upper().translate(_LOOKALIKES)
+    return kind.read(kind.prefix + digits)
 
 
 class _Search:
@@ -149,7 +167,7 @@ class _Search:
         shown = ids.SUBSCRIPTION.show(webhook_id)
         if self._is_buyer and subscription.account_id == self._me:
             return f"/webhooks/{shown}"
-        return f"/endpoints?webhook={shown}" if self._is_operator else None
+        return f"/endpoints/{shown}" if self._is_operator else None
 
     async def key(self, key_id: UUID) -> str | None:
         owner = await key_sql.find_owner(self._db, key_id)
@@ -201,19 +219,54 @@ class _Search:
     async def other(self, text: str) -> SearchResults:
         """IDs that others gave to an order, and accounts by e-mail or name."""
         orders: Sequence[Order] = ()
+        webhooks: Sequence[Subscription] = ()
         if self._is_buyer or self._is_operator:
             orders = await find_orders(self._db, Filters(self._scope), text, limit=_MOST)
+            if not orders and len(text) >= _SHORTEST_PART:
+                orders = await self._orders_by_part(text)
+        if self._is_buyer and len(text) >= _SHORTEST_PART:
+            webhooks = await self._webhooks_by_part(text)
         accounts: Sequence[ListedAccount] = ()
         if self._is_operator:
             accounts = await admin_queries.list_accounts(self._db, text=text, limit=_MOST)
             exact = [account for account in accounts if account.email == text.lower()]
             accounts = exact or accounts
         path = None
-        if len(orders) == 1 and not accounts:
-            path = await self._order_page(orders[0].id, orders[0].account_id)
-        elif len(accounts) == 1 and not orders:
-            path = f"/accounts/{ids.ACCOUNT.show(accounts[0].id)}"
-        return SearchResults(path, orders, accounts)
+        if len(orders) + len(webhooks) + len(accounts) == 1:
+            if orders:
+                path = await self._order_page(orders[0].id, orders[0].account_id)
+            elif webhooks:
+                path = f"/webhooks/{ids.SUBSCRIPTION.show(webhooks[0].id)}"
+            else:
+                path = f"/accounts/{ids.ACCOUNT.show(accounts[0].id)}"
+        return SearchResults(path, orders, webhooks, accounts)
+
+    async def _orders_by_part(self, text: str) -> Sequence[Order]:
+        """The latest orders of which an ID contains the text, newest first."""
+        part = text.upper()
+        recent = await queries.recent_orders(self._db, self._scope, text, limit=_RECENT)
+        matching = [
+            order.id for order in recent if order.matches or part in ids.ORDER.show(order.id)
+        ]
+        if self._scope is not None:
+            orders = await sql_lists.find_many(self._db, self._scope, matching[:_MOST])
+            return sorted(orders, key=lambda order: order.id, reverse=True)
+        lookups = [
+            await sql_lists.find_order(self._db, None, order_id) for order_id in matching[:_MOST]
+        ]
+        return [order for order in lookups if order is not None]
+
+    async def _webhooks_by_part(self, text: str) -> Sequence[Subscription]:
+        """The account's own webhooks of which the URL or the description contains the text."""
+        subscriptions = await webhook_sql.list_subscriptions(
+            self._db, self._me, below=None, limit=_WEBHOOKS
+        )
+        part = text.lower()
+        return [
+            hook
+            for hook in subscriptions
+            if part in hook.url.lower() or part in hook.description.lower()
+        ][:_MOST]
 
     @property
     def _scope(self) -> UUID | None:
