@@ -273,6 +273,50 @@ def test_an_empty_cart_and_foreign_lines(system: System, path: str) -> None:
     assert len(lines(system, by=other)) == 1
 
 
+@pytest.mark.parametrize("path", ["/v1/cart/preview", "/v1/cart/order"])
+def test_an_address_of_another_account_is_as_good_as_none(system: System, path: str) -> None:
+    add(system)
+    other = system.api.person()
+    foreign = system.ok("POST", "/v1/addresses", by=other, json=ADDRESS)["id"]
+
+    problems = [
+        system.refused(
+            "POST",
+            path,
+            422,
+            "validation_failed",
+            json={"address_id": address_id},
+            headers={"idempotency-key": "foreign"},
+        )["errors"]
+        for address_id in (foreign, ids.ADDRESS.show(ids.new()))
+    ]
+
+    assert problems[0] == problems[1]
+    assert [(error["pointer"], error["code"]) for error in problems[0]] == [
+        ("/address_id", "not_found")
+    ]
+    assert (orders(system), len(lines(system))) == ([], 1)
+
+
+def test_an_address_of_the_address_book_is_taken_as_it_was_first(system: System) -> None:
+    add(system)
+    saved = system.ok("POST", "/v1/addresses", json=ADDRESS)
+    headers = {"idempotency-key": "saved"}
+    wanted = {"address_id": saved["id"]}
+
+    preview = system.ok("POST", "/v1/cart/preview", json=wanted)
+    result = system.ok("POST", "/v1/cart/order", json=wanted, headers=headers)
+
+    assert preview["total_amount_cny"] == 15
+    assert result["groups"][0]["order"]["address"] == {**ADDRESS, "postal_code": None}
+    both = {**wanted, "address": ADDRESS}
+    for body in ({}, both):
+        problem = system.refused(
+            "POST", "/v1/cart/order", 422, "validation_failed", json=body, headers=headers
+        )
+        assert [error["pointer"] for error in problem["errors"]] == ["/address"]
+
+
 def test_an_order_needs_a_key_and_an_address(system: System) -> None:
     add(system)
 

@@ -1,28 +1,29 @@
 """Carts as JSON: lines with their goods, and what each group of lines costs or became."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids, money
+from tradewind.addresses.wire import AddressIdText
 from tradewind.cart.model import (
     LARGEST_QUANTITY,
     MOST_LINES,
     CartGroup,
     CartLine,
-    CartSelection,
     Checkout,
     CheckoutGroup,
     GroupError,
     GroupPreview,
     goods_amount,
 )
+from tradewind.errors import FieldError
 from tradewind.money import Cny
 from tradewind.orders.inputs import AddressIn, LineIn
 from tradewind.orders.wire import OrderOut, PreviewOut, UnavailableOut
-from tradewind.platforms.model import Address
 from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web import problems
 from tradewind.web.inputs import Input, Output
@@ -48,7 +49,11 @@ class CartItemPatch(Input):
 class CartSelectionIn(Input):
     """What of the cart to preview or to order, and where to ship it."""
 
-    address: AddressIn
+    address: Annotated[AddressIn | None, Meta(description="Where to ship to.")] = None
+    address_id: Annotated[
+        AddressIdText | None,
+        Meta(description="An address of your address book, instead of `address`.", examples=[None]),
+    ] = None
     lines: Annotated[
         Annotated[list[CartLineIdText], Meta(min_length=1, max_length=MOST_LINES)] | None,
         Meta(
@@ -57,10 +62,14 @@ class CartSelectionIn(Input):
         ),
     ] = None
 
-    def selection(self) -> CartSelection:
-        texts = self.lines
-        line_ids = None if texts is None else [ids.CART_LINE.read(text) for text in texts]
-        return CartSelection(msgspec.convert(self.address, Address, from_attributes=True), line_ids)
+    def check_fields(self) -> Iterator[FieldError]:
+        if (self.address is None) == (self.address_id is None):
+            message = "Send either address or address_id."
+            yield FieldError("/address", message, "missing" if self.address is None else "invalid")
+
+    def line_ids(self) -> Sequence[UUID | None] | None:
+        """The ids of the lines; None for all. What cannot be an id is None as well."""
+        return None if self.lines is None else [ids.CART_LINE.read(text) for text in self.lines]
 
 
 class CartItemOut(Output):
