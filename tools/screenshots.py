@@ -54,6 +54,12 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
         "buyer",
         (("Paste an address", PASTED_ADDRESS), 'button:text-is("Fill in the form")'),
     ),
+    (
+        "cart",
+        "/products/sandbox/900000000001",
+        "buyer",
+        (("red: pieces", "12"), ("blue: pieces", "6"), 'button:text-is("Add to cart")'),
+    ),
     ("webhooks", "/webhooks", "buyer", ()),
     ("webhook-new", "/webhooks/new", "buyer", ()),
     ("webhook", "/webhooks", "buyer", (SHOP,)),

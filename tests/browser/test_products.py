@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from kit import pictures
 from kit.pages import Pages
-from kit.system import PLAIN, System
+from kit.system import ADDRESS, PLAIN, System
 from playwright.sync_api import FilePayload, expect
 
 from browser.conftest import Visit
@@ -137,21 +137,21 @@ def test_a_marketplace_that_fails_leaves_the_form(shop: Visit, system: System) -
     assert shop.open("/products?q=x&page=0") == 422
 
 
-def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, system: System) -> None:
+def test_a_product_is_ordered_by_the_code_on_its_page(shop: Visit, system: System) -> None:
     page = shop.page
+    address = {**ADDRESS, "name": "李四"}
+    system.ok("POST", "/v1/addresses", json=address)
     shop.sign_in(system.buyer, then=f"/products/sandbox/{PLAIN}")
-    rows = page.get_by_role("region", name="Variants").locator("tbody tr")
-    expect(rows).to_have_count(2)
+    expect(page.get_by_role("region", name="Variants").locator("tbody tr")).to_have_count(2)
     link = page.get_by_role("link", name="Open at marketplace")
     assert link.get_attribute("href", timeout=1000).startswith("http")  # type: ignore[union-attr]
     assert link.get_attribute("rel") == "noreferrer noopener"
 
-    page.get_by_role("link", name=re.compile("^Select")).first.click()
-    page.get_by_label("Quantity", exact=True).fill("3")
+    page.get_by_label("red: pieces").fill("3")
     page.get_by_role("button", name="Generate code").click()
-    chosen = page.locator("tr.selected code").inner_text()
-    assert f"sku={chosen}" in shop.path
-    preview, order = page.locator("#order-it pre").all_inner_texts()
+    page.wait_for_url("**#code")
+    expect(page.get_by_label("red: pieces")).to_have_value("3")
+    preview, order, python, node = page.locator("#code pre").all_inner_texts()
     assert shop.serious() == []
 
     env = {**os.environ, "TRADEWIND_KEY": system.buyer.key}
@@ -160,27 +160,27 @@ def test_a_product_is_ordered_by_the_line_on_its_page(shop: Visit, system: Syste
     for _ in range(2):  # the key in the line makes it one order
         made = subprocess.run([_BASH, "-c", order], env=env, capture_output=True, check=True)
     assert b'"status"' in made.stdout, made
-    found = system.ok("GET", "/v1/orders")["items"]
-    assert [one["items"] for one in found] == [
-        [{"product_id": PLAIN, "sku_id": chosen, "quantity": 3}]
-    ]
+    (placed,) = system.ok("GET", "/v1/orders")["items"]
+    (item,) = placed["items"]
+    assert (item["product_id"], item["sku_id"], item["quantity"]) == (PLAIN, system.sku(), 3)
+    assert placed["address"]["name"] == "李四"
+    for code in (python, node):
+        assert (system.sku() in code, "TRADEWIND_KEY" in code) == (True, True)
+    compile(python, "code", "exec")
 
-    assert shop.open(f"/products/sandbox/{PLAIN}?quantity=many&sku=none") == 422
-    expect(page.locator("#error-quantity")).to_contain_text("whole number")
-    expect(page.get_by_text("This variant is no longer available")).to_be_visible()
+    shop.open(f"/products/sandbox/{PLAIN}?pieces[{system.sku()}]=many")
+    expect(page.get_by_role("alert")).to_contain_text("whole number")
     assert shop.serious() == []
 
 
 def test_a_product_says_what_it_asks_for(shop: Visit, system: System) -> None:
     page = shop.page
     shop.sign_in(system.buyer, then="/products/alibaba/900000000016")
-    expect(page.get_by_label("Quantity", exact=True)).to_have_value("100")
-    page.get_by_label("Quantity", exact=True).fill("5")
-    page.get_by_role("button", name="Generate code").click()
-    expect(page.get_by_text("minimum order is 100 units")).to_be_visible()
+    page.get_by_label("red: pieces").fill("5")
+    expect(page.locator("[data-total]")).to_contain_text("95 more for the minimum order of 100")
 
-    shop.open(f"/products/taobao/{PLAIN}")
-    expect(page.locator("#order-it pre").first).to_contain_text('"platform": "taobao"')
+    shop.open(f"/products/taobao/{PLAIN}?code=1")
+    expect(page.locator("#code pre").first).to_contain_text('"platform": "taobao"')
     assert shop.open("/products/sandbox/1") == 404
     assert shop.open("/products/nowhere/1") == 422
 

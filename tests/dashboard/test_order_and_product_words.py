@@ -1,19 +1,21 @@
 """The texts of the order and product pages, without a browser."""
 
+import ast
 import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import process_time
-from typing import Any
+from typing import Any, TypeGuard
 
 import pytest
 
 from tradewind.dashboard.orders.routes import OrdersPageQuery
 from tradewind.dashboard.orders.timeline import timeline_entry
-from tradewind.dashboard.products import routes as products_routes
+from tradewind.dashboard.products import variants
 from tradewind.dashboard.products import views as product_views
+from tradewind.dashboard.products.code import SAMPLE_ADDRESS, order_code
 from tradewind.dashboard.products.lookup import product_path
 from tradewind.dashboard.shell import urls
 from tradewind.dashboard.shell.render import environment
@@ -21,7 +23,6 @@ from tradewind.errors import ValidationFailed
 from tradewind.orders.model import Cause
 from tradewind.orders.sql_lists import OrderChange
 from tradewind.platforms.model import Offer, PriceRange, Product, ProductAttribute, Sku
-from tradewind.products.detail import ProductDetail
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
 
@@ -145,32 +146,114 @@ def test_a_description_that_is_made_to_be_slow_is_read_at_once(html: str) -> Non
 
 
 def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
-    product = ProductDetail("sandbox", a_product(id=HOSTILE))
+    address = replace(SAMPLE_ADDRESS, name=HOSTILE)
 
-    line = product_views.curl_command(
-        "https://a.example", "/v1/orders", product, HOSTILE, 2, "key-1"
-    )
+    code = order_code("https://a.example", "sandbox", HOSTILE, {HOSTILE: 2}, address, "key-1")
 
-    words = [word for word in shlex.split(line) if word != "\n"]
+    words = [word for word in shlex.split(code.curl) if word != "\n"]
     assert words[0] == "curl"
     assert "x-api-key: $TRADEWIND_KEY" in words
     assert "idempotency-key: key-1" in words
     item = json.loads(words[-1])["items"][0]
     assert item == {"product_id": HOSTILE, "sku_id": HOSTILE, "quantity": 2}
+    (call,) = (node for node in ast.walk(ast.parse(code.python)) if is_post(node))
+    body = ast.literal_eval(next(word.value for word in call.keywords if word.arg == "json"))
+    assert body["items"] == [item]
+    assert body["address"]["name"] == HOSTILE
+    assert json.dumps(HOSTILE) in code.node
 
 
-def test_the_price_of_a_piece_follows_the_quantity() -> None:
-    ranges = [
-        PriceRange(min_quantity=2, price_fen=900),
-        PriceRange(min_quantity=10, price_fen=800),
+def is_post(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "requests.post"
+
+
+def a_sku(sku_id: str, price_fen: int | None = None, **attributes: str) -> Sku:
+    return Sku(id=sku_id, attributes=attributes, price_fen=price_fen, stock=None, image_url=None)
+
+
+def test_variants_of_two_attributes_are_a_table() -> None:
+    product = a_product(
+        skus=[
+            a_sku("a", Colour="red", Size="S"),
+            a_sku("b", Colour="red", Size="M"),
+            a_sku("c", Colour="blue", Size="M"),
+        ]
+    )
+
+    table = variants.variant_table(product)
+
+    assert (table.row_heading, table.columns) == ("Colour", ["S", "M"])
+    assert [(row.label, [cell and cell.key for cell in row.cells]) for row in table.rows] == [
+        ("red", ["a", "b"]),
+        ("blue", [None, "c"]),
     ]
-    sku = Sku(id="s", attributes={}, price_fen=1100, stock=None, image_url=None)
-    product = a_product(skus=[sku], price_ranges=ranges)
 
-    found = [product_views.unit_price(product, "s", quantity) for quantity in (1, 2, 9, 10, 99)]
 
-    assert found == [1100, 900, 900, 800, 800]
-    assert product_views.unit_price(a_product(), None, 1) == 1000
+@pytest.mark.parametrize(
+    ("skus", "heading", "labels"),
+    [
+        ([a_sku("a", Colour="red"), a_sku("b", Colour="blue")], "Colour", ["red", "blue"]),
+        (
+            [a_sku("a", Colour="red", Size="S"), a_sku("b", Size="M")],
+            "Variant",
+            ["red, S", "M"],
+        ),
+        (
+            [a_sku("a", Colour="red", Size="S"), a_sku("b", Colour="red", Size="S")],
+            "Variant",
+            ["red, S", "red, S"],
+        ),
+        (
+            [a_sku(f"{n}", A=f"{n}", B=f"{n}") for n in range(11)],
+            "Variant",
+            [f"{n}, {n}" for n in range(11)],
+        ),
+        ([a_sku("a", A="1", B="2", C="3")], "Variant", ["1, 2, 3"]),
+        ([a_sku("a")], "Variant", ["Default"]),
+    ],
+)
+def test_other_variants_are_a_list(skus: list[Sku], heading: str, labels: list[str]) -> None:
+    table = variants.variant_table(a_product(skus=skus))
+
+    assert (table.row_heading, table.columns) == (heading, ["Quantity"])
+    assert [row.label for row in table.rows] == labels
+    assert [row.cells[0] and row.cells[0].key for row in table.rows] == [sku.id for sku in skus]
+
+
+def test_a_product_without_variants_and_one_with_too_many() -> None:
+    (row,) = variants.variant_table(a_product()).rows
+    many = variants.variant_table(a_product(skus=[a_sku(f"{n}", A=f"{n}") for n in range(500)]))
+
+    assert [cell and cell.key for cell in row.cells] == [variants.WITHOUT_VARIANT]
+    assert (len(many.rows), many.hidden) == (190, 310)
+
+
+def test_the_total_counts_the_pieces_of_all_variants() -> None:
+    ranges = [PriceRange(1, 6440), PriceRange(50, 6100), PriceRange(200, 5750)]
+    product = a_product(skus=[a_sku("a"), a_sku("b")], price_ranges=ranges, min_order_quantity=5)
+
+    chosen: list[dict[str | None, int]] = [{"a": 2}, {"a": 12, "b": 6}, {"a": 150, "b": 100}, {}]
+    few, some, many, none = (variants.chosen_pieces(product, pieces) for pieces in chosen)
+
+    assert (few.pieces, few.amount_fen, few.missing) == (2, 12880, 3)
+    assert (some.amount_fen, some.missing, some.to_next_price) == (18 * 6440, 0, 32)
+    assert (many.amount_fen, many.next_range) == (250 * 5750, None)
+    assert (none.pieces, none.amount_fen, none.next_range) == (0, 0, None)
+
+
+def test_variants_with_prices_of_their_own_ignore_the_ranges() -> None:
+    product = a_product(skus=[a_sku("a", 1100), a_sku("b", 1200)], price_ranges=[PriceRange(10, 1)])
+
+    total = variants.chosen_pieces(product, {"a": 10, "b": 10})
+
+    assert (total.amount_fen, total.next_range) == (23000, None)
+
+
+def test_wrong_quantities_are_named_by_their_variant() -> None:
+    assert variants.read_pieces({"a": " 3 ", "b": "", "c": "0", "-": "2"}) == {"a": 3, None: 2}
+    with pytest.raises(ValidationFailed) as rejected:
+        variants.read_pieces({"a": "x", "b": "2", "c": "-1"})
+    assert [error.pointer for error in rejected.value.errors] == ["/a", "/c"]
 
 
 @pytest.mark.parametrize(
@@ -207,9 +290,9 @@ def test_a_time_that_leaves_the_calendar_is_refused(text: str) -> None:
         OrdersPageQuery(created_after=text).as_api_query()
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "1000001", "9" * 5000, "²"])
+@pytest.mark.parametrize("text", ["-1", "1.5", "1000001", "9" * 5000, "²", "٣", "1,000"])
 def test_what_is_no_quantity_is_none(text: str) -> None:
-    assert products_routes.read_quantity(text) is None
+    assert variants.read_quantity(text) is None
 
 
 def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
@@ -246,16 +329,18 @@ def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
                 (HOSTILE, product_views.attribute_text(ProductAttribute(HOSTILE, HOSTILE, HOSTILE)))
             ],
             link=urls.web_link("javascript:alert(1)"),
-            sku=HOSTILE,
-            quantity=1,
-            quantity_text="1",
-            minimum=1,
-            price_fen=None,
+            marketplace="Sandbox",
+            table=variants.variant_table(product),
+            ranges=product.price_ranges,
+            counting_ranges=[],
+            typed={HOSTILE: HOSTILE},
+            total=variants.chosen_pieces(product, {HOSTILE: 1}),
+            submit_token="page-1",
+            show_code=True,
+            has_address=False,
             errors={},
-            preview=HOSTILE,
-            order=HOSTILE,
+            code=order_code("", HOSTILE, HOSTILE, {HOSTILE: 1}, SAMPLE_ADDRESS, "key"),
             product_url=product_path("sandbox", HOSTILE),
-            sku_name=products_routes.sku_name,
         )
     )
 

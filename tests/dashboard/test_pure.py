@@ -128,7 +128,15 @@ def test_the_sidebar_has_what_one_may_open() -> None:
         return [link.href for section in shown for link in section.links]
 
     assert hrefs() == ["/", "/products", "/keys"]
-    assert hrefs(Role.BUYER) == ["/", "/orders", "/products", "/webhooks", "/keys"]
+    assert hrefs(Role.BUYER) == [
+        "/",
+        "/orders",
+        "/products",
+        "/cart",
+        "/webhooks",
+        "/keys",
+        "/addresses",
+    ]
     assert "/approvals" in hrefs(Role.APPROVER)
     assert "/accounts" not in hrefs(Role.APPROVER)
     assert hrefs(Role.OPERATOR)[3:] == [

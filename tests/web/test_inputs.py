@@ -248,6 +248,25 @@ def test_where_no_parameters_are_taken_every_one_is_unknown() -> None:
     assert pointers == [("?verbose", "unknown"), ("?more", "unknown")]
 
 
+class Pieces(Input):
+    """Quantities by variant."""
+
+    pieces: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+def test_a_page_sends_the_members_of_a_map_by_name() -> None:
+    query = b"pieces[red]=2&pieces[a%5Db%5B]=3&pieces[none]=&other[x]=1&pieces]=4"
+
+    assert read_query(query, Pieces, page=True).pieces == {"red": 2, "a]b[": 3}
+    with pytest.raises(ValidationFailed) as rejected:
+        read_query(b"pieces[red]=many", Pieces, page=True)
+    assert rejected.value.errors[0].pointer == "?pieces/red"
+    with pytest.raises(ValidationFailed):
+        read_query(b"pieces[red]=2", Pieces)
+    with pytest.raises(ValidationFailed):
+        read_query(b"pieces=2", Pieces, page=True)
+
+
 def test_a_form_is_read_like_a_query_and_named_like_a_body() -> None:
     kind = "application/x-www-form-urlencoded"
 

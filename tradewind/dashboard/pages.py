@@ -8,8 +8,10 @@ from tradewind.dashboard.admin import accounts_routes, platforms_routes
 from tradewind.dashboard.admin import routes as admin
 from tradewind.dashboard.api_keys import routes as api_keys
 from tradewind.dashboard.approvals import routes as approvals
+from tradewind.dashboard.cart import routes as cart
 from tradewind.dashboard.orders import routes as orders
 from tradewind.dashboard.overview import routes as overview
+from tradewind.dashboard.products import product_routes
 from tradewind.dashboard.products import routes as products
 from tradewind.dashboard.search import routes as search
 from tradewind.dashboard.shell import routes as shell
@@ -33,5 +35,7 @@ ROUTES: Sequence[Routes] = (
     platforms_routes.routes,
     orders.routes,
     products.routes,
+    product_routes.routes,
+    cart.routes,
     api_keys.routes,
 )

@@ -239,12 +239,14 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
     """Read the pairs of a query or a form as `kind`.
 
     Browsers send a list by repeating its name, and every field that was left empty. So on a `page`
-    an empty value means the same as a missing one, except for text.
+    an empty value means the same as a missing one, except for text. A member of a map is sent
+    there as `name[member]`.
     """
     fields = validation.fields_of(kind)
-    values: dict[str, Any] = {}
+    pairs = _pairs(raw, root, page=page)
+    pairs, values = _take_maps(fields, pairs) if page else (pairs, {})
     repeated: dict[str, None] = {}
-    for name, value in _pairs(raw, root, page=page):
+    for name, value in pairs:
         field = fields.get(name)
         if field is None:
             if not (page and root == QUERY):
@@ -273,6 +275,22 @@ def _convert(raw: bytes, kind: Any, root: str, *, page: bool) -> Any:
         if wrong:
             raise ValidationFailed.several(wrong[: errors.MOST_ERRORS])
     return _checked(values, kind, root)
+
+
+def _take_maps(
+    fields: Mapping[str, Any], pairs: list[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """The pairs without those of maps, and the maps; an empty member is left out."""
+    others: list[tuple[str, str]] = []
+    maps: dict[str, Any] = {}
+    for name, value in pairs:
+        map_name, bracket, member = name.partition("[")
+        if bracket and member.endswith("]") and map_name in fields and fields[map_name].is_map:
+            if value:
+                maps.setdefault(map_name, {})[member[:-1]] = value
+        else:
+            others.append((name, value))
+    return others, maps
 
 
 def _checked(values: Mapping[str, Any], kind: Any, root: str) -> Any:

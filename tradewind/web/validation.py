@@ -137,6 +137,7 @@ class _Rule:
     # How it is sent in a query or a form.
     is_text = False
     is_list = False
+    is_map = False
     commas = False
     written: re.Pattern[str] | None = None
 
@@ -299,6 +300,8 @@ class _List(_Rule):
 
 
 class _Map(_Rule):
+    is_map = True
+
     def __init__(
         self, extra: Mapping[str, Any], key: _Rule, member: _Rule, info: inspect.DictType
     ) -> None:

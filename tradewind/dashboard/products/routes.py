@@ -1,16 +1,14 @@
-"""Products, in a browser: search with images, and one product with the commands to order it."""
+"""Products, in a browser: search by words, links and pictures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
-from uuid import uuid4
 
 from tradewind.dashboard.products.lookup import (
     may_name_product,
     product_in_text,
     product_path,
 )
-from tradewind.dashboard.products.views import attribute_text, curl_command, plain_text, unit_price
 from tradewind.dashboard.shell.forms import errors_of
 from tradewind.dashboard.shell.render import (
     LIVE_HEADER,
@@ -20,16 +18,15 @@ from tradewind.dashboard.shell.render import (
     TemplatePage,
 )
 from tradewind.dashboard.shell.site import limit_marketplace_calls
-from tradewind.dashboard.shell.urls import image_url, web_link
+from tradewind.dashboard.shell.urls import image_url
 from tradewind.errors import ApiError, Invalid, ServiceUnavailable, UpstreamFailed, ValidationFailed
 from tradewind.platforms.contract import Capability
-from tradewind.platforms.model import SearchPage, Sku, Sort
+from tradewind.platforms.model import SearchPage, Sort
 from tradewind.platforms.registry import PlatformListing, Platforms
-from tradewind.products.detail import read_product
 from tradewind.products.image_search import search_by_image, upload_image
 from tradewind.products.picture import LARGEST_IMAGE
 from tradewind.products.search import CachedPage, SearchCache, search
-from tradewind.products.wire import LARGEST_PAGE, ProductQuery, SearchIn, SearchOptions
+from tradewind.products.wire import LARGEST_PAGE, SearchIn, SearchOptions
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
@@ -38,14 +35,12 @@ from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
-from tradewind.web.urls import PublicUrl
 
 routes = PageRoutes("/products")
 
 _SIZE = 24
 # More than a picture may have, so that a larger one is told so on the page.
 _LARGEST_UPLOAD = LARGEST_IMAGE + 8 * 1024 * 1024
-_LARGEST_QUANTITY = 1_000_000
 _SORTS = (
     (Sort.RELEVANCE.value, "Best match"),
     (Sort.PRICE_ASC.value, "Price, low to high"),
@@ -91,13 +86,6 @@ class PictureForm(Form):
             min_price_cny=self.min_price_cny,
             max_price_cny=self.max_price_cny,
         )
-
-
-class VariantQuery(Input):
-    """The variant and the quantity of the commands."""
-
-    sku: str = ""
-    quantity: str = ""
 
 
 @routes.get(expensive=True)
@@ -217,68 +205,6 @@ def _products_page(
     return _ProductsPage(platforms, query, fields, searchable, by_image)
 
 
-@routes.get("/{platform}/{product_id}")
-async def show_product(
-    request: Request,
-    platform: str,
-    product_id: str,
-    caller: Caller,
-    query: VariantQuery,
-    platforms: Platforms,
-    public_url: PublicUrl,
-    db: Database,
-) -> PageResult:
-    """Show a product, and the commands that order it."""
-    if LIVE_HEADER in request.headers:
-        return Response(None, 204)
-    await limit_marketplace_calls(db, caller)
-    detail = await read_product(platforms, platform, product_id, ProductQuery().lang)
-    product, offer = detail.product, detail.product.offer
-    minimum = offer.min_order_quantity or 1
-    errors: dict[str, str] = {}
-    quantity = minimum
-    if query.quantity.strip():
-        quantity = read_quantity(query.quantity) or minimum
-        if read_quantity(query.quantity) is None:
-            errors["quantity"] = f"Enter a whole number from 1 to {_LARGEST_QUANTITY:,}."
-    sku_ids = [sku.id for sku in product.skus]
-    if query.sku and query.sku not in sku_ids:
-        errors["sku"] = "This variant is no longer available. Another one is selected."
-    sku = query.sku if query.sku in sku_ids else _first_available(product.skus)
-    origins = platforms.picture_origins(detail.platform)
-    images = (image_url(url, origins) for url in product.images or [offer.image_url or ""])
-    return TemplatePage(
-        "products/product.html",
-        images=origins,
-        product=product,
-        offer=offer,
-        platform=detail.platform,
-        gallery=list(dict.fromkeys(url for url in images if url)),
-        image=lambda url: image_url(url, origins),
-        description=plain_text(product.description),
-        attributes=[(each.name, attribute_text(each)) for each in product.attributes],
-        link=web_link(offer.url),
-        sku=sku,
-        quantity=quantity,
-        quantity_text=query.quantity.strip() or str(minimum),
-        minimum=minimum,
-        price_fen=unit_price(product, sku, quantity),
-        errors=errors,
-        preview=curl_command(public_url.text, "/v1/orders/preview", detail, sku, quantity, ""),
-        order=curl_command(public_url.text, "/v1/orders", detail, sku, quantity, str(uuid4())),
-        product_url=product_path(detail.platform, offer.id),
-        sku_name=sku_name,
-    )
-
-
-def read_quantity(text: str) -> int | None:
-    """A quantity as it was typed; None if it cannot be ordered."""
-    typed = text.strip()
-    is_number = typed.isdecimal() and len(typed) <= len(str(_LARGEST_QUANTITY))
-    quantity = int(typed) if is_number else 0
-    return quantity if 1 <= quantity <= _LARGEST_QUANTITY else None
-
-
 def _field_errors(error: ApiError) -> Mapping[str, str]:
     """The errors by field; those of hidden fields are shown above the form."""
     messages = dict(errors_of(error))
@@ -297,13 +223,3 @@ def _field_errors(error: ApiError) -> Mapping[str, str]:
 
 def _last_page(results: SearchPage) -> int:
     return max(1, min(-(-results.total // results.size), LARGEST_PAGE))
-
-
-def sku_name(attributes: Mapping[str, str]) -> str:
-    return ", ".join(attributes.values()) or "Default"
-
-
-def _first_available(skus: Sequence[Sku]) -> str | None:
-    """The first variant in stock, else the first one."""
-    in_stock = (sku.id for sku in skus if sku.stock is None or sku.stock > 0)
-    return next(in_stock, skus[0].id if skus else None)

@@ -1,13 +1,10 @@
-"""A product for people: its description as plain text, and the curl commands to order it. Pure."""
+"""A product for people: its description as plain text, and its attributes. Pure."""
 
-import json
 import re
-import shlex
 from collections.abc import Iterator
 from html import unescape
 
-from tradewind.platforms.model import Product, ProductAttribute
-from tradewind.products.detail import ProductDetail
+from tradewind.platforms.model import ProductAttribute
 
 _BLOCKS = frozenset(
     {"address", "blockquote", "br", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "section"}
@@ -20,14 +17,6 @@ _COMMENT = "<!--"
 _MARKUP = re.compile(r"<!--|-->|<(?P<closes>/?)(?P<name>[A-Za-z][A-Za-z0-9]*)[^<>]*>|<[!?/][^<>]*>")
 # Python does not parse numbers of thousands of digits, and no character has such a number.
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{8,};?")
-_ADDRESS = {
-    "name": "张三",
-    "phone": "15251667788",
-    "province": "浙江省",
-    "city": "杭州市",
-    "district": "滨江区",
-    "detail": "网商路699号",
-}
 
 
 def plain_text(html: str | None) -> str:
@@ -67,33 +56,3 @@ def _visible_text(text: str) -> Iterator[str]:
 def attribute_text(attribute: ProductAttribute) -> str:
     """The value of an attribute with its unit: "0.25 kg"."""
     return f"{attribute.value} {attribute.unit}" if attribute.unit else attribute.value
-
-
-def unit_price(product: Product, sku_id: str | None, quantity: int) -> int | None:
-    """The unit price in fen at this quantity, without freight; None if it is unknown."""
-    ranges = [step for step in product.price_ranges if step.min_quantity <= quantity]
-    if ranges:
-        return max(ranges, key=lambda step: step.min_quantity).price_fen
-    sku_price = next((sku.price_fen for sku in product.skus if sku.id == sku_id), None)
-    return product.offer.price_fen if sku_price is None else sku_price
-
-
-def curl_command(
-    public_url: str, path: str, detail: ProductDetail, sku_id: str | None, quantity: int, key: str
-) -> str:
-    """A command for a shell; the API key comes from the variable TRADEWIND_KEY.
-
-    Values of the marketplace are quoted, so that a shell reads them as text.
-    """
-    item: dict[str, object] = {"product_id": detail.product.offer.id, "quantity": quantity}
-    if sku_id:
-        item["sku_id"] = sku_id
-    body = {"platform": detail.platform, "items": [item], "address": _ADDRESS}
-    lines = [
-        f"curl {shlex.quote(public_url + path)}",
-        '-H "x-api-key: $TRADEWIND_KEY"',
-        *([f'-H "idempotency-key: {key}"'] if key else []),
-        '-H "content-type: application/json"',
-        f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))}",
-    ]
-    return " \\\n  ".join(lines)

@@ -1,8 +1,9 @@
-"""The numbers beside links of the sidebar: what waits for the viewer."""
+"""The numbers beside links of the sidebar: what waits for the viewer, and the cart."""
 
 from collections.abc import Mapping
 
 from tradewind.auth.model import Role
+from tradewind.cart import sql as cart_sql
 from tradewind.dashboard.shell import queries
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
@@ -18,4 +19,6 @@ async def sidebar_counts(db: Database, caller: Caller) -> Mapping[str, int]:
         counts["/approvals"] = await queries.count_approvable_payments(
             db, caller.account_id, most=_MOST
         )
+    if Role.BUYER in caller.roles:
+        counts["/cart"] = await cart_sql.count_lines(db, caller.account_id)
     return counts

@@ -91,6 +91,7 @@ _EXPLANATIONS: Mapping[str, str] = {
 
 _ID_KINDS: Mapping[str, ids.Kind] = {
     "account": ids.ACCOUNT,
+    "address": ids.ADDRESS,
     "key": ids.API_KEY,
     "audit": ids.AUDIT,
     "cart_line": ids.CART_LINE,

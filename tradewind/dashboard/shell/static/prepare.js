@@ -1,9 +1,11 @@
-// Prepares a page, or a fragment swapped into it: times, time fields, dialogs, rows, copy buttons, "select all", pictures.
+// Prepares a page, or a fragment swapped into it: times, time fields, dialogs, rows, copy buttons, "select all", pictures, totals.
 import { offerCopies } from "./copy.js";
 import { offerDialogs } from "./dialogs.js";
 import { preparePictureSearch } from "./picture_search.js";
+import { countPieces } from "./pieces.js";
 import { offerRows } from "./rows.js";
 import { offerSelectAll } from "./select.js";
+import { submitOnChange } from "./submit_on_change.js";
 import { offerLocalTimes } from "./time_fields.js";
 import { showTimes } from "./times.js";
 
@@ -15,4 +17,6 @@ export function prepare(root) {
   offerCopies(root);
   offerSelectAll(root);
   preparePictureSearch(root);
+  countPieces(root);
+  submitOnChange(root);
 }
