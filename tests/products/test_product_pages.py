@@ -31,7 +31,7 @@ def upload(pages: Pages, picture: bytes, csrf: str | None = None, **fields: str)
 
 def opened(pages: Pages, text: str, **fields: str) -> str:
     answer = pages.get(f"/products?{urlencode({'q': text, **fields})}")
-    return answer.headers.get("location", f"{answer.status_code}")
+    return str(answer.headers.get("location", answer.status_code))
 
 
 def test_what_is_pasted_leads_to_the_product(shop: Shop, pages: Pages) -> None:
