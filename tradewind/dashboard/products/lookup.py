@@ -1,7 +1,7 @@
 """Opens a product from what people paste into a search box: a link, or a product ID."""
 
 from collections.abc import Sequence
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.platforms.product_links import is_id
@@ -11,8 +11,14 @@ from tradewind.products.model import ProductReference
 from tradewind.products.resolve import resolve_product
 from tradewind.products.wire import LONGEST_TEXT, ProductQuery
 
-# Shorter numbers are words of a search, such as the number of a model.
-_SHORTEST_ID = 9
+# The digits of today's product IDs. Shorter numbers are words of a search, such as the number of a
+# model; longer ones are IDs of orders or parcels.
+_ID_LENGTHS = range(9, 14)
+
+
+def search_path(text: str) -> str:
+    """The products page that opens what a text names, or searches for it."""
+    return f"/products?{urlencode({'q': text})}"
 
 
 def product_path(platform: str, product_id: str) -> str:
@@ -23,7 +29,7 @@ def may_name_product(text: str) -> bool:
     """Whether a text looks like a link or a product ID rather than words to search for."""
     if len(text) > LONGEST_TEXT:
         return False
-    return (is_id(text) and len(text) >= _SHORTEST_ID) or "://" in text or ".com/" in text
+    return (is_id(text) and len(text) in _ID_LENGTHS) or "://" in text or ".com/" in text
 
 
 async def product_in_text(platforms: Platforms, text: str, platform: str = "") -> str | None:

@@ -16,12 +16,14 @@ from tradewind.auth.model import Role
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import ListedAccount
 from tradewind.dashboard.orders.queries import find_orders
+from tradewind.dashboard.products.lookup import may_name_product, search_path
 from tradewind.dashboard.search import queries
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
 from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.sql_lists import Filters
+from tradewind.products.wire import LONGEST_TEXT
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
@@ -45,7 +47,7 @@ _CLOCK_SKEW = timedelta(hours=1)
 class SearchQuery(Input):
     """The text to search for."""
 
-    q: Annotated[str, Meta(max_length=300)] = ""
+    q: Annotated[str, Meta(max_length=LONGEST_TEXT)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,9 @@ async def search(caller: Caller, query: SearchQuery, db: Database) -> PageResult
     results = await find(db, caller, text) if text else SearchResults()
     if results.path is not None:
         return Redirect(results.path)
+    is_empty = not (results.orders or results.webhooks or results.accounts)
+    if is_empty and may_name_product(text):
+        return Redirect(search_path(text))
     owners = [order.account_id for order in results.orders]
     return TemplatePage(
         "search/search.html",
@@ -92,7 +97,10 @@ def _supported(caller: Caller) -> list[tuple[str, str]]:
         supported.append(("Attempt", f"{ids.DELIVERY.prefix}…, from {DELIVERY}"))
     if is_buyer or is_operator or Role.APPROVER in caller.roles:
         supported.append(("Payment request", f"{ids.PAYMENT.prefix}…"))
-    supported.append(("API key", f"{ids.API_KEY.prefix}…"))
+    supported += [
+        ("Product", "A link to it, or its ID at a marketplace"),
+        ("API key", f"{ids.API_KEY.prefix}…"),
+    ]
     if is_operator:
         supported += [
             ("Account", f"{ids.ACCOUNT.prefix}…, e-mail, or a part of the name"),
