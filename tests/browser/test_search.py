@@ -26,5 +26,10 @@ def test_the_search_takes_parts_and_lower_case(system: System, enter: SignIn) ->
         response = buyer.get("/search", params={"q": text})
         assert (response.status_code, response.headers.get("location")) == (303, path), text
         assert "No results for" in stranger.get("/search", params={"q": text}).text, text
-    for nothing in ("50__off", "%%%", "sp", "\\n\\n\\n"):
+    goods = system.until(order["id"], lambda one: bool(one["items"][0]["title"]))["items"][0]
+    for text in (goods["title"], goods["title"][1:4], goods["seller"]["name"].upper()):
+        response = buyer.get("/search", params={"q": text})
+        assert response.headers.get("location") == f"/orders/{order['id']}", text
+        assert "No results for" in stranger.get("/search", params={"q": text}).text, text
+    for nothing in ("50__off", "%%%", "s", "\\n\\n\\n", "title", "goods"):
         assert "No results for" in buyer.get("/search", params={"q": nothing}).text, nothing

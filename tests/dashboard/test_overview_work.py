@@ -12,7 +12,8 @@ import pytest
 from tradewind import ids
 from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.overview.queries import Spend
-from tradewind.dashboard.shell import zone
+from tradewind.dashboard.shell import labels, zone
+from tradewind.platforms.model import Goods, Line
 from tradewind.storage.pool import Database
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -200,6 +201,16 @@ async def test_open_refunds_are_those_that_have_not_ended(db: Database, account:
     await an_order(db, await an_account(db), refunds=refunds)
 
     assert await queries.count_open_refunds(db, account) == queries.OpenRefunds(2, 214)
+
+
+def test_an_order_is_named_by_its_goods() -> None:
+    dress = Line("1", None, 2, Goods(title="连衣裙", title_translated="Dress"))
+    cup = Line("2", None, 2, Goods(title="杯子"))
+    unknown = Line("3", None, 1)
+
+    assert labels.goods_title([dress]) == "Dress"
+    assert labels.goods_title([unknown, cup, dress]) == "杯子 and 2 more"
+    assert labels.goods_title([unknown]) == ""
 
 
 def test_open_orders_say_what_they_wait_for() -> None:

@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+import asyncpg
+import msgspec
+
+from tradewind.platforms.model import Line
 from tradewind.storage.pool import Database
+
+_LINES = msgspec.json.Decoder(list[Line])
 
 # How far the clock of the database may differ from that of the process that made an id.
 _CLOCK_SKEW = timedelta(hours=1)
@@ -217,6 +224,7 @@ class FailedPayment:
 
     order_id: UUID
     platform: str
+    lines: Sequence[Line]
     amount_fen: int
     message: str | None
     failed_at: datetime
@@ -228,6 +236,7 @@ class LateParcel:
 
     order_id: UUID
     platform: str
+    lines: Sequence[Line]
     carrier: str | None
     tracking_number: str | None
     shipped_at: datetime
@@ -268,7 +277,7 @@ async def list_failed_payments(
              LIMIT 200
         ),
         unpaid AS (
-            SELECT DISTINCT ON (o.id) o.id AS order_id, o.platform, failed.amount_fen,
+            SELECT DISTINCT ON (o.id) o.id AS order_id, o.platform, o.items, failed.amount_fen,
                    failed.failure ->> 'message' AS message, failed.updated_at AS failed_at
               FROM failed
               JOIN purchase_order AS o
@@ -276,7 +285,7 @@ async def list_failed_payments(
              WHERE o.payment_status = 'failed' AND o.status = 'pending_payment'
              ORDER BY o.id, failed.id DESC
         )
-        SELECT order_id, platform, amount_fen, message, failed_at
+        SELECT order_id, platform, items, amount_fen, message, failed_at
           FROM unpaid
          ORDER BY failed_at DESC, order_id DESC
          LIMIT $2
@@ -284,7 +293,7 @@ async def list_failed_payments(
         account_id,
         limit,
     )
-    return [FailedPayment(**row) for row in rows]
+    return [FailedPayment(**_with_lines(row)) for row in rows]
 
 
 async def list_late_parcels(
@@ -325,9 +334,11 @@ async def list_late_parcels(
               FROM late
              ORDER BY order_id, shipped_at
         )
-        SELECT order_id, platform, carrier, tracking_number, shipped_at, parcels
+        SELECT orders.order_id, orders.platform, o.items, orders.carrier,
+               orders.tracking_number, orders.shipped_at, orders.parcels
           FROM orders
-         ORDER BY shipped_at, order_id
+          JOIN purchase_order AS o ON o.id = orders.order_id
+         ORDER BY orders.shipped_at, orders.order_id
          LIMIT $3
         """,
         account_id,
@@ -335,7 +346,14 @@ async def list_late_parcels(
         limit,
         _first_id_after(shipped_before + _CLOCK_SKEW),
     )
-    return [LateParcel(**row) for row in rows]
+    return [LateParcel(**_with_lines(row)) for row in rows]
+
+
+def _with_lines(row: asyncpg.Record) -> dict[str, Any]:
+    """The columns of a row, with its items as lines."""
+    columns = dict(row)
+    lines = _LINES.decode(columns.pop("items"))
+    return {**columns, "lines": lines}
 
 
 def _first_id_after(moment: datetime) -> UUID:

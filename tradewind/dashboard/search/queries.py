@@ -24,8 +24,8 @@ async def recent_orders(
 ) -> Sequence[RecentOrder]:
     """The latest orders, newest first, compared with a part of a text in any case.
 
-    Compared are the IDs that others gave to them. `strpos` finds the text itself, also if it
-    contains wildcards of LIKE. The titles and the sellers of items belong here, too.
+    Compared are the IDs that others gave to them, and the titles and sellers of their goods.
+    `strpos` finds the text itself, also if it contains wildcards of LIKE.
     """
     # Two statements, so that each has an index to read from the end.
     owner = "$1::uuid IS NULL" if account_id is None else "account_id = $1"
@@ -33,12 +33,20 @@ async def recent_orders(
         f"""
         SELECT id,
                strpos(lower(concat_ws(E'\\n', external_id, array_to_string(order_ids, E'\\n'),
-                                      array_to_string(tracking_numbers, E'\\n'))), $2) > 0
+                                      array_to_string(tracking_numbers, E'\\n'),
+                                      goods.texts)), $2) > 0
                    AS matches
-          FROM purchase_order
-         WHERE {owner}
+          FROM (SELECT id, external_id, order_ids, tracking_numbers, items
+                  FROM purchase_order
+                 WHERE {owner}
+                 ORDER BY id DESC
+                 LIMIT $3) AS latest
+         CROSS JOIN LATERAL (
+               SELECT string_agg(concat_ws(E'\\n', item -> 'goods' ->> 'title',
+                                           item -> 'goods' ->> 'title_translated',
+                                           item -> 'goods' ->> 'seller_name'), E'\\n') AS texts
+                 FROM json_array_elements(latest.items) AS item) AS goods
          ORDER BY id DESC
-         LIMIT $3
         """,  # noqa: S608 - the part is our own constant
         account_id,
         text.lower(),

@@ -36,7 +36,8 @@ routes = PageRoutes("/search")
 _MOST = 20
 # A part of an ID is looked for in this many of the latest orders.
 _RECENT = 5000
-_SHORTEST_PART = 3
+# Two Chinese characters are a word.
+_SHORTEST_PART = 2
 _WEBHOOKS = 1000
 # Letters that are easily taken for digits, which IDs do not contain.
 _LOOKALIKES = str.maketrans("OIL", "011")
@@ -90,6 +91,7 @@ def _supported(caller: Caller) -> list[tuple[str, str]]:
         supported += [
             ("Order", f"{ids.ORDER.prefix}…, marketplace order ID or external ID; {parts}"),
             ("Parcel", f"Tracking number; {parts}"),
+            ("Goods", f"The title of a product, or its seller; {parts}"),
             ("Event or refund", f"{ids.EVENT.prefix}… or {ids.REFUND.prefix}…: opens its order"),
             ("Webhook or replay", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…; {urls}"),
         ]

@@ -1,12 +1,13 @@
 """Values as people read them: statuses with their tone, amounts, times, durations, IDs. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
 from tradewind import clock, ids
+from tradewind.platforms.model import Line
 from tradewind.platforms.registry import MARKETPLACES
 
 # Counts of a page stop after this one, so that the page stays cheap.
@@ -135,6 +136,15 @@ def marketplace(platform: str) -> str:
     """The name of a marketplace: `alibaba` is 1688."""
     known = MARKETPLACES.get(platform)
     return known.traits.name if known else platform
+
+
+def goods_title(lines: Sequence[Line]) -> str:
+    """What an order buys, in a few words: `Denim dress and 2 more`; empty if it is not known."""
+    goods = next((line.goods for line in lines if line.goods), None)
+    title = (goods.title_translated or goods.title) if goods else None
+    if not title:
+        return ""
+    return title if len(lines) == 1 else f"{title} and {len(lines) - 1:,} more"
 
 
 def choices(codes: Iterable[str]) -> list[tuple[str, str]]:

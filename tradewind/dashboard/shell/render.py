@@ -353,6 +353,7 @@ def environment(static_url: Callable[[str], str]) -> Environment:
         "id": labels.show_id,
         "initials": labels.initials,
         "marketplace": labels.marketplace,
+        "goods_title": labels.goods_title,
         "label_cells": label_cells,
         "time_input": time_input,
         "mark_times": mark_times,
