@@ -86,6 +86,13 @@ def test_a_row_for_each_line_and_amounts_in_the_first(system: System) -> None:
     assert first["phone"] == "'+86 152 5166 7788"
     assert first["detail"] == 'a "b", c\nd'
     assert first["created_at"] == order["created_at"]
+    goods = order["items"][0]
+    assert first["title"] == goods["title"] is not None
+    assert first["unit_price_cny"] == f"{goods['unit_price_cny']:.2f}"
+    assert first["seller_name"] == goods["seller"]["name"]
+    assert first["attributes"] == "; ".join(
+        f"{name}: {value}" for name, value in goods["attributes"].items()
+    )
 
 
 def test_filters_are_those_of_the_list(system: System) -> None:

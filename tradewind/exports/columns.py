@@ -14,11 +14,11 @@ from tradewind.events.catalogue import EventBody
 from tradewind.exports.csv_rows import Cell, cny
 from tradewind.orders.model import Order
 from tradewind.orders.payments.sql import OrderPayment
-from tradewind.platforms.model import Line, PlatformOrder
+from tradewind.platforms.model import Goods, Line, PlatformOrder
 
 Row = TypeVar("Row")
 
-# The names are stable: programs read columns by name. New columns are added at the end.
+# The names are stable: programs read columns by name.
 Columns = Mapping[str, Callable[[Row], Cell]]
 
 _BETWEEN_VALUES = "; "
@@ -55,6 +55,18 @@ def _order_amount(amount: Callable[[Order], int | None]) -> Callable[[OrderRow],
     return lambda row: cny(amount(row.order)) if row.is_first else None
 
 
+def _goods(value: Callable[[Goods], Cell]) -> Callable[[OrderRow], Cell]:
+    """What is known of the goods of a line, as they were when they were ordered."""
+    return lambda row: value(row.line.goods) if row.line.goods else None
+
+
+def _variant(goods: Goods) -> str:
+    """The attributes of a variant, such as `Colour: red; Size: L`."""
+    return _BETWEEN_VALUES.join(
+        f"{name}: {value}" for name, value in (goods.attributes or {}).items()
+    )
+
+
 def _shipped(order: Order, value: Callable[[PlatformOrder], Iterator[str | None]]) -> str:
     """A value of every parcel, each once."""
     values = [text for part in order.parts for text in value(part) if text]
@@ -75,6 +87,13 @@ ORDERS: Columns[OrderRow] = {
     "product_id": lambda row: row.line.product_id,
     "sku_id": lambda row: row.line.sku_id,
     "quantity": lambda row: row.line.quantity,
+    "title": _goods(lambda goods: goods.title),
+    "title_translated": _goods(lambda goods: goods.title_translated),
+    "attributes": _goods(_variant),
+    "unit_price_cny": _goods(lambda goods: cny(goods.unit_price_fen)),
+    "seller_id": _goods(lambda goods: goods.seller_id),
+    "seller_name": _goods(lambda goods: goods.seller_name),
+    "image_url": _goods(lambda goods: goods.image_url),
     "goods_amount_cny": _order_amount(lambda order: order.goods_fen),
     "freight_cny": _order_amount(lambda order: order.freight_fen),
     "discount_cny": _order_amount(lambda order: order.discount_fen),
@@ -109,6 +128,7 @@ PAYMENTS: Columns[OrderPayment] = {
     "requested_at": lambda row: row.request.requested_at,
     "decided_by": lambda row: row.request.decided_by.email if row.request.decided_by else None,
     "decided_at": lambda row: row.request.decided_at,
+    "note": lambda row: row.request.note,
     "reason": lambda row: row.request.reason,
     "failure_code": lambda row: row.request.failure.code if row.request.failure else None,
     "failure_message": lambda row: row.request.failure.message if row.request.failure else None,
