@@ -72,7 +72,7 @@ def test_from_variants_to_orders(shop: Callable[..., Visit], system: System) -> 
 
     page.wait_for_url("**/cart")
     expect(page.get_by_role("status")).to_have_text("Added 18 pieces to the cart.")
-    expect(page.get_by_role("link", name="Cart 2 lines")).to_be_visible()
+    expect(page.get_by_role("link", name="Cart 2")).to_be_visible()
     visit.open(f"/products/sandbox/{OTHER_SELLER}")
     page.get_by_label("red: pieces").fill("10")
     page.keyboard.press("Enter")
@@ -80,6 +80,7 @@ def test_from_variants_to_orders(shop: Callable[..., Visit], system: System) -> 
     add(system, SOLD_OUT)
     visit.open("/cart")
     expect(page.get_by_text("Out of stock: not enough")).to_be_visible()
+    expect(page.get_by_text("What cannot be ordered now stays in the cart.")).to_be_visible()
     groups = page.locator(".cart-group")
     expect(groups).to_have_count(2)
     assert visit.serious() == []

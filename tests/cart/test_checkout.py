@@ -14,6 +14,8 @@ from tradewind import ids
 pytestmark = pytest.mark.xdist_group("system")
 
 SOLD_OUT, SELLS_OUT_AT_CREATE = "900000000002", "900000000012"
+# What an order shows of its goods, as the cart does.
+SEEN = ("title", "title_translated", "image_url", "attributes", "unit_price_cny", "seller")
 
 
 def order(system: System, key: str = "", **more: Any) -> Any:
@@ -71,6 +73,9 @@ def test_every_group_becomes_an_order_and_leaves_the_cart(system: System) -> Non
     assert [one["total_amount_cny"] for one in placed] == [35, 98]
     assert {one["id"] for one in orders(system)} == {one["id"] for one in placed}
     assert placed[0]["address"] == {**ADDRESS, "postal_code": None}
+    for group in result["groups"]:
+        (item,), (line,) = group["order"]["items"], group["items"]
+        assert {name: item[name] for name in SEEN} == {name: line[name] for name in SEEN}
     assert lines(system) == []
 
 

@@ -46,10 +46,14 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True)
 class CartTotals:
-    """What the button orders: how many orders, their lines, and what they cost together."""
+    """What the button orders: how many orders, their lines, and what they cost together.
+
+    `leaves_lines` says that some lines cannot be ordered now.
+    """
 
     orders: int
     pieces: int
+    leaves_lines: bool
     goods_fen: int | None
     freight_fen: int | None
     discount_fen: int | None
@@ -112,6 +116,7 @@ def totals(groups: Sequence[GroupView]) -> CartTotals:
     return CartTotals(
         orders=len(ready),
         pieces=sum(line.quantity for line in lines),
+        leaves_lines=len(lines) < sum(len(group.lines) for group in groups),
         goods_fen=sum(group.goods_fen or 0 for group in ready),
         freight_fen=sum(group.freight_fen or 0 for group in ready),
         discount_fen=sum(group.discount_fen or 0 for group in ready),

@@ -94,4 +94,4 @@ def _node(url: str, body: Mapping[str, object], key: str) -> str:
 
 def _indented(body: Mapping[str, object], spaces: int) -> str:
     """Texts and numbers as JSON, which Python and JavaScript read alike."""
-    return json.dumps(body, ensure_ascii=True, indent=2).replace("\n", "\n" + " " * spaces)
+    return json.dumps(body, ensure_ascii=False, indent=2).replace("\n", "\n" + " " * spaces)
