@@ -9,7 +9,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import sql
-from tradewind.cart.choose import choose_groups
+from tradewind.cart.choose import choose_address, choose_groups
 from tradewind.cart.errors import CartChanged, CheckoutUnfinished
 from tradewind.cart.model import CartSelection, Checkout, CheckoutGroup, GroupError
 from tradewind.cart.preview import GROUP_ERRORS, new_order
@@ -123,7 +123,7 @@ async def _new_checkout(
         id=ids.new(),
         account_id=account_id,
         fingerprint=key.fingerprint,
-        address=selection.address,
+        address=await choose_address(tx, account_id, selection.address),
         created_at=await sql.now(tx),
         in_progress=True,
         groups=[

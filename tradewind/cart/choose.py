@@ -1,13 +1,15 @@
-"""Chooses lines of a cart by their ids, and groups them as they can be ordered."""
+"""Chooses lines of a cart and an address by their ids, and groups lines as they can be ordered."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
+from tradewind.addresses.get_address import get_address
 from tradewind.cart import sql
 from tradewind.cart.errors import CartEmpty
 from tradewind.cart.groups import group_lines
 from tradewind.cart.model import CartGroup, CartLine
-from tradewind.errors import FieldError, ValidationFailed
+from tradewind.errors import FieldError, ResourceNotFound, ValidationFailed
+from tradewind.platforms.model import Address
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
@@ -26,6 +28,17 @@ async def choose_groups(
     elif not lines:
         raise CartEmpty
     return group_lines(lines, lambda platform: platforms.marketplace(platform).traits)
+
+
+async def choose_address(db: Database | Tx, account_id: UUID, address: Address | UUID) -> Address:
+    """The address itself, or the one of the address book that has this id."""
+    if isinstance(address, Address):
+        return address
+    try:
+        return (await get_address(db, account_id, address)).address
+    except ResourceNotFound:
+        message = "Your address book has no address with this id."
+        raise ValidationFailed("/address_id", message, "not_found") from None
 
 
 def _chosen(lines: Sequence[CartLine], line_ids: Sequence[UUID | None]) -> Sequence[CartLine]:

@@ -49,11 +49,12 @@ def goods_amount(lines: Sequence[CartLine]) -> int | None:
 class CartSelection:
     """What to preview or to order from the cart, and where to ship it.
 
-    `line_ids` of None are all lines; an id of None is not an id at all. `expected_fen` are the
-    totals of the groups that the buyer saw, in the order of the groups.
+    `address` is an address, or the id of one of the address book. `line_ids` of None are all
+    lines; an id of None is not an id at all. `expected_fen` are the totals of the groups that the
+    buyer saw, in the order of the groups.
     """
 
-    address: Address
+    address: Address | UUID
     line_ids: Sequence[UUID | None] | None = None
     expected_fen: Sequence[int] | None = None
 

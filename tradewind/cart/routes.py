@@ -1,21 +1,17 @@
 """The cart over HTTP: read it, add, change and remove lines, preview it and order from it."""
 
 from collections.abc import Sequence
-from uuid import UUID
-
-import msgspec
 
 from tradewind import ids
-from tradewind.addresses.get_address import get_address
 from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import sql
 from tradewind.cart.add import AddedLine, add_to_cart
 from tradewind.cart.change import change_quantity, remove_line
 from tradewind.cart.checkout import check_out
-from tradewind.cart.choose import choose_groups
+from tradewind.cart.choose import choose_address, choose_groups
 from tradewind.cart.errors import CartChanged, CartEmpty, CartFull
-from tradewind.cart.model import CartSelection, Checkout
+from tradewind.cart.model import Checkout
 from tradewind.cart.preview import preview_groups
 from tradewind.cart.wire import (
     CartItemIn,
@@ -26,7 +22,7 @@ from tradewind.cart.wire import (
     CartPreviewOut,
     CartSelectionIn,
 )
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ResourceNotFound
 from tradewind.orders.person import Person
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -36,7 +32,6 @@ from tradewind.platforms.errors import (
     PlatformNotConfigured,
     UnsupportedPlatform,
 )
-from tradewind.platforms.model import Address
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -121,8 +116,9 @@ async def preview_cart(
     Lines are grouped as they would be ordered: by platform and, where the platform takes one
     seller per order, by seller. Each group has its preview or its error.
     """
-    address = await _address(db, caller.account_id, body)
-    groups = await choose_groups(db, platforms, caller.account_id, body.line_ids())
+    selection = body.selection()
+    address = await choose_address(db, caller.account_id, selection.address)
+    groups = await choose_groups(db, platforms, caller.account_id, selection.line_ids)
     return CartPreviewOut.of(await preview_groups(platforms, groups, address))
 
 
@@ -143,14 +139,13 @@ async def order_cart(
     The Idempotency-Key covers the whole request. If something is missing (`complete` is false),
     a repeat with the same key orders what is missing, and nothing twice.
     """
-    address = await _address(db, caller.account_id, body)
     checkout = await check_out(
         db,
         platforms,
         background_tasks,
         Person.of(caller),
         idempotency_key,
-        CartSelection(address, body.line_ids()),
+        body.selection(),
         StoredResponse(idempotency_key, _ordered),
     )
     return _ordered(checkout)
@@ -158,17 +153,3 @@ async def order_cart(
 
 def _ordered(checkout: Checkout) -> Response:
     return Response(CartOrderOut.of(checkout), 200)
-
-
-async def _address(db: Database, account_id: UUID, body: CartSelectionIn) -> Address:
-    """The address that was sent, or the one of the address book that was named."""
-    if body.address is not None:
-        return msgspec.convert(body.address, Address, from_attributes=True)
-    address_id = ids.ADDRESS.read(body.address_id or "")
-    try:
-        if address_id is not None:
-            return (await get_address(db, account_id, address_id)).address
-    except ResourceNotFound:
-        pass
-    message = "Your address book has no address with this id."
-    raise ValidationFailed("/address_id", message, "not_found")

@@ -14,6 +14,7 @@ from tradewind.cart.model import (
     MOST_LINES,
     CartGroup,
     CartLine,
+    CartSelection,
     Checkout,
     CheckoutGroup,
     GroupError,
@@ -24,6 +25,7 @@ from tradewind.errors import FieldError
 from tradewind.money import Cny
 from tradewind.orders.inputs import AddressIn, LineIn
 from tradewind.orders.wire import OrderOut, PreviewOut, UnavailableOut
+from tradewind.platforms.model import Address
 from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web import problems
 from tradewind.web.inputs import Input, Output
@@ -31,6 +33,8 @@ from tradewind.web.inputs import Input, Output
 CartLineIdText = Annotated[
     str, Meta(pattern=ids.CART_LINE.pattern, examples=["cln_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
 ]
+# An id that no address has.
+_NO_ADDRESS = UUID(int=0)
 _Quantity = Annotated[int, Meta(ge=1, le=LARGEST_QUANTITY, examples=[2])]
 
 
@@ -67,9 +71,16 @@ class CartSelectionIn(Input):
             message = "Send either address or address_id."
             yield FieldError("/address", message, "missing" if self.address is None else "invalid")
 
-    def line_ids(self) -> Sequence[UUID | None] | None:
-        """The ids of the lines; None for all. What cannot be an id is None as well."""
-        return None if self.lines is None else [ids.CART_LINE.read(text) for text in self.lines]
+    def selection(self) -> CartSelection:
+        line_ids = self.lines
+        if self.address is not None:
+            address: Address | UUID = msgspec.convert(self.address, Address, from_attributes=True)
+        else:
+            address = ids.ADDRESS.read(self.address_id or "") or _NO_ADDRESS
+        return CartSelection(
+            address,
+            None if line_ids is None else [ids.CART_LINE.read(text) for text in line_ids],
+        )
 
 
 class CartItemOut(Output):

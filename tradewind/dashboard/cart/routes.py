@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 from tradewind import ids
 from tradewind.addresses import sql as address_sql
-from tradewind.addresses.get_address import get_address
 from tradewind.addresses.model import MOST_ADDRESSES, SavedAddress
 from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
@@ -20,7 +19,7 @@ from tradewind.cart.preview import preview_groups
 from tradewind.dashboard.cart import views
 from tradewind.dashboard.products.lookup import product_path
 from tradewind.dashboard.products.variants import read_quantity
-from tradewind.dashboard.shell.forms import SubmitForm
+from tradewind.dashboard.shell.forms import SubmitForm, errors_of
 from tradewind.dashboard.shell.render import (
     LIVE_HEADER,
     PageResult,
@@ -153,9 +152,8 @@ async def place_orders(
         return Redirect("/cart", "Choose an address first.", tone="bad")
     key = _key(caller, body)
     try:
-        saved = await get_address(db, caller.account_id, address_id)
         selection = CartSelection(
-            saved.address,
+            address_id,
             [ids.CART_LINE.read(text) for text in body.lines.split(",")],
             _read_expected(body.expected),
         )
@@ -166,9 +164,9 @@ async def place_orders(
         checkout_id: UUID | None = checkout.id
     except RequestInFlight:
         checkout_id = await find_checkout_id(db, key)
-    except ResourceNotFound:
-        return Redirect("/cart", "This address was deleted. Choose another one.", tone="bad")
-    except (Conflict, Invalid):
+    except (Conflict, Invalid) as error:
+        if "address_id" in errors_of(error):
+            return Redirect("/cart", "This address was deleted. Choose another one.", tone="bad")
         message = "The cart has changed. Check it, and place the orders again."
         return Redirect(path, message, tone="bad")
     return Redirect(f"/cart/checkouts/{ids.CHECKOUT.show(checkout_id)}" if checkout_id else path)
