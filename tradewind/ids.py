@@ -62,6 +62,7 @@ CART_LINE = Kind("cln_", "cart line")
 CHECKOUT = Kind("chk_", "checkout")
 DELIVERY = Kind("dlv_", "delivery")
 EVENT = Kind("evt_", "event")
+IMPORT = Kind("imp_", "import")
 JOB = Kind("job_", "recovery")
 ORDER = Kind("ORD", "order")
 PAYMENT = Kind("pay_", "payment request")
@@ -76,8 +77,8 @@ TEST_ORDER = Kind("ORDTEST", "test order")
 
 # Every kind of id that we generate.
 OURS = (
-    *(ACCOUNT, ADDRESS, API_KEY, AUDIT, CART_LINE, CHECKOUT, DELIVERY, EVENT, JOB, ORDER, PAYMENT),
-    *(REFUND, REQUEST, SESSION, SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
+    *(ACCOUNT, ADDRESS, API_KEY, AUDIT, CART_LINE, CHECKOUT, DELIVERY, EVENT, IMPORT, JOB, ORDER),
+    *(PAYMENT, REFUND, REQUEST, SESSION, SUBSCRIPTION, TEST_EVENT, TEST_ORDER),
 )
 
 AccountId = Annotated[UUID, ACCOUNT]
@@ -87,6 +88,7 @@ CartLineId = Annotated[UUID, CART_LINE]
 CheckoutId = Annotated[UUID, CHECKOUT]
 DeliveryId = Annotated[UUID, DELIVERY]
 EventId = Annotated[UUID, EVENT]
+ImportId = Annotated[UUID, IMPORT]
 JobId = Annotated[UUID, JOB]
 OrderId = Annotated[UUID, ORDER]
 PaymentId = Annotated[UUID, PAYMENT]

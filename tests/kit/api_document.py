@@ -92,7 +92,9 @@ class Document:
     def _body(self, described: Any) -> tuple[Any, list[Slot]]:
         if described is None:
             return None, []
-        content = described["content"]["application/json"]
+        content = described["content"].get("application/json")
+        if content is None:  # a file
+            return None, []
         example = self.resolved(content["examples"]["example"])["value"]
         return example, list(self._ids_in(content["schema"], example, ""))
 

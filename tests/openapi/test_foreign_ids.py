@@ -9,7 +9,7 @@ import httpx
 import pytest
 from kit.api_document import Document, Operation, Slot
 from kit.server import Person
-from kit.system import PLAIN, System
+from kit.system import ADDRESS, PLAIN, System
 from kit.webhook_endpoint import WebhookEndpoint, running_endpoint
 from kit.webhook_system import Webhook, WebhookSystem, until
 
@@ -19,7 +19,7 @@ from tradewind.auth.model import Role
 pytestmark = pytest.mark.xdist_group("system")
 
 # Free texts in a path or query that name nothing of an account.
-_NAMES_NOTHING = {"action", "after", "cursor", "email", "platform"}
+_NAMES_NOTHING = {"action", "after", "column", "cursor", "email", "file_name", "platform"}
 _OUR_IDS = re.compile(r"\b(ORD|[a-z]{3}_)[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _CURSORS = re.compile(r'(?<="next_cursor":)"[^"]+"')
 _TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -61,6 +61,7 @@ class Account:
         item = {"platform": "sandbox", **webhooks.order_body()["items"][0]}
         line = webhooks.ok("POST", "/v1/cart/items", json=item)
         self.ids |= {
+            "imp_": self._import(),
             "ORD": order["id"],
             "whk_": hook.id,
             "dlv_": webhooks.log(hook)[0]["id"],
@@ -80,6 +81,19 @@ class Account:
             "platform": "sandbox",
             "id": PLAIN,
         }
+
+    def _import(self) -> str:
+        """An import that is checked: a row that has an error."""
+        fields = ("product_id", "quantity", *ADDRESS)
+        made = self.webhooks.ok(
+            "POST",
+            "/v1/imports?platform=sandbox",
+            content=",".join(fields) + "\n" + "x," * len(fields),
+            headers={"content-type": "text/csv"},
+        )
+        path = f"/v1/imports/{made['id']}"
+        until(lambda: self.webhooks.ok("GET", path), lambda shown: shown["status"] == "ready")
+        return str(made["id"])
 
     def rows(self) -> dict[str, list[str]]:
         """Everything that the database holds of the account."""

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from kit.system import System
+from kit.system import ADDRESS, System
 from kit.webhook_endpoint import running_endpoint
 
 from tradewind.auth.model import Role
@@ -52,7 +52,17 @@ def filled(system: System) -> Iterator[tuple[System, dict[str, str]]]:
             mine.request_payment(order["id"])
         mine.ok("DELETE", f"/v1/orders/{orders[0]['id']}/payment")
         mine.request_payment(orders[0]["id"])
-        yield mine, {"orders": orders[0]["id"], "webhooks": hooks[0]["id"]}
+        fields = ("product_id", "quantity", *ADDRESS)
+        made = mine.ok(
+            "POST",
+            "/v1/imports?platform=sandbox",
+            content=",".join(fields) + 2 * ("\n" + "x," * len(fields)),
+            headers={"content-type": "text/csv"},
+        )
+        yield (
+            mine,
+            {"orders": orders[0]["id"], "webhooks": hooks[0]["id"], "imports": made["id"]},
+        )
 
 
 def lists() -> Iterator[tuple[str, str, list[dict[str, str]]]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradewind.web.multipart import split_multipart
+from tradewind.web.multipart import file_names, split_multipart
 
 TYPE = "multipart/form-data; boundary=xYz"
 
@@ -24,6 +24,17 @@ def test_a_file_arrives_as_it_is(data: bytes) -> None:
     body = form(field("csrf", b"1"), field("picture", data, '; filename="a.png"'))
 
     assert split_multipart(TYPE, body) == [("csrf", b"1"), ("picture", data)]
+
+
+def test_the_name_of_a_file() -> None:
+    body = form(
+        field("csrf", b'filename="x"'),
+        field("file", b"1", '; filename="\u5f20.csv"\r\nContent-Type: text/csv'),
+        field("other", b"", '; filename=""'),
+    )
+
+    assert file_names(TYPE, body) == {"file": "\u5f20.csv"}
+    assert file_names(TYPE, b"") == {}
 
 
 def test_a_quoted_boundary_and_other_headers() -> None:

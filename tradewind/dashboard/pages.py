@@ -9,6 +9,7 @@ from tradewind.dashboard.admin import routes as admin
 from tradewind.dashboard.api_keys import routes as api_keys
 from tradewind.dashboard.approvals import routes as approvals
 from tradewind.dashboard.cart import routes as cart
+from tradewind.dashboard.imports import routes as imports
 from tradewind.dashboard.orders import routes as orders
 from tradewind.dashboard.overview import routes as overview
 from tradewind.dashboard.products import product_routes
@@ -34,6 +35,7 @@ ROUTES: Sequence[Routes] = (
     accounts_routes.routes,
     platforms_routes.routes,
     orders.routes,
+    imports.routes,
     products.routes,
     product_routes.routes,
     cart.routes,

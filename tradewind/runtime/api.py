@@ -34,6 +34,7 @@ from tradewind.events import routes as event_routes
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
 from tradewind.events.read import Retention
 from tradewind.exports import routes as export_routes
+from tradewind.imports import routes as import_routes
 from tradewind.observability import logs
 from tradewind.orders import notice_routes
 from tradewind.orders import routes as order_routes
@@ -84,6 +85,7 @@ ROUTES: Sequence[Routes] = (
     webhook_routes.routes,
     delivery_routes.routes,
     order_routes.routes,
+    import_routes.routes,
     payment_routes.routes,
     payment_routes.approvals,
     order_routes.sandbox,
@@ -111,6 +113,7 @@ TAGS: Mapping[str, str] = {
     "Addresses": "The address book: where your goods are shipped to.",
     "Cart": "Collect products, preview what they cost, and order them all at once.",
     "Orders": "Preview, place, read, compare and cancel orders.",
+    "Imports": "Many orders from a CSV or XLSX file: check, confirm, place.",
     "Payments": "Request the payment of an order, withdraw the request, and ask for refunds.",
     "Payments (approvers)": "Approve or reject what others asked to pay, across accounts.",
     "Events": "The journal: every event of your account, in the bytes that webhooks get.",

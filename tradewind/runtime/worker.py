@@ -11,6 +11,7 @@ from functools import partial
 from tradewind.accounts import sql as accounts
 from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth import sql as auth_sql
+from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.background.loop import repeat
 from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
 from tradewind.cart import sql as cart_sql
@@ -24,6 +25,9 @@ from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
 from tradewind.events import retention
 from tradewind.events.journal import DELIVERIES
+from tradewind.imports import sql as imports
+from tradewind.imports.run import run_imports
+from tradewind.imports.upload import IMPORTS
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
 from tradewind.orders.advance import SUBMIT
@@ -57,6 +61,8 @@ from tradewind.webhooks.subscribe import CANCELLATIONS
 
 _SESSION_DAYS = 30
 _FIGURES_SECONDS = 15.0
+# Files hold addresses: they are deleted when nobody is likely to look at them again.
+_IMPORTS_KEPT = timedelta(days=30)
 # An access token of ten hours is renewed in its last one.
 _TOKEN_MARGIN = timedelta(hours=1)
 # A wake-up may be lost; then due work starts so much later.
@@ -115,6 +121,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
         ScheduledTask(
             "checkouts", hour, lambda: cart_sql.delete_old_checkouts(db, days=idempotency.KEEP_DAYS)
         ),
+        ScheduledTask("imports", hour, lambda: imports.delete_old_imports(db, kept=_IMPORTS_KEPT)),
         ScheduledTask("budgets", timedelta(minutes=10), lambda: web.delete_full_budgets(db)),
     ]
 
@@ -155,7 +162,12 @@ async def _work(
         ):
             work_of_all = partial(step_of_all, db)
             loops.append(repeat(name, work_of_all, stop=stop, wake=wake, idle=idle))
+        background_tasks = BackgroundTasks()
+        uploaded = stack.enter_context(db.wakeups.waiting(IMPORTS))
+        go_on = partial(run_imports, db, platforms, background_tasks)
+        loops.append(repeat("imports", go_on, stop=stop, wake=uploaded, idle=_POLL_SECONDS))
         await asyncio.gather(*loops)
+        await background_tasks.close()
         await asyncio.gather(*(submitter.close() for submitter in submitters.values()))
 
 

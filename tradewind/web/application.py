@@ -240,8 +240,8 @@ class Application:
                 arguments["body"] = await route.read_body(request)
             elif route.takes_none and not request.has_no_body:
                 await inputs.reject_body(request)
-            elif request.declared_length > inputs.BODY_LIMIT:
-                raise BodyTooLarge(inputs.BODY_LIMIT)
+            elif request.declared_length > endpoint.body_limit:
+                raise BodyTooLarge(endpoint.body_limit)
         except ValidationFailed as failed:
             wrong += failed.errors
         if wrong:

@@ -51,6 +51,7 @@ class Endpoint:
     urgent: bool = False
     expensive: bool = False
     raw_body: bool = False
+    upload: str = ""
     body_limit: int = BODY_LIMIT
     multipart: bool = False
     returns: Any = None
@@ -90,8 +91,9 @@ class RouteOptions(TypedDict, total=False):
     such requests at the same time (see `web/concurrency.py`). An `urgent` endpoint stops an abuse,
     so it works when the account's budget is used up. With `form` the body is a form, not JSON.
     With `raw_body` the function reads the body from the request; any other endpoint without a
-    `body` rejects one. `body_limit` is the largest size of a body in bytes. With `multipart` the
-    form of a page contains files, whose fields are of type `bytes`.
+    `body` rejects one. If that body is a file, `upload` describes it. `body_limit` is the largest
+    size of a body in bytes. With `multipart` the form of a page contains files, whose fields are of
+    type `bytes`; a text `file_name` gets the name of the file in the field `file`.
     """
 
     status: int
@@ -104,6 +106,7 @@ class RouteOptions(TypedDict, total=False):
     urgent: bool
     form: bool
     raw_body: bool
+    upload: str
     body_limit: int
     multipart: bool
 

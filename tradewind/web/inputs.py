@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from tradewind import errors, money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.web import validation
-from tradewind.web.multipart import split_multipart
+from tradewind.web.multipart import file_names, split_multipart
 from tradewind.web.problems import BodyTooLarge, BodyTooSlow, MalformedJson, UnsupportedMediaType
 from tradewind.web.request import Request
 from tradewind.web.validation import QUERY
@@ -128,9 +128,11 @@ async def read_form(request: Request, kind: type[Any], *, page: bool = False) ->
 async def read_multipart(request: Request, kind: type[Any], limit: int) -> Any:
     """A form with files as `kind`: the content of a file is the value of a field of bytes."""
     _check_media_type(request, _MULTIPART)
-    parts = split_multipart(
-        request.headers.get("content-type", ""), await read_body(request, limit=limit)
+    content_type, raw = (
+        request.headers.get("content-type", ""),
+        await read_body(request, limit=limit),
     )
+    parts = split_multipart(content_type, raw)
     if parts is None:
         raise ValidationFailed("", "Must be a form with its files.")
     files = {name: part for name, part in parts if validation.takes_bytes(kind, name)}
@@ -138,7 +140,12 @@ async def read_multipart(request: Request, kind: type[Any], limit: int) -> Any:
     if sum(len(part) for _, part in pairs) > BODY_LIMIT:
         raise BodyTooLarge(BODY_LIMIT)
     fields = _convert(urlencode(pairs).encode(), kind, "", page=True)
-    return msgspec.structs.replace(fields, **files)
+    named = {
+        f"{field}_name": name
+        for field, name in file_names(content_type, raw).items()
+        if field in files and f"{field}_name" in kind.__struct_fields__
+    }
+    return msgspec.structs.replace(fields, **files, **named)
 
 
 async def reject_body(request: Request) -> None:
@@ -175,10 +182,16 @@ def reject_query(query_string: bytes) -> None:
         raise ValidationFailed.several(unknown)
 
 
-def _check_media_type(request: Request, expected: str) -> None:
+def _check_media_type(request: Request, *expected: str) -> None:
     media_type = (request.headers.get("content-type", "")).partition(";")[0].strip().lower()
-    if media_type != expected:
-        raise UnsupportedMediaType(expected)
+    if media_type not in expected:
+        raise UnsupportedMediaType(", ".join(expected))
+
+
+async def read_file(request: Request, media_types: Sequence[str], limit: int) -> bytes:
+    """A body that is a file of one of these types."""
+    _check_media_type(request, *media_types)
+    return await read_body(request, limit=limit)
 
 
 async def read_body(

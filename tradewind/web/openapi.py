@@ -167,6 +167,13 @@ class _Operation:
                 "required": endpoint.body_required,
                 "content": {media: self._content(endpoint.body, shared)},
             }
+        if endpoint.upload:
+            file = {"schema": {"type": "string", "format": "binary"}}
+            operation["requestBody"] = {
+                "required": True,
+                "description": endpoint.upload,
+                "content": {"application/octet-stream": file},
+            }
         return operation
 
     def _security(self) -> list[dict[str, list[str]]]:
@@ -264,7 +271,7 @@ class _Operation:
             kinds += self.gate_errors
         if endpoint.role is not None:
             kinds.append(errors.InsufficientPermissions)
-        if endpoint.body is not None:
+        if endpoint.body is not None or endpoint.upload:
             kinds += [
                 problems.MalformedJson,
                 problems.BodyTooSlow,

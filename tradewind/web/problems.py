@@ -63,7 +63,10 @@ class BodyTooSlow(errors.ApiError):
 
 
 class UnsupportedMediaType(errors.ApiError):
-    """A request with a body sends JSON, with `Content-Type: application/json`."""
+    """A request with a body sends JSON, with `Content-Type: application/json`.
+
+    An import sends its file: `detail` lists the types.
+    """
 
     code = "unsupported_media_type"
     title = "Not JSON"

@@ -17,7 +17,7 @@ Tone = Literal["good", "bad", "waiting", "plain"]
 
 _GOOD = frozenset([
     "active", "approved", "completed", "connected", "delivered", "done", "healthy", "ok", "paid",
-    "passed", "received", "shipped", "succeeded", "yes",
+    "passed", "placed", "received", "shipped", "succeeded", "yes",
 ])  # fmt: skip
 _BAD = frozenset([
     "blocked_address", "connect_failed", "connection_closed", "create_failed", "disabled",
@@ -25,9 +25,9 @@ _BAD = frozenset([
     "invalid_response", "locked", "rejected", "revoked", "timeout", "tls_error",
 ])  # fmt: skip
 _WAITING = frozenset([
-    "creating", "expiring", "partially_paid", "partially_refunded", "partially_shipped", "pending",
-    "pending_approval", "pending_payment", "processing", "queued", "retrying", "running",
-    "under_way", "unknown", "waiting",
+    "checking", "creating", "expiring", "ordering", "partially_paid", "partially_refunded",
+    "partially_shipped", "pending", "pending_approval", "pending_payment", "processing", "queued",
+    "retrying", "running", "under_way", "unknown", "waiting",
 ])  # fmt: skip
 
 _LABELS: Mapping[str, str] = {
@@ -99,6 +99,7 @@ _ID_KINDS: Mapping[str, ids.Kind] = {
     "checkout": ids.CHECKOUT,
     "delivery": ids.DELIVERY,
     "event": ids.EVENT,
+    "import": ids.IMPORT,
     "job": ids.JOB,
     "order": ids.ORDER,
     "payment": ids.PAYMENT,

@@ -64,6 +64,9 @@ async def account_fingerprints(
                (SELECT max(o.updated_at)
                   FROM purchase_order o
                  WHERE o.account_id = account.id)::text AS orders,
+               (SELECT max(i.updated_at)
+                  FROM import i
+                 WHERE i.account_id = account.id)::text AS imports,
                (SELECT count(*) || '/' || coalesce(max(greatest(w.updated_at, h.updated_at))::text,
                                                    '')
                   FROM webhook_subscription w
@@ -74,7 +77,12 @@ async def account_fingerprints(
         accounts,
     )
     return {
-        row["id"]: {"orders": str(row["orders"]), "deliveries": row["deliveries"]} for row in rows
+        row["id"]: {
+            "orders": str(row["orders"]),
+            "imports": str(row["imports"]),
+            "deliveries": row["deliveries"],
+        }
+        for row in rows
     }
 
 

@@ -44,6 +44,7 @@ _AREAS = (
     "api_keys",
     "approvals",
     "cart",
+    "imports",
     "orders",
     "overview",
     "products",
@@ -115,6 +116,7 @@ _SECTIONS = (
         (
             SidebarLink("Overview", "/"),
             SidebarLink("Orders", "/orders", Role.BUYER),
+            SidebarLink("Imports", "/imports", Role.BUYER),
             SidebarLink("Products", "/products"),
             SidebarLink("Cart", "/cart", Role.BUYER),
             SidebarLink("Webhooks", "/webhooks", Role.BUYER),

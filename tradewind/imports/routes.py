@@ -1,0 +1,118 @@
+"""Imports over HTTP: send a file of orders, look at it, confirm its total."""
+
+from tradewind import ids
+from tradewind.auth.model import Buyer
+from tradewind.errors import ResourceNotFound
+from tradewind.imports import sql
+from tradewind.imports.confirm import confirm
+from tradewind.imports.errors import (
+    ColumnsUnmatched,
+    FileUnreadable,
+    ImportNotReady,
+    ImportTotalChanged,
+    NothingToOrder,
+    TooManyImports,
+)
+from tradewind.imports.get_import import get_import as get_stored_import
+from tradewind.imports.table import MOST_BYTES
+from tradewind.imports.upload import upload
+from tradewind.imports.wire import (
+    ImportConfirmIn,
+    ImportDetailOut,
+    ImportOut,
+    ImportQuery,
+    ImportRowOut,
+    ImportRowsQuery,
+)
+from tradewind.orders.person import Person
+from tradewind.platforms.errors import UnsupportedPlatform
+from tradewind.platforms.registry import Platforms
+from tradewind.storage.pool import Database
+from tradewind.web.endpoint import Routes
+from tradewind.web.inputs import read_file
+from tradewind.web.paging import page, read_cursor
+from tradewind.web.request import Request
+from tradewind.web.response import Response, location
+
+routes = Routes("/v1/imports", tag="Imports")
+
+_TYPES = (
+    "text/csv",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/octet-stream",
+)
+
+
+@routes.post(
+    status=201,
+    returns=ImportOut,
+    errors=(FileUnreadable, ColumnsUnmatched, UnsupportedPlatform, TooManyImports),
+    headers={"Location": "The path of the import."},
+    raw_body=True,
+    upload="A CSV file (UTF-8, with or without a byte order mark; commas, semicolons or tabs) or "
+    "an XLSX file, of 5 MiB and 5,000 rows at most, also as `text/csv` or as the type of XLSX.",
+    body_limit=MOST_BYTES,
+    expensive=True,
+)
+async def create_import(
+    caller: Buyer, query: ImportQuery, request: Request, db: Database, platforms: Platforms
+) -> Response:
+    """Send a file with many orders. Nothing is ordered yet.
+
+    The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address,
+    and if you like `platform`, `external_id`, `remark` and `order_ref`; many other spellings are
+    understood. Rows with the same `order_ref` are one order, and only one of them needs the
+    address; any other row is an order of its own.
+
+    Each row is checked at once, and then each order is previewed with its platform in the
+    background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
+    """
+    platform = None if query.platform is None else platforms.named(query.platform)
+    chosen = query.chosen
+    content = await read_file(request, _TYPES, MOST_BYTES)
+    stored = await upload(
+        db,
+        caller.account_id,
+        content,
+        file_name=query.file_name,
+        platform=platform,
+        chosen=chosen,
+        platform_of=platforms.named,
+    )
+    where = location("imports", ids.IMPORT.show(stored.id))
+    return Response(ImportOut.of(stored), 201, [where])
+
+
+@routes.get("/{id}", errors=(ResourceNotFound,), expensive=True)
+async def get_import(
+    import_id: ids.ImportId, caller: Buyer, query: ImportRowsQuery, db: Database
+) -> ImportDetailOut:
+    """Look at an import: totals, progress, and a page of its rows with their errors and orders."""
+    stored = await get_stored_import(db, caller.account_id, import_id)
+    rows = await sql.list_rows(
+        db,
+        caller.account_id,
+        import_id,
+        only_failed=query.failed,
+        above=read_cursor("import rows", query.cursor, int),
+        limit=query.limit + 1,
+    )
+    shown = page("import rows", rows, query.limit, key=lambda row: row.number, show=ImportRowOut.of)
+    return ImportDetailOut.of_rows(stored, shown)
+
+
+@routes.post(
+    "/{id}/order",
+    status=202,
+    errors=(ResourceNotFound, ImportNotReady, NothingToOrder, ImportTotalChanged),
+)
+async def order_import(
+    import_id: ids.ImportId, caller: Buyer, body: ImportConfirmIn, db: Database
+) -> ImportOut:
+    """Confirm the total that you saw, and have the orders placed in the background.
+
+    Orders with an error are left out. Each order is placed at the price that was previewed: one
+    that costs something else by then fails with `price_changed`. However often this is sent, and
+    whatever breaks, no row is ordered twice.
+    """
+    return ImportOut.of(await confirm(db, Person.of(caller), import_id, body.total_fen))
