@@ -52,6 +52,8 @@ def filled(system: System) -> Iterator[tuple[System, dict[str, str]]]:
             mine.request_payment(order["id"])
         mine.ok("DELETE", f"/v1/orders/{orders[0]['id']}/payment")
         mine.request_payment(orders[0]["id"])
+        for _ in "ab":
+            mine.ok("POST", "/v1/addresses", json=ADDRESS)
         fields = ("product_id", "quantity", *ADDRESS)
         made = mine.ok(
             "POST",
