@@ -54,6 +54,8 @@ class Visit:
 
     page: Page
     api: Server
+    # Where the pictures of goods come from.
+    pictures: str = "data:"
     complaints: list[str] = field(default_factory=list)
     _opened: set[str] = field(default_factory=set)
 
@@ -129,7 +131,8 @@ class Visit:
     def _request(self, request: Request) -> None:
         if request.is_navigation_request():
             self._opened.add(request.url)
-        if not re.match(rf"{re.escape(self.url)}|data:|blob:", request.url):
+        allowed = rf"{re.escape(self.url)}|{re.escape(self.pictures)}|data:|blob:"
+        if not re.match(allowed, request.url):
             self.complaints.append(f"asked for {request.url}")
 
 
@@ -170,14 +173,16 @@ def open_desk(browser: Browser, system: System) -> Iterator[Callable[..., Visit]
     """Opens the dashboard of the whole system in a browser context of its own, on every call.
 
     It takes the options of a browser context: `java_script_enabled`, `color_scheme`, `viewport`.
-    At the end, no page may have had an error, or have requested anything from elsewhere.
+    At the end, no page may have had an error, or have requested anything from elsewhere but
+    pictures of the simulated marketplace.
     """
     visits: list[Visit] = []
 
     def open_context(**options: Any) -> Visit:
         context = browser.new_context(base_url=system.api.url, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=system.api.url)
-        visits.append(Visit(context.new_page(), system.api))
+        pictures = f"{system.market.url}/images/"
+        visits.append(Visit(context.new_page(), system.api, pictures))
         return visits[-1]
 
     yield open_context

@@ -15,6 +15,7 @@ from tradewind.audit import sql as audit_sql
 from tradewind.auth.model import Operator
 from tradewind.dashboard.admin import queries
 from tradewind.dashboard.orders import views as order_views
+from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time
@@ -119,7 +120,9 @@ async def show_all_orders(
 
 
 @routes.get("/admin/orders/{order_id}")
-async def show_any_order(order_id: ids.OrderId, caller: Operator, db: Database) -> TemplatePage:
+async def show_any_order(
+    order_id: ids.OrderId, caller: Operator, db: Database, platforms: Platforms
+) -> TemplatePage:
     """Show an order as it is stored, with its timeline; the marketplace is not called."""
     order = await sql_lists.find_order(db, None, order_id)
     if order is None:
@@ -128,8 +131,11 @@ async def show_any_order(order_id: ids.OrderId, caller: Operator, db: Database) 
         db, order.account_id, order_id, below=None, limit=_CHANGES
     )
     accounts = await queries.account_names(db, [order.account_id])
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "admin/order.html",
+        images=goods.origins,
+        goods=goods,
         order=order,
         parcels=order_views.parcels(order),
         account=accounts.get(order.account_id),

@@ -1,4 +1,4 @@
-"""Approvals, in a browser: pending payments by time left, and a page for each request."""
+"""Approvals, in a browser: pending payments by time left, several at once, a page for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,17 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+import msgspec
+
 from tradewind import ids, money
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import AccountName
 from tradewind.dashboard.approvals import queries
-from tradewind.dashboard.approvals.queries import EarlierRequest
+from tradewind.dashboard.approvals.queries import EarlierRequest, MonthSpend
 from tradewind.dashboard.orders import views as order_views
+from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.timeline import TimelineLine, summary
 from tradewind.dashboard.shell.forms import (
     ReasonForm,
@@ -21,20 +24,22 @@ from tradewind.dashboard.shell.forms import (
     required_amount_fen,
     required_text,
 )
-from tradewind.dashboard.shell.labels import choices, fen, label
+from tradewind.dashboard.shell.labels import Tone, choices, fen, label
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
-from tradewind.errors import Conflict, Invalid, ResourceNotFound
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.exports.export import export_payments
 from tradewind.orders.model import Order
 from tradewind.orders.payments import approve as approving
 from tradewind.orders.payments import four_eyes
 from tradewind.orders.payments import sql as payment_sql
+from tradewind.orders.payments.approve import MOST_AT_ONCE, ApprovalResult, SeenPayment
 from tradewind.orders.payments.errors import AmountChanged
 from tradewind.orders.payments.model import OPEN_REQUESTS, PaymentRequest, RequestStatus
 from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.payments.wire import RejectIn
 from tradewind.orders.person import Person
+from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
@@ -48,6 +53,10 @@ from tradewind.web.site import Form
 routes = PageRoutes("/approvals")
 
 _HISTORY = 20
+# A payment is urgent when the marketplace closes its order so soon.
+_URGENT_SECONDS = 3 * 3600
+# A message names so many payments that were not approved, and counts the others.
+_ERRORS_SHOWN = 4
 # An approval has no idempotency key: a repeat finds the payment decided.
 _NOT_STORED: StoredResponse[OrderPayment] = StoredResponse(None, lambda _: Response())
 _DECIDED = [status for status in RequestStatus if status is not RequestStatus.PENDING_APPROVAL]
@@ -66,6 +75,12 @@ class ApproveForm(Form):
     amount_cny: str = ""
 
 
+class SelectedPaymentsForm(Form):
+    """The selected payments, each as its id and the amount that the page showed."""
+
+    payment: list[str] = msgspec.field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalItem:
     """A payment request as an approver sees it."""
@@ -77,6 +92,7 @@ class ApprovalItem:
     earlier: EarlierRequest | None
     # Why this approver may not approve it, although it is not their own request.
     not_independent: str | None
+    month: MonthSpend
 
     @property
     def account_locked(self) -> bool:
@@ -90,13 +106,27 @@ class ApprovalItem:
         return None if deadline is None else (deadline - self.order.now).total_seconds()
 
     @property
+    def urgency(self) -> Tone:
+        """How the time left is shown: as waiting only when it is short, and as bad when over."""
+        if self.seconds_left is None or self.seconds_left > _URGENT_SECONDS:
+            return "plain"
+        return "bad" if self.seconds_left <= 0 else "waiting"
+
+    @property
+    def selection(self) -> str:
+        """The payment and the amount that the page shows, as its checkbox sends them."""
+        return f"{ids.PAYMENT.show(self.request.id)}:{money.show(self.request.amount_fen)}"
+
+    @property
     def total_changed(self) -> bool:
         """Whether the total of the order differs from the requested amount."""
         return self.order.total_fen is not None and self.order.total_fen != self.request.amount_fen
 
 
 @routes.get(expensive=True)
-async def show_approvals(caller: Approver, query: ApprovalsQuery, db: Database) -> TemplatePage:
+async def show_approvals(
+    caller: Approver, query: ApprovalsQuery, db: Database, platforms: Platforms
+) -> TemplatePage:
     """List pending payments, the most urgent first; or decided ones, newest first."""
     if query.show == "waiting":
         pending = await payment_sql.list_queue(
@@ -113,8 +143,11 @@ async def show_approvals(caller: Approver, query: ApprovalsQuery, db: Database) 
             limit=query.limit + 1,
         )
         shown = rows_page("payments", decided, query.limit, key=lambda pair: pair[0].id)
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "approvals/approvals.html",
+        images=goods.origins,
+        goods=goods,
         query=query,
         payments=await _items(db, caller, shown.items),
         options=[("", "Any"), *choices(_DECIDED)],
@@ -133,7 +166,9 @@ async def export_listed_payments(caller: Approver, query: ApprovalsQuery, db: Da
 
 
 @routes.get("/{payment_id}")
-async def show_approval(payment_id: ids.PaymentId, caller: Approver, db: Database) -> TemplatePage:
+async def show_approval(
+    payment_id: ids.PaymentId, caller: Approver, db: Database, platforms: Platforms
+) -> TemplatePage:
     """Show a payment request with its order."""
     pair = await payment_sql.find_payment(db, payment_id)
     if pair is None:
@@ -143,8 +178,11 @@ async def show_approval(payment_id: ids.PaymentId, caller: Approver, db: Databas
     history = await payment_sql.list_payments_of(
         db, order.account_id, order.id, below=None, limit=_HISTORY
     )
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "approvals/approval.html",
+        images=goods.origins,
+        goods=goods,
         item=item,
         parcels=order_views.parcels(order),
         others=[other for other in history if other.id != payment_id],
@@ -156,9 +194,35 @@ async def show_approval(payment_id: ids.PaymentId, caller: Approver, db: Databas
     )
 
 
+@routes.post("/approve")
+async def approve_selected(
+    request: Request, caller: Approver, body: SelectedPaymentsForm, db: Database
+) -> Redirect:
+    """Approve each selected payment at the amount that the page showed."""
+    if not body.payment:
+        return Redirect("/approvals", "Select at least one payment.", tone="bad")
+    if len(body.payment) > MOST_AT_ONCE:
+        message = f"Select at most {MOST_AT_ONCE} payments at once. Nothing was approved."
+        return Redirect("/approvals", message, tone="bad")
+    try:
+        selected = [_seen_payment(text) for text in body.payment]
+    except ValidationFailed as error:
+        message = f"{errors_of(error)['payment']} Nothing was approved."
+        return Redirect("/approvals", message, tone="bad")
+    actor, person = Actor.of(caller, request), Person.of(caller)
+    results = await approving.approve_many(db, actor, person, selected, _NOT_STORED)
+    failed = [result for result in results if result.error is not None]
+    return Redirect("/approvals", _results_message(results), tone="bad" if failed else "good")
+
+
 @routes.post("/{payment_id}/approve")
 async def approve(
-    payment_id: ids.PaymentId, request: Request, caller: Approver, body: ApproveForm, db: Database
+    payment_id: ids.PaymentId,
+    request: Request,
+    caller: Approver,
+    body: ApproveForm,
+    db: Database,
+    platforms: Platforms,
 ) -> PageResult:
     """Approve the amount that the page showed, or show that it changed."""
     try:
@@ -167,16 +231,21 @@ async def approve(
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
         errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
-        return (await show_approval(payment_id, caller, db)).rejected(error, errors)
+        return (await show_approval(payment_id, caller, db, platforms)).rejected(error, errors)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "approved")}
-        return (await show_approval(payment_id, caller, db)).rejected(error, errors)
+        return (await show_approval(payment_id, caller, db, platforms)).rejected(error, errors)
     return Redirect("/approvals", f"Approved {fen(seen_fen)}. The payment is being made.")
 
 
 @routes.post("/{payment_id}/reject")
 async def reject(
-    payment_id: ids.PaymentId, request: Request, caller: Approver, body: ReasonForm, db: Database
+    payment_id: ids.PaymentId,
+    request: Request,
+    caller: Approver,
+    body: ReasonForm,
+    db: Database,
+    platforms: Platforms,
 ) -> PageResult:
     """Reject a payment with a reason, which the requester can see."""
     try:
@@ -185,11 +254,11 @@ async def reject(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        page = await show_approval(payment_id, caller, db)
+        page = await show_approval(payment_id, caller, db, platforms)
         return page.rejected(error, reason=body.reason)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
-        page = await show_approval(payment_id, caller, db)
+        page = await show_approval(payment_id, caller, db, platforms)
         return page.rejected(error, errors, reason=body.reason)
     return Redirect("/approvals", "Rejected. The requester can see the reason.")
 
@@ -205,6 +274,7 @@ async def _items(
     changes = await queries.changes_since(
         db, [order.id for _, order in pending], [request.requested_at for request, _ in pending]
     )
+    months = await queries.spent_this_month(db, [order.account_id for _, order in pairs])
     conflicts = await four_eyes.conflicts(
         db, caller.account_id, [request.requested_by.id for request, _ in pending]
     )
@@ -216,9 +286,36 @@ async def _items(
             summary(changes.get(order.id, ())),
             earlier.get(order.id),
             conflict.detail if (conflict := conflicts.get(request.requested_by.id)) else None,
+            months.get(order.account_id, MonthSpend()),
         )
         for request, order in pairs
     ]
+
+
+def _seen_payment(text: str) -> SeenPayment:
+    """A selected payment, as its checkbox sends it."""
+    shown_id, _, amount = text.partition(":")
+    payment_id = ids.PAYMENT.read(shown_id)
+    if payment_id is None:
+        raise ValidationFailed("/payment", "A selected payment is not one of this page.")
+    return SeenPayment(payment_id, required_amount_fen("payment", amount))
+
+
+def _results_message(results: Sequence[ApprovalResult]) -> str:
+    """What was approved, and why the others were not."""
+    amounts = [result.payment.amount_fen for result in results if result.error is None]
+    errors = [
+        f"{fen(result.payment.amount_fen)}: {result.error.detail}"
+        for result in results
+        if result.error is not None
+    ]
+    count = "1 payment" if len(amounts) == 1 else f"{len(amounts)} payments"
+    message = f"Approved {count}, {fen(sum(amounts))} in total." if amounts else ""
+    if errors:
+        others = len(errors) - _ERRORS_SHOWN
+        message += f" {len(errors)} not approved. {' '.join(errors[:_ERRORS_SHOWN])}"
+        message += f" And {others} more." if others > 0 else ""
+    return message.strip()
 
 
 async def _conflict_message(db: Database, payment_id: UUID, error: Conflict, done: str) -> str:

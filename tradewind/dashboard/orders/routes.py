@@ -9,6 +9,7 @@ from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.dashboard.orders import queries, views
+from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.timeline import TimelineEntry, TimelineEvent, timeline_entry
 from tradewind.dashboard.shell.forms import (
     CursorQuery,
@@ -38,7 +39,7 @@ from tradewind.orders.payments.errors import RefundTooLarge
 from tradewind.orders.payments.model import OPEN_REQUESTS, PaymentStatus
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.payments.request import request_payment, withdraw_payment
-from tradewind.orders.payments.wire import RefundIn
+from tradewind.orders.payments.wire import PaymentIn, RefundIn
 from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
 from tradewind.orders.simulate import simulate
@@ -118,9 +119,10 @@ class OrdersPageQuery(Input):
 
 
 class PaymentForm(SubmitForm):
-    """The amount that the buyer saw."""
+    """The amount that the buyer saw, and a note for the approver."""
 
     amount_cny: str = ""
+    note: str = ""
 
 
 class RefundForm(SubmitForm):
@@ -162,9 +164,12 @@ async def show_orders(
             orders, cursor = shown.items, shown.next_cursor
     except Invalid as error:
         errors = errors_of(error)
+    goods = OrderGoods(platforms)
     kept = {name: value for name, value in filled.items() if name != "sort"}
     return TemplatePage(
         "orders/orders.html",
+        images=goods.origins,
+        goods=goods,
         orders=orders,
         query=query,
         filters=filled,
@@ -212,10 +217,14 @@ async def show_order(
         db, caller.account_id, order.id, below=None, limit=_PAYMENTS
     )
     path = _path(order.id)
+    goods = OrderGoods(platforms)
     is_simulated = platforms.simulated_origin(order.platform) is not None
     is_open = order.payment is not None and order.payment.status in OPEN_REQUESTS
     return TemplatePage(
         "orders/order.html",
+        images=goods.origins,
+        goods=goods,
+        titles=goods.titles(order),
         order=order,
         order_path=path,
         next_step=views.next_step(order),
@@ -278,9 +287,10 @@ async def request_order_payment(
 ) -> Redirect:
     """Request the payment of the amount that the page showed."""
     seen_fen = required_amount_fen("amount_cny", body.amount_cny)
+    note = read_values(PaymentIn, note=body.note).note_text
     stored = _stored(caller, request, body)
-    actor = Actor.of(caller, request)
-    command = request_payment(db, actor, Person.of(caller), order_id, modes, seen_fen, stored)
+    actor, person = Actor.of(caller, request), Person.of(caller)
+    command = request_payment(db, actor, person, order_id, modes, seen_fen, stored, note=note)
     message = "Payment requested. Another person must approve it."
     return await _finish(order_id, command, message)
 

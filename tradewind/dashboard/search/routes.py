@@ -15,6 +15,7 @@ from tradewind.auth.api_keys import sql as key_sql
 from tradewind.auth.model import Role
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import ListedAccount
+from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.queries import find_orders
 from tradewind.dashboard.products.lookup import may_name_product, search_path
 from tradewind.dashboard.search import queries
@@ -23,6 +24,7 @@ from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
 from tradewind.orders.payments import sql as payment_sql
 from tradewind.orders.sql_lists import Filters
+from tradewind.platforms.registry import Platforms
 from tradewind.products.wire import LONGEST_TEXT
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
@@ -62,7 +64,9 @@ class SearchResults:
 
 
 @routes.get(expensive=True)
-async def search(caller: Caller, query: SearchQuery, db: Database) -> PageResult:
+async def search(
+    caller: Caller, query: SearchQuery, db: Database, platforms: Platforms
+) -> PageResult:
     """Open the page of the only result, or list the results."""
     text = query.q.strip()
     results = await find(db, caller, text) if text else SearchResults()
@@ -72,8 +76,11 @@ async def search(caller: Caller, query: SearchQuery, db: Database) -> PageResult
     if is_empty and may_name_product(text):
         return Redirect(search_path(text))
     owners = [order.account_id for order in results.orders]
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "search/search.html",
+        images=goods.origins,
+        goods=goods,
         text=text,
         results=results,
         owners=await admin_queries.account_names(db, owners),

@@ -1,4 +1,5 @@
 // Loaded by every page. The dashboard works without it; it adds live updates and conveniences.
+import { listenForApprovals } from "./approvals.js";
 import { openRejected } from "./dialogs.js";
 import { offerDivisions } from "./divisions.js";
 import { listen } from "./live.js";
@@ -13,6 +14,7 @@ offerDivisions(document);
 openRejected();
 closeMenus();
 listenForShortcuts();
+listenForApprovals();
 submitOnce();
 scrollToCurrent(document);
 if ("signedIn" in document.body.dataset) listen();

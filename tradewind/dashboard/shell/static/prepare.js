@@ -1,4 +1,5 @@
-// Prepares a page, or a fragment swapped into it: times, time fields, dialogs, rows, copy buttons, "select all", pictures, totals.
+// Prepares a page, or a fragment swapped into it: times, time fields, dialogs, rows, copy buttons, "select all", keys, pictures, totals.
+import { offerKeys } from "./approvals.js";
 import { offerCopies } from "./copy.js";
 import { offerDialogs } from "./dialogs.js";
 import { preparePictureSearch } from "./picture_search.js";
@@ -16,6 +17,7 @@ export function prepare(root) {
   offerRows(root);
   offerCopies(root);
   offerSelectAll(root);
+  offerKeys(root);
   preparePictureSearch(root);
   countPieces(root);
   submitOnChange(root);
