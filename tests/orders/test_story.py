@@ -66,7 +66,7 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
     shipped = system.advance(order_id, "shipped")
     parcel = shipped["shipments"][0]
     assert parcel["tracking_number"]
-    assert parcel["items"] == order["items"]
+    assert parcel["items"] == wish["items"]
     by_parcel = ask("GET", f"/v1/orders?tracking_number={parcel['tracking_number']}")
     assert [one["id"] for one in by_parcel["items"]] == [order_id]
     received = system.advance(order_id, "received")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -25,6 +25,7 @@ from tradewind.orders.payments.request import request_payment
 from tradewind.orders.person import Person
 from tradewind.orders.place import place_order
 from tradewind.orders.sql_lists import Filters
+from tradewind.platforms.failures import Rejected
 from tradewind.platforms.model import Line, RefundKind
 from tradewind.runtime import wiring
 from tradewind.settings import settings
@@ -47,24 +48,32 @@ _SELLER_MOVES = {
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An order that goes on until it stands at `until`, on a product of the simulator."""
+    """An order that goes on until it stands at `until`, on a product of the simulator.
+
+    It buys `quantity` of each of the first `variants`.
+    """
 
     until: str
     platform: str
     product: str
     quantity: int = 2
+    variants: int = 1
+
+
+# A product of every catalogue, whatever its seed.
+_PLAIN = "900000000001"
 
 
 STORIES: Sequence[Story] = (
-    Story("completed", "sandbox", "900000000001"),
-    Story("pending_approval", "alibaba", "900000000001", 3),
-    Story("shipped", "taobao", "900000000001"),
+    Story("completed", "sandbox", "610013956535", 6, 2),
+    Story("pending_approval", "alibaba", "610000157091", 12, 3),
+    Story("shipped", "taobao", "610002114143", 4),
     Story("partially_refunded", "sandbox", "900000000020", 12),
-    Story("unpaid", "alibaba", "900000000020"),
+    Story("unpaid", "alibaba", "610016002669", 20, 2),
     Story("failed", "sandbox", "900000000004"),
-    Story("rejected", "sandbox", "900000000001", 50),
-    Story("cancelled", "alibaba", "900000000001"),
-    Story("paid", "taobao", "900000000020", 4),
+    Story("rejected", "sandbox", "610006030732", 50),
+    Story("cancelled", "alibaba", "610021867383"),
+    Story("paid", "taobao", "610011883923", 4),
     Story("pending_approval", "sandbox", "900000000007", 2),
 )
 
@@ -129,10 +138,15 @@ class Demo:
 
     async def _begin(self, name: str, story: Story) -> None:
         connector = await self._platforms.connector(story.platform)
-        product = await connector.detail(story.product, "en")
+        try:
+            product = await connector.detail(story.product, "en")
+        except Rejected:  # a catalogue of another seed does not have it
+            story = replace(story, product=_PLAIN)
+            product = await connector.detail(story.product, "en")
+        skus = product.skus[: story.variants]
         wanted = NewOrder(
             platform=story.platform,
-            lines=[Line(story.product, product.skus[0].id, story.quantity)],
+            lines=[Line(story.product, sku.id, story.quantity) for sku in skus],
             address=demo_addresses.WAREHOUSE,
             remark=None,
             expected_fen=None,

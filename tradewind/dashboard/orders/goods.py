@@ -9,7 +9,7 @@ from tradewind.orders.model import Order
 from tradewind.platforms.model import Goods, Line
 from tradewind.platforms.registry import Platforms
 
-_LONGEST_TITLE = 80
+_LONGEST_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,8 @@ class OrderGoods:
         """The title of an order: `Denim dress and 2 more`."""
         title = line_title(order.lines[0])
         if len(title) > _LONGEST_TITLE:
-            title = title[: _LONGEST_TITLE - 1].rstrip() + "…"
+            start = title[:_LONGEST_TITLE]
+            title = (start.rpartition(" ")[0] or start).rstrip(" ,") + "…"
         others = len(order.lines) - 1
         return f"{title} and {others:,} more" if others else title
 
