@@ -185,14 +185,16 @@ def test_a_product_says_what_it_asks_for(shop: Visit, system: System) -> None:
     assert shop.open("/products/nowhere/1") == 422
 
 
-def test_pictures_are_allowed_on_product_pages_only(system: System) -> None:
+def test_pictures_are_allowed_on_pages_with_goods_only(system: System) -> None:
     pages = Pages(system.api, system.buyer)
 
     allowed = pages.get("/products", params={"q": "dress"}).headers["content-security-policy"]
-    usual = pages.get("/orders").headers["content-security-policy"]
+    orders = pages.get("/orders").headers["content-security-policy"]
+    usual = pages.get("/keys").headers["content-security-policy"]
     quick = pages.get("/products", params={"q": "dress"}, headers={"x-tradewind-live": "1"})
 
     assert f"img-src 'self' data: {system.market.url};" in allowed
+    assert f"img-src 'self' data: {system.market.url};" in orders
     assert "img-src 'self' data:;" in usual
     assert (quick.status_code, quick.content) == (204, b"")
     pages.client.close()
