@@ -117,8 +117,8 @@ class Visit:
         return max(0, pixels)
 
     def look(self, scheme: Any, width: int) -> None:
-        """Change the colour scheme and the width of the screen."""
-        self.page.emulate_media(color_scheme=scheme)
+        """Change the colour scheme and the width of the screen; highlights do not fade."""
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         self.page.set_viewport_size({"width": width, "height": 900})
 
     def _console(self, message: ConsoleMessage) -> None:

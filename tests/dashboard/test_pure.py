@@ -161,6 +161,9 @@ def test_static_files_have_one_version() -> None:
 
     assert static.url("app.js") == f"/static/{static.version}/app.js"
     assert static.find("nothing.js") is None
+    for name in ("icon-32.png", "icon-180.png"):
+        content, content_type = static.find(name) or (b"", b"")
+        assert (content[:4], content_type) == (b"\x89PNG", b"image/png")
     assert static.find("../render.py") is None
     with pytest.raises(LookupError):
         static.url("nothing.js")

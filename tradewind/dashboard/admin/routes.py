@@ -56,7 +56,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "all": list(Health),
 }
 _HEALTH_CHOICES = [("trouble", "Failing or disabled"), *choices(Health), ("all", "All")]
-# The id of no account: filtering by an unknown account finds nothing.
+# The id of no account: a filter that is wrong finds nothing.
 _NO_ACCOUNT = UUID(int=0)
 
 
@@ -268,6 +268,7 @@ async def show_audit(caller: Operator, query: AuditPageQuery, db: Database) -> T
             times[name] = read_time(name, getattr(query, name))
         except Invalid as error:
             errors |= errors_of(error)
+            account_id = _NO_ACCOUNT
     entries = await audit_sql.list_entries(
         db,
         account_id=account_id,

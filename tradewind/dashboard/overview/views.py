@@ -254,7 +254,7 @@ def getting_started(completed: CompletedSteps) -> Sequence[GettingStartedStep]:
         GettingStartedStep(
             completed.ordered,
             "Place an order",
-            "A product page has the command that orders it.",
+            "Find a product, choose a variant and order it, or use the API.",
             "/products",
         ),
         GettingStartedStep(
