@@ -16,7 +16,7 @@ from tradewind.dashboard.orders.timeline import timeline_entry
 from tradewind.dashboard.products import variants
 from tradewind.dashboard.products import views as product_views
 from tradewind.dashboard.products.code import SAMPLE_ADDRESS, order_code
-from tradewind.dashboard.products.lookup import product_path
+from tradewind.dashboard.products.lookup import product_path, results_url
 from tradewind.dashboard.shell import urls
 from tradewind.dashboard.shell.render import environment
 from tradewind.errors import ValidationFailed
@@ -295,6 +295,26 @@ def test_what_is_no_quantity_is_none(text: str) -> None:
     assert variants.read_quantity(text) is None
 
 
+@pytest.mark.parametrize(
+    ("referrer", "url"),
+    [
+        ("", "/products?platform=sandbox"),
+        ("http://x/products", "/products?platform=sandbox"),
+        (
+            "http://x/products?q=dress&sort=price_asc&page=2",
+            "/products?q=dress&sort=price_asc&page=2",
+        ),
+        ("http://x/products/sandbox/1?q=a", "/products?platform=sandbox"),
+        ("http://x/orders?q=a", "/products?platform=sandbox"),
+        ("http://x/products?q=a b", "/products?platform=sandbox"),
+        ("http://[::1/products?q=a", "/products?platform=sandbox"),
+        (f"http://x/products?q={'a' * 3000}", "/products?platform=sandbox"),
+    ],
+)
+def test_a_product_leads_back_to_the_search_that_found_it(referrer: str, url: str) -> None:
+    assert results_url(referrer, "sandbox") == url
+
+
 def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
     sku = Sku(
         id=HOSTILE, attributes={HOSTILE: HOSTILE}, price_fen=None, stock=0, image_url="javascript:1"
@@ -341,6 +361,7 @@ def test_a_product_with_html_in_every_text_is_shown_as_text() -> None:
             errors={},
             code=order_code("", HOSTILE, HOSTILE, {HOSTILE: 1}, SAMPLE_ADDRESS, "key"),
             product_url=product_path("sandbox", HOSTILE),
+            results_url=results_url(f"https://evil.example/products?q={HOSTILE}", HOSTILE),
         )
     )
 

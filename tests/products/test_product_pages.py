@@ -138,3 +138,12 @@ def test_forms_that_no_page_sends(shop: Shop, pages: Pages) -> None:
     anonymous = httpx.post(shop.api.url + path, files={"picture": PICTURE})
     assert anonymous.status_code in {303, 401, 403}
     assert shop.calls("upload_image") == uploads
+
+
+@pytest.mark.parametrize("path", ["/products", "/products/sandbox/900000000001", "/cart"])
+def test_a_live_update_is_not_stored_in_place_of_the_page(pages: Pages, path: str) -> None:
+    """A stored 204 would be the answer when the browser goes back: the page would not open."""
+    answer = pages.get(path, headers={"x-tradewind-live": "1"})
+
+    assert answer.status_code == 204
+    assert answer.headers["cache-control"] == "no-store"

@@ -38,7 +38,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.idempotency import IdempotencyKey, RequestInFlight, StoredResponse
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Response
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
 routes = PageRoutes("/cart")
@@ -79,7 +79,7 @@ async def show_cart(
 ) -> PageResult:
     """Show the cart in the groups that it is ordered in, with what they cost now."""
     if LIVE_HEADER in request.headers:  # no live updates: they would call the marketplace
-        return Response(None, 204)
+        return Response(None, 204, [NO_STORE])
     lines = await sql.list_lines(db, caller.account_id)
     addresses = await address_sql.list_addresses(
         db, caller.account_id, below=None, limit=MOST_ADDRESSES

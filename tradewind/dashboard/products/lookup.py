@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
+from tradewind.dashboard.shell.urls import local_path, split_url
 from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.platforms.product_links import is_id
 from tradewind.platforms.registry import Platforms
@@ -19,6 +20,14 @@ _ID_LENGTHS = range(9, 14)
 def search_path(text: str) -> str:
     """The products page that opens what a text names, or searches for it."""
     return f"/products?{urlencode({'q': text})}"
+
+
+def results_url(referrer: str, platform: str) -> str:
+    """The search that a product was opened from; without one, the search of its marketplace."""
+    parts = split_url(referrer)
+    query = parts.query if parts.path == "/products" else ""
+    default = f"/products?{urlencode({'platform': platform})}"
+    return local_path(f"/products?{query}", default=default) if query else default
 
 
 def product_path(platform: str, product_id: str) -> str:

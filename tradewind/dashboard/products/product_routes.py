@@ -11,7 +11,7 @@ from tradewind.addresses.get_address import find_default
 from tradewind.auth.model import Buyer
 from tradewind.cart.add import AddedLine, add_to_cart
 from tradewind.dashboard.products.code import SAMPLE_ADDRESS, order_code
-from tradewind.dashboard.products.lookup import product_path
+from tradewind.dashboard.products.lookup import product_path, results_url
 from tradewind.dashboard.products.variants import (
     chosen_pieces,
     ranges_that_count,
@@ -47,7 +47,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.idempotency import IdempotencyKey, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import Input
 from tradewind.web.request import Request
-from tradewind.web.response import Response
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.urls import PublicUrl
 
 routes = PageRoutes("/products")
@@ -82,8 +82,10 @@ async def show_product(
 ) -> PageResult:
     """Show a product, what the chosen pieces cost, and the code that orders them."""
     if LIVE_HEADER in request.headers:  # no live updates: they would call the marketplace
-        return Response(None, 204)
-    return await _page(platform, product_id, caller, query, platforms, public_url, db)
+        return Response(None, 204, [NO_STORE])
+    page = await _page(platform, product_id, caller, query, platforms, public_url, db)
+    page.context |= {"results_url": results_url(request.headers.get("referer", ""), platform)}
+    return page
 
 
 @routes.post("/{platform}/{product_id}")
@@ -176,6 +178,7 @@ async def _page(
             str(uuid4()),
         ),
         product_url=product_path(detail.platform, offer.id),
+        results_url=results_url("", detail.platform),
     )
 
 

@@ -33,7 +33,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, read_values
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
-from tradewind.web.response import Response
+from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
 routes = PageRoutes("/products")
@@ -103,7 +103,7 @@ async def show_products(
     If it fails, the form stays as it was, below an error.
     """
     if LIVE_HEADER in request.headers:  # no live updates: they would call the marketplace
-        return Response(None, 204)
+        return Response(None, 204, [NO_STORE])
     listings = await platforms.listed()
     fields = query.filled()
     page = _products_page(platforms, listings, query, fields)
