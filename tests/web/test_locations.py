@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kit.system import System
+from kit.spreadsheets import csv_file
+from kit.system import ADDRESS, System
 from kit.webhook_endpoint import running_endpoint
 
 from tradewind.auth.model import Role
@@ -48,6 +49,20 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
             "create_api_key": lambda: system.call("POST", "/v1/api-keys", json={"name": "a"}),
             "create_account": lambda: system.call(
                 "POST", "/v1/admin/accounts", by=operator, json={"email": email}
+            ),
+            "create_address": lambda: system.call("POST", "/v1/addresses", json=ADDRESS),
+            "add_cart_item": lambda: system.call(
+                "POST",
+                "/v1/cart/items",
+                json={"platform": "sandbox", **system.order_body()["items"][0]},
+            ),
+            "create_import": lambda: system.call(
+                "POST",
+                "/v1/imports?platform=sandbox",
+                content=csv_file(
+                    [["product_id", "quantity", *ADDRESS], ["1", 1, *ADDRESS.values()]]
+                ),
+                headers={"content-type": "text/csv"},
             ),
             "make_password_link": lambda: system.call(
                 "POST", f"/v1/admin/accounts/{account.id}/password-link", by=operator

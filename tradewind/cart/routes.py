@@ -36,7 +36,7 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey, StoredResponse
-from tradewind.web.response import Response
+from tradewind.web.response import Response, location
 
 routes = Routes("/v1/cart", tag="Cart")
 
@@ -52,6 +52,7 @@ async def get_cart(caller: Buyer, db: Database) -> CartOut:
     status=201,
     returns=CartItemOut,
     also={200: "The product and variant were in the cart: their quantity was raised."},
+    headers={"Location": "The path of the cart, which shows all lines."},
     errors=(
         UnsupportedPlatform,
         PlatformNotConfigured,
@@ -90,7 +91,9 @@ async def add_cart_item(
 def _added(lines: Sequence[AddedLine]) -> Response:
     """201 for a new line, 200 for one that was in the cart."""
     (added,) = lines
-    return Response(CartItemOut.of(added.line), 201 if added.is_new else 200)
+    if added.is_new:
+        return Response(CartItemOut.of(added.line), 201, [location("cart")])
+    return Response(CartItemOut.of(added.line), 200)
 
 
 @routes.patch("/items/{id}", errors=(ResourceNotFound,))

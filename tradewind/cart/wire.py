@@ -67,9 +67,10 @@ class CartSelectionIn(Input):
     ] = None
 
     def check_fields(self) -> Iterator[FieldError]:
-        if (self.address is None) == (self.address_id is None):
-            message = "Send either address or address_id."
-            yield FieldError("/address", message, "missing" if self.address is None else "invalid")
+        if self.address is None and self.address_id is None:
+            yield FieldError("/address", "Is required, unless address_id is sent.", "missing")
+        elif self.address is not None and self.address_id is not None:
+            yield FieldError("/address", "Must not be sent together with address_id.")
 
     def selection(self) -> CartSelection:
         line_ids = self.lines
