@@ -131,6 +131,7 @@ def test_the_sidebar_has_what_one_may_open() -> None:
     assert hrefs(Role.BUYER) == [
         "/",
         "/orders",
+        "/imports",
         "/products",
         "/cart",
         "/webhooks",

@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.02
 
 _DEFAULTS = {
     "shared_buffers": "128MB",
-    "max_connections": "100",
+    "max_connections": "200",
     "max_logical_replication_workers": "0",
     "jit": "off",
     "timezone": "UTC",

@@ -14,6 +14,7 @@ from tradewind.delivery.health import percentile
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome
 from tradewind.orders.model import OrderStatus
+from tradewind.platforms.registry import MARKETPLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _sum_lists(lists: Sequence[Sequence[int]]) -> Sequence[int]:
 # A parcel that is in transit for longer than this is late.
 LATE_AFTER = timedelta(days=10)
 WEEKS = 12
-_COLOURS: Mapping[str, Colour] = {"alibaba": "accent", "taobao": "signal"}
+_COLOURS: Sequence[Colour] = ("accent", "signal", "good", "waiting")
 # What an open order waits for, in the order of its life.
 _WAITS: Sequence[tuple[str, Sequence[OrderStatus]]] = (
     ("being created", (OrderStatus.CREATING,)),
@@ -177,7 +178,7 @@ def spend_figures(
     series = [
         Series(
             marketplace(platform),
-            _COLOURS.get(platform, "plain"),
+            _colour(platform),
             [fen_by.get((platform, week), 0) / 100 for week in range(1, len(starts) + 1)],
         )
         for platform in platforms
@@ -204,9 +205,15 @@ def spend_figures(
     )
 
 
+def _colour(platform: str) -> Colour:
+    """Every marketplace has a colour of its own; simulated and former ones are grey."""
+    real = [name for name, market in MARKETPLACES.items() if not market.simulated_only]
+    return _COLOURS[real.index(platform) % len(_COLOURS)] if platform in real else "plain"
+
+
 def _order_of(platform: str) -> tuple[bool, str]:
-    """Real marketplaces first, the sandbox last."""
-    return platform not in _COLOURS, platform
+    """Real marketplaces first, the simulated one last."""
+    return _colour(platform) == "plain", platform
 
 
 def open_orders(counts: Mapping[str, int]) -> tuple[int, Sequence[tuple[str, int, str]]]:
