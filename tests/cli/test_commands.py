@@ -312,7 +312,7 @@ def test_the_doctor_finds_a_healthy_system_healthy(shell: Shell) -> None:
     assert found["clock"][0] == "ok"
     assert found["connections"] == (
         "ok",
-        "An API process opens up to 16, a worker up to 15; the server allows 97 for all of them.",
+        "An API process opens up to 16, a worker up to 15; the server allows 197 for all of them.",
     )
 
 
@@ -320,7 +320,7 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
     shell: Shell,
 ) -> None:
     careless = {
-        "TRADEWIND_DATABASE_POOL": "60",
+        "TRADEWIND_DATABASE_POOL": "130",
         "TRADEWIND_TRUSTED_PROXIES": "10.0.0.0/8,10.0.3.7",
     }
 
@@ -330,7 +330,7 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
     assert found["connections"] == (
         "warning",
         (
-            "An API process opens up to 66, a worker up to 65; the server allows 97 for all of "
+            "An API process opens up to 136, a worker up to 135; the server allows 197 for all of "
             "them; raise max_connections, or lower TRADEWIND_DATABASE_POOL."
         ),
     )
