@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TREES = ("tradewind", "simulator", "tests", "bench", "tools")
+TREES = ("tradewind", "simulator", "sdk", "tests", "bench", "tools")
 KINDS = {".py", ".sql", ".js", ".css", ".html"}
 COMMENT = re.compile(r"^\s*(?:--|//|/\*+|<!--|\{#-?)\s*(.*?)\s*(?:\*/|-->|-?#\})?\s*$")
 

@@ -106,8 +106,9 @@ def stamp(mode: str) -> dict[str, str]:
     """What an environment is built from, without the tools' settings in pyproject.toml."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("\n[tool.")[0]
     simulator = (ROOT / "simulator" / "pyproject.toml").read_bytes()
+    sdk = (ROOT / "sdk" / "python" / "pyproject.toml").read_bytes()
     locks = {name: path.read_bytes() for name, path in LOCKS.items()}
-    texts = {"pyproject": project.encode(), "simulator": simulator, **locks}
+    texts = {"pyproject": project.encode(), "simulator": simulator, "sdk": sdk, **locks}
     hashes = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
     return {"mode": mode, "python": PYTHON, "path": str(VENV), **hashes}
 
@@ -136,7 +137,9 @@ def build(mode: str) -> None:
     # The lock is complete, and leaves out what a package requires but we do not use.
     pip_install("--require-hashes", "--no-deps", "-r", str(lock))
     say("Installing Tradewind itself.")
-    pip_install("--no-deps", "--no-build-isolation", "-e", ".", "-e", "./simulator")
+    projects = (".", "./simulator", "./sdk/python")
+    editable = [option for project in projects for option in ("-e", project)]
+    pip_install("--no-deps", "--no-build-isolation", *editable)
     rename_inside()
     (NEW / STAMP).write_text(json.dumps(built_from, indent=2) + "\n", encoding="utf-8")
     if VENV.exists() or VENV.is_symlink():

@@ -71,7 +71,7 @@ def test_a_webhook_from_its_making_to_its_end(
     page.get_by_label("order.updated").check()
     page.get_by_role("button", name="Create webhook").click()
     secret = secret_of(page, webhooks)
-    expect(page.get_by_text("from tradewind.receiver.verify import")).to_be_visible()
+    expect(page.get_by_text("from tradewind_sdk.webhooks import")).to_be_visible()
     expect(page.get_by_text("订单系统 <b>bold</b>")).to_be_visible()
     assert secret not in page.url
     assert desk.serious() == []

@@ -1,6 +1,6 @@
 """The names and descriptions of delivery headers.
 
-`receiver/` spells them again: integrators copy it, so it depends on nothing here.
+`sdk/` spells them again: integrators install it without the service.
 """
 
 EVENT = "X-Service-Event"

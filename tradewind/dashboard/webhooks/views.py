@@ -31,14 +31,14 @@ _LARGEST_PRETTY = 256 * 1024
 VERIFY_PYTHON = """\
 import os
 
-from tradewind.receiver.verify import NotGenuine, verify
+from tradewind_sdk.webhooks import VerificationError, verify
 
 SECRET = os.environ["TRADEWIND_WEBHOOK_SECRET"]
 
 # In the request handler; body is the raw bytes, before any parsing.
 try:
     verify(SECRET, request.headers, body)
-except NotGenuine as error:
+except VerificationError as error:
     return 401, str(error)
 """
 VERIFY_PLAIN = """\

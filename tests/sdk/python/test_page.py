@@ -22,7 +22,7 @@ from kit.webhook_system import WebhookSystem
 
 from tradewind.webhooks.signing import sign
 
-PAGE = Path(__file__).parents[2] / "docs/how-to/receive-webhooks.md"
+PAGE = Path(__file__).parents[3] / "docs/how-to/receive-webhooks.md"
 COMMAND = "$ WEBHOOK_SECRET=whsec_… .venv/bin/python receiver.py"
 SECRET = "whsec_" + "p" * 43
 BURST = 100
@@ -59,8 +59,23 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 
 
 def event(number: int, at: str, status: str) -> bytes:
-    order = {"id": "ORD1", "status": status, "updated_at": f"2026-11-15T08:00:{at}.000Z"}
-    return json.dumps({"id": f"evt_{number}", "data": {"order": order}}).encode()
+    order = {
+        "id": "ORD1",
+        "platform": "sandbox",
+        "order_id": None,
+        "status": status,
+        "payment_status": "unpaid",
+        "platform_payment_status": "unpaid",
+        "total_amount_cny": 128.5,
+        "updated_at": f"2026-11-15T08:00:{at}.000Z",
+    }
+    body = {
+        "id": f"evt_{number}",
+        "event": "order.updated",
+        "created_at": order["updated_at"],
+        "data": {"order": order},
+    }
+    return json.dumps(body).encode()
 
 
 async def test_it_believes_handles_once_and_in_order(page: dict[str, Any]) -> None:
@@ -74,7 +89,7 @@ async def test_it_believes_handles_once_and_in_order(page: dict[str, Any]) -> No
                 body,
                 [f"X-Service-Timestamp: {now}", f"X-Service-Signature: {signature}"],
             )
-        return result.status, page["orders"].get("ORD1", {}).get("status", "")
+        return result.status, getattr(page["orders"].get("ORD1"), "status", "")
 
     assert await send(event(1, "01", "forged"), "whsec_other") == (401, "")
     assert await send(event(2, "02", "paid")) == (200, "paid")

@@ -1,11 +1,11 @@
-"""Ordering: an outdated event is ignored, an equally new one is not."""
+"""Ordering: a stale event is ignored, an equally new one is not."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-
-from tradewind.receiver.ordering import is_old, updated_at
+from tradewind_sdk.webhooks import is_stale
+from tradewind_sdk.webhooks.ordering import updated_at
 
 HELD = "2026-11-15T08:00:00.500Z"
 
@@ -15,7 +15,7 @@ def event(at: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("at", "old"),
+    ("at", "stale"),
     [
         ("2026-11-15T08:00:00.499Z", True),
         ("2026-11-15T08:00:00.500Z", False),
@@ -24,20 +24,20 @@ def event(at: str) -> dict[str, Any]:
         ("2026-11-15T09:00:00.501+01:00", False),
     ],
 )
-def test_what_is_older_than_the_state_held_is_old(at: str, old: bool) -> None:
-    assert is_old(event(at), HELD) is old
-    assert is_old(event(at), datetime.fromisoformat(HELD)) is old
+def test_what_is_older_than_the_state_held_is_stale(at: str, stale: bool) -> None:
+    assert is_stale(event(at), HELD) is stale
+    assert is_stale(event(at), datetime.fromisoformat(HELD)) is stale
 
 
 def test_nothing_is_old_where_nothing_is_held() -> None:
-    assert not is_old(event("1970-01-01T00:00:00.000Z"), None)
+    assert not is_stale(event("1970-01-01T00:00:00.000Z"), None)
 
 
 def test_a_time_without_a_zone_is_no_time() -> None:
     with pytest.raises(ValueError, match="time zone"):
-        is_old(event("2026-11-15T08:00:00"), HELD)
+        is_stale(event("2026-11-15T08:00:00"), HELD)
     with pytest.raises(ValueError, match="time zone"):
-        is_old(event(HELD), "2026-11-15T08:00:00")
+        is_stale(event(HELD), "2026-11-15T08:00:00")
 
 
 @pytest.mark.parametrize("wrong", [{}, {"data": None}, {"data": {"order": {}}}, {"data": []}])

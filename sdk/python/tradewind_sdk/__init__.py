@@ -1,0 +1,1 @@
+"""Tradewind's kit for Python: `webhooks` receives deliveries, `client` calls the API."""

@@ -1,0 +1,27 @@
+"""Receives webhooks: verify, parse, de-duplicate, ignore stale. Needs the standard library only."""
+
+from tradewind_sdk.webhooks.dedupe import Deduplicator, EventInProgress, MemoryDeduplicator
+from tradewind_sdk.webhooks.events import Event, EventData, InvalidEvent, OrderState, parse_event
+from tradewind_sdk.webhooks.ordering import is_stale
+from tradewind_sdk.webhooks.verify import (
+    Delivery,
+    VerificationError,
+    VerificationFailure,
+    verify,
+)
+
+__all__ = [
+    "Deduplicator",
+    "Delivery",
+    "Event",
+    "EventData",
+    "EventInProgress",
+    "InvalidEvent",
+    "MemoryDeduplicator",
+    "OrderState",
+    "VerificationError",
+    "VerificationFailure",
+    "is_stale",
+    "parse_event",
+    "verify",
+]
