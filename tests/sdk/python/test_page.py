@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -29,17 +28,11 @@ BURST = 100
 
 
 def sample() -> str:
-    found = re.search(
+    code = re.search(
         r"Save this as `receiver.py`:\n\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL
     )
-    assert found is not None
-    return found[1]
-
-
-class Quiet:
-    """It says nothing of the requests it gets."""
-
-    def log_message(self, *_: Any) -> None: ...
+    assert code is not None
+    return code[1]
 
 
 @pytest.fixture
@@ -48,9 +41,8 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
     names: dict[str, Any] = {"__name__": "page"}
     exec(sample(), names)  # noqa: S102 - our own page
-    receiver: type[BaseHTTPRequestHandler] = names["Receiver"]
-    with names["Server"](("127.0.0.1", 0), type("R", (Quiet, receiver), {})) as server:
-        server.block_on_close = False
+    server = names["WebhookServer"](("127.0.0.1", 0), SECRET, names["on_event"])
+    with server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield names | {"port": server.server_address[1]}
@@ -106,7 +98,7 @@ def started(folder: Path, secret: str, port: int) -> Iterator[None]:
     (folder / "receiver.py").write_text(sample())
     environ = {**os.environ, "WEBHOOK_SECRET": secret, "PORT": str(port)}
     with subprocess.Popen(
-        [sys.executable, "receiver.py"], cwd=folder, env=environ, stderr=subprocess.DEVNULL
+        [sys.executable, "receiver.py"], cwd=folder, env=environ, stdout=subprocess.DEVNULL
     ) as process:
         try:
             _wait_until_it_listens(port)

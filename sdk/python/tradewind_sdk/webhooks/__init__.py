@@ -1,8 +1,14 @@
 """Receives webhooks: verify, parse, de-duplicate, ignore stale. Needs the standard library only."""
 
-from tradewind_sdk.webhooks.dedupe import Deduplicator, EventInProgress, MemoryDeduplicator
+from tradewind_sdk.webhooks.dedupe import (
+    AsyncDeduplicator,
+    Deduplicator,
+    EventInProgress,
+    MemoryDeduplicator,
+)
 from tradewind_sdk.webhooks.events import Event, EventData, InvalidEvent, OrderState, parse_event
 from tradewind_sdk.webhooks.ordering import is_stale
+from tradewind_sdk.webhooks.receiver import WebhookReceiver
 from tradewind_sdk.webhooks.verify import (
     Delivery,
     VerificationError,
@@ -11,6 +17,7 @@ from tradewind_sdk.webhooks.verify import (
 )
 
 __all__ = [
+    "AsyncDeduplicator",
     "Deduplicator",
     "Delivery",
     "Event",
@@ -21,6 +28,7 @@ __all__ = [
     "OrderState",
     "VerificationError",
     "VerificationFailure",
+    "WebhookReceiver",
     "is_stale",
     "parse_event",
     "verify",

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from threading import Lock
 from typing import Protocol
 
@@ -21,6 +21,14 @@ class Deduplicator(Protocol):
     """Decides whether an event is handled. Write your own to keep the ids in your database."""
 
     def once(self, event_id: str) -> AbstractContextManager[bool]:
+        """Open a context whose value is True if the event was not handled before."""
+        ...
+
+
+class AsyncDeduplicator(Protocol):
+    """The same for handlers that are coroutine functions."""
+
+    def once(self, event_id: str) -> AbstractAsyncContextManager[bool]:
         """Open a context whose value is True if the event was not handled before."""
         ...
 
