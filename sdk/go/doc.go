@@ -1,0 +1,2 @@
+// Package tradewind receives Tradewind's webhooks. It has no dependency.
+package tradewind

@@ -1,0 +1,2 @@
+// What the package exports.
+export { NotGenuine, TOLERANCE_SECONDS, sign, verify } from "./verify.js";
