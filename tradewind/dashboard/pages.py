@@ -9,6 +9,7 @@ from tradewind.dashboard.admin import routes as admin
 from tradewind.dashboard.api_keys import routes as api_keys
 from tradewind.dashboard.approvals import routes as approvals
 from tradewind.dashboard.cart import routes as cart
+from tradewind.dashboard.guides import routes as guides
 from tradewind.dashboard.imports import routes as imports
 from tradewind.dashboard.orders import routes as orders
 from tradewind.dashboard.overview import routes as overview
@@ -24,6 +25,7 @@ ROUTES: Sequence[Routes] = (
     shell.static_routes,
     shell.live_routes,
     shell.problem_routes,
+    guides.routes,
     account.routes,
     overview.routes,
     addresses.routes,

@@ -19,6 +19,7 @@ from tradewind.auth.passwords import Passwords
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import routes as cart_routes
 from tradewind.dashboard import pages as dashboard_pages
+from tradewind.dashboard.guides.library import Guides
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer, Static
 from tradewind.dashboard.shell.session import Sessions
@@ -219,6 +220,7 @@ def build(chosen: Settings) -> Application:
             RetryPolicy: retry_policy_of(chosen),
             Retention: Retention(timedelta(days=chosen.events_days)),
             Static: static,
+            Guides: Guides(),
             Sessions: sessions,
             Renderer: renderer,
             Live: live,

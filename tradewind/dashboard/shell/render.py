@@ -44,6 +44,7 @@ _AREAS = (
     "api_keys",
     "approvals",
     "cart",
+    "guides",
     "imports",
     "orders",
     "overview",

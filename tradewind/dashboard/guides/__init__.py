@@ -1,0 +1,1 @@
+"""The guides: the pages of docs/, for people and for programs."""
