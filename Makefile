@@ -25,6 +25,7 @@ run: ## Start everything on this machine; Ctrl-C stops it and keeps the data
 test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py browser
 	@$(PYTHON) tools/setup.py node
+	@$(PYTHON) tools/setup.py sdk
 	@$(MAKE) check
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
 
@@ -62,5 +63,5 @@ lock: setup ## Write both locks anew from pyproject.toml
 
 clean: ## Remove what these commands made; the data stays
 	rm -rf .venv .venv.new .venv.old build .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-		.import_linter_cache tests/openapi/node_modules
+		.import_linter_cache tests/openapi/node_modules sdk/java/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREES = ("tradewind", "simulator", "sdk", "tests", "bench", "tools")
-KINDS = {".py", ".sql", ".js", ".css", ".html"}
+KINDS = {".py", ".sql", ".js", ".css", ".html", ".php", ".java", ".go"}
 COMMENT = re.compile(r"^\s*(?:--|//|/\*+|<!--|\{#-?)\s*(.*?)\s*(?:\*/|-->|-?#\})?\s*$")
 
 
@@ -39,13 +39,14 @@ def drawn(folder: Path, indent: str) -> Iterator[tuple[str, str]]:
 
 
 def charter(path: Path) -> str:
-    """The first line of the docstring or, in files that are not Python, of the first comment."""
+    """The first line of the docstring or, in files that are not Python, the comment at the top."""
     if not path.is_file():
         return ""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    comment = COMMENT.match(text.partition("\n")[0])
+    lines = text.removeprefix("<?php\n").lstrip("\n").partition("\n")
+    comment = COMMENT.match(lines[0])
     return comment[1] if comment else ""
 
 

@@ -1,4 +1,4 @@
-"""Installs what the Makefile needs: the virtual environment, a browser, Node's tools, wrk."""
+"""Installs what the Makefile needs: .venv, a browser, Node's tools, languages of the kits, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: it has to reach the message that says so.
@@ -62,9 +62,11 @@ def ensure(mode: str) -> int:
         return ensure_browser()
     if mode == "node":
         return ensure_node_tools()
+    if mode == "sdk":
+        return ensure_sdk_languages()
     if mode == "wrk":
         return ensure_wrk()
-    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | node | wrk")
+    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | node | sdk | wrk")
 
 
 def say(sentence: str) -> None:
@@ -239,6 +241,25 @@ def ensure_node_tools() -> int:
         problem = "`npm ci` failed in tests/openapi"
     say(f"Some tests of the OpenAPI document need Node.js {oldest} and npm, and {problem}.")
     return 1 if os.environ.get("CI") == "true" else 0
+
+
+def ensure_sdk_languages() -> int:
+    """Install the languages of the kits. Without one its tests are skipped; in CI it is an error.
+
+    Node.js is installed for the OpenAPI tests, and Go is not: Debian's may be too old.
+    """
+
+    def missing() -> list[str]:
+        tools = {"php": "php-cli", "javac": "default-jdk-headless"}
+        return [package for tool, package in tools.items() if not shutil.which(tool)]
+
+    packages = installed_or_missing(missing)
+    if packages:
+        say(f"Tests of the kits need {' and '.join(packages)}; run: {apt_command(packages)}")
+    without_go = not shutil.which("go")
+    if without_go:
+        say("Tests of the kit for Go need go, version 1.23 or newer, and it is missing.")
+    return 1 if (packages or without_go) and os.environ.get("CI") == "true" else 0
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -1,0 +1,2 @@
+/** Verifies and reads the webhooks of Tradewind, with nothing but Java's own library. */
+package dev.tradewind.sdk;

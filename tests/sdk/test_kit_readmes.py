@@ -1,0 +1,104 @@
+"""The samples in the READMEs of the kits for PHP and Java run exactly as printed."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from kit.toolchains import need_toolchain
+
+from tradewind.webhooks.signing import sign
+
+ROOT = Path(__file__).parents[2]
+SECRET = "whsec_" + "r" * 43
+BODY = json.dumps(
+    {
+        "id": "evt_1",
+        "event": "order.updated",
+        "created_at": "2026-11-15T08:00:00.501Z",
+        "data": {
+            "order": {
+                "id": "ORD1",
+                "platform": "sandbox",
+                "order_id": None,
+                "status": "paid",
+                "payment_status": "paid",
+                "platform_payment_status": "paid",
+                "total_amount_cny": None,
+                "updated_at": "2026-11-15T08:00:00.500Z",
+            }
+        },
+    }
+)
+PHP = """<?php
+require $argv[1] . '/autoload.php';
+[$secret, $timestamp, $signature, $body, $directory] = array_slice($argv, 2);
+$headers = ['x-service-timestamp' => $timestamp, 'x-service-signature' => $signature];
+$request = new class ($headers, $body) {
+    public function __construct(private array $headers, private string $body) {}
+    public function getHeaders(): array { return array_map(fn ($one) => [$one], $this->headers); }
+    public function getBody(): string { return $this->body; }
+};
+%s
+echo $delivery->timestamp === (int) $timestamp ? 'PSR-7' : '', PHP_EOL;
+"""
+JAVA = """
+import dev.tradewind.sdk.*;
+import java.util.List;
+import java.util.Map;
+
+public class Readme {
+    public static void main(String[] args) throws Exception {
+        String secret = args[0];
+        Map<String, List<String>> headers = Map.of(
+            "x-service-timestamp", List.of(args[1]), "x-service-signature", List.of(args[2]));
+        byte[] body = args[3].getBytes("UTF-8");
+        %s
+    }
+}
+"""
+
+
+def samples(language: str) -> list[str]:
+    text = (ROOT / "sdk" / language / "README.md").read_text()
+    blocks: list[tuple[str, str]] = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
+    # The commands are run by test_example_receivers.
+    assert {kind for kind, _ in blocks} == {language, "sh"}
+    return [block for kind, block in blocks if kind == language]
+
+
+def delivery() -> list[str]:
+    now = int(time.time())
+    return [SECRET, str(now), sign(SECRET, now, BODY.encode()), BODY]
+
+
+def test_the_samples_for_php_run(tmp_path: Path) -> None:
+    need_toolchain("php")
+    script = tmp_path / "readme.php"
+    script.write_text(PHP % "\n".join(samples("php")))
+
+    ended = subprocess.run(
+        ["php", "-n", str(script), str(ROOT / "sdk/php"), *delivery(), str(tmp_path / "handled")],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert (ended.stdout, ended.stderr) == ("order.updated ORD1 paid\nPSR-7\n", "")
+
+
+def test_the_samples_for_java_run(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    classes = request.getfixturevalue("java_classes")
+    source = tmp_path / "Readme.java"
+    source.write_text(JAVA % "\n".join(samples("java")))
+
+    ended = subprocess.run(
+        ["java", "-cp", str(classes), str(source), *delivery()],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert (ended.stdout, ended.stderr) == ("order.updated ORD1 paid\n", "")
