@@ -63,8 +63,11 @@ class Document:
         return found if "$ref" in value else value
 
     def operations(self) -> Iterator[Operation]:
+        """Every operation whose response ends: a stream of events does not."""
         for path, methods in self.whole["paths"].items():
             for method, described in methods.items():
+                if "text/event-stream" in described["responses"].get("200", {}).get("content", ()):
+                    continue
                 parameters = [self.resolved(each) for each in described["parameters"]]
                 body, in_body = self._body(described.get("requestBody"))
                 slots = [slot for each in parameters for slot in self._slots_of(each)]

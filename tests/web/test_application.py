@@ -1,9 +1,10 @@
 """The application with test endpoints: idempotent requests, bugs, unusual responses."""
 
 import asyncio
-from collections.abc import AsyncIterator, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -279,3 +280,45 @@ async def test_the_server_learns_whether_start_and_stop_succeeded(
 
     assert [message["type"] for message in sent] == told
     assert "1234" not in str(sent)
+
+
+async def test_an_abandoned_stream_is_cut_off_though_its_client_does_not_read() -> None:
+    abandoned, sending, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    streams = Routes("/v1", tag="Test")
+
+    @streams.get("/endless")
+    async def endless() -> Response:
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            while True:
+                yield b"more"
+
+        held = AsyncExitStack()
+        held.callback(released.set)
+        return Response(stream=chunks(), held=held, abandoned=abandoned)
+
+    async def receive() -> dict[str, str]:
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.body":
+            sending.set()
+            await asyncio.Event().wait()
+
+    app = Application(streams.endpoints, {}, OpenGate(), public_url="http://test")
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/endless",
+        "query_string": b"",
+        "headers": [],
+        "http_version": "1.1",
+    }
+    request = asyncio.create_task(app(scope, receive, send))
+    async with asyncio.timeout(10):
+        await sending.wait()
+        assert not released.is_set()
+        abandoned.set()
+        await request
+
+    assert released.is_set()

@@ -41,6 +41,8 @@ class _Credentials:
 
     key: str | None
     session_id: UUID | None
+    # Whether this only checks again what was admitted before, and takes nothing from the budget.
+    is_recheck: bool = False
 
 
 # A request that waits: its admission, and whether its account's budget had room for it.
@@ -65,7 +67,14 @@ class Authenticator:
         # A signature stays right; whether the session lives is looked up for every request.
         self._verified = lru_cache(maxsize=_REMEMBERED_TOKENS)(self._verify)
 
-    async def admit(self, request: Request, *, urgent: bool) -> Caller:
+    async def recheck(self, request: Request) -> Caller:
+        """The caller of a request that was admitted before, for a response that takes long.
+
+        It raises what `admit` would raise now, except that nothing is taken from the budget.
+        """
+        return await self.admit(request, urgent=False, is_recheck=True)
+
+    async def admit(self, request: Request, *, urgent: bool, is_recheck: bool = False) -> Caller:
         key = request.single_header("x-api-key")
         bearer = request.single_header("authorization")
         if key is None and bearer is None:
@@ -73,7 +82,8 @@ class Authenticator:
         if key is not None and not key_format.is_well_formed(key):
             raise InvalidCredentials.mistyped()
         access = None if bearer is None else self._read_bearer(bearer)
-        looked_up = await self._look_up(_Credentials(key, access.session_id if access else None))
+        session_id = access.session_id if access else None
+        looked_up = await self._look_up(_Credentials(key, session_id, is_recheck))
         if looked_up is None:
             raise _invalid(key, access)
         admission, granted = looked_up
@@ -164,8 +174,8 @@ class Authenticator:
                 result = None
                 if admission is not None:
                     remaining = left.get(admission.account_id, admission.granted)
-                    left[admission.account_id] = remaining - 1
-                    result = admission, remaining > 0
+                    left[admission.account_id] = remaining - (not credentials.is_recheck)
+                    result = admission, credentials.is_recheck or remaining > 0
                 if not waiter.done():
                     waiter.set_result(result)
 
@@ -184,7 +194,10 @@ class Authenticator:
             self._db,
             hashes=[hash_ for _, hash_ in lookups],
             sessions=[credentials.session_id for credentials, _ in lookups],
-            times=[len(batch[credentials]) for credentials, _ in lookups],
+            times=[
+                0 if credentials.is_recheck else len(batch[credentials])
+                for credentials, _ in lookups
+            ],
             plans=list(self._plans),
             steps=[rate.step for rate in self._plans.values()],
             bursts=[rate.burst for rate in self._plans.values()],

@@ -64,7 +64,11 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The place right after the event with this number and id; before the first: 0 and None."""
+    """The place right after the event with this number and id; before the first: 0 and None.
+
+    The id may be None elsewhere, if it is not known: then nothing shows that the database went
+    back to an earlier state and gave the number out again.
+    """
 
     number: int
     event_id: UUID | None
@@ -72,20 +76,27 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class JournalPage:
-    """Bodies as they were sent, each with its number in the journal, and where the page ends."""
+    """Events with the bodies as they were sent, and where the page ends."""
 
-    bodies: Sequence[bytes]
-    numbers: Sequence[int]
+    events: Sequence[JournalEvent]
     end: Cursor
     has_more: bool
 
     @property
+    def bodies(self) -> Sequence[bytes]:
+        return [event.body for event in self.events]
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        return [event.number for event in self.events]
+
+    @property
     def first_number(self) -> int | None:
-        return self.numbers[0] if self.numbers else None
+        return self.events[0].number if self.events else None
 
     @property
     def last_number(self) -> int | None:
-        return self.numbers[-1] if self.numbers else None
+        return self.events[-1].number if self.events else None
 
 
 async def read(
@@ -106,18 +117,26 @@ async def read(
     if cursor is not None:
         _check(cursor, head)
     if head is None:
-        return JournalPage([], [], Cursor(0, None), has_more=False)
+        return JournalPage([], Cursor(0, None), has_more=False)
     after = await _oldest(db, account_id, head, kept) if cursor is None else cursor.number
     rows = await _rows(db, account_id, head, after, order_id, kinds, limit + 1)
     shown, has_more = rows[:limit], len(rows) > limit
     return JournalPage(
-        [row.body for row in shown],
-        [row.number for row in shown],
+        shown,
         Cursor(shown[-1].number, shown[-1].id)
         if has_more
         else Cursor(head.last_number, head.last_event_id),
         has_more,
     )
+
+
+async def start(db: Database, account_id: UUID, cursor: Cursor | None) -> Cursor:
+    """Where to begin to follow the journal: at the cursor, or without one after the last event."""
+    head = await sql.find_head(db, account_id, cursor.number if cursor else 0)
+    if cursor is not None:
+        _check(cursor, head)
+        return cursor
+    return Cursor(0, None) if head is None else Cursor(head.last_number, head.last_event_id)
 
 
 def _check(cursor: Cursor, head: JournalHead | None) -> None:
@@ -132,7 +151,7 @@ def _check(cursor: Cursor, head: JournalHead | None) -> None:
     at_end = cursor.number == last
     stored = head.last_event_id if at_end else head.cursor_event_id
     # None: it is the last one that was dropped, or there is none because the number is 0.
-    if stored is not None and stored != cursor.event_id:
+    if stored is not None and cursor.event_id is not None and stored != cursor.event_id:
         raise EventsRewound(cursor.number, last)
 
 

@@ -1,5 +1,6 @@
 """The journal over HTTP: what happened, in the exact bytes that endpoints get."""
 
+from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -8,22 +9,43 @@ import msgspec
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.auth.model import Buyer
-from tradewind.errors import Malformed, ResourceNotFound
+from tradewind.auth.gate import Authenticator
+from tradewind.auth.model import Buyer, Role
+from tradewind.errors import InsufficientPermissions, Malformed, ResourceNotFound
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody
 from tradewind.events.read import Cursor, EventsExpired, EventsRewound, Retention, read
+from tradewind.events.stream import EventStreams
+from tradewind.events.stream_slots import TooManyStreams
 from tradewind.events.wire import EventFilters
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
 from tradewind.web.paging import MalformedCursor, read_cursor, write_cursor
-from tradewind.web.response import Response
+from tradewind.web.request import Request
+from tradewind.web.response import NO_STORE, Response
 
 routes = Routes("/v1/events", tag="Events")
 
 # The name of the list, which its cursors carry.
 _LIST = "events"
+_LAST_EVENT_ID = "Last-Event-ID"
+_DIGITS = 18
+_EXAMPLE = (
+    'id: 42\nevent: order.updated\ndata: {"id":"evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW","event":'
+    '"order.updated","created_at":"2026-11-15T05:34:42.021Z","data":{"order":{"id":'
+    '"ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW","platform":"sandbox","order_id":"1688001","status":'
+    '"paid","payment_status":"paid","platform_payment_status":"paid","total_amount_cny":'
+    '128.5,"updated_at":"2026-11-15T05:34:42.021Z"}}}\n\n'
+)
+_EventStream = Annotated[
+    str,
+    Meta(
+        description="Server-sent events: `id` is the number of the event in your journal, `event` "
+        "its kind, and `data` the exact body that webhooks get.",
+        examples=[_EXAMPLE],
+    ),
+]
 
 
 class OutdatedCursor(Malformed):
@@ -40,6 +62,29 @@ class OutdatedCursor(Malformed):
             "The cursor was made by an earlier version; begin without a cursor, and skip events"
             " whose id you have seen."
         )
+
+
+class MalformedEventNumber(Malformed):
+    """`Last-Event-ID` is not a number of an event.
+
+    Send the `id` of the last event that you got from the stream, as it came.
+    """
+
+    code = "malformed_event_number"
+    title = "Last-Event-ID is malformed"
+    detail = "Last-Event-ID is the number of an event: digits alone, such as 42."
+
+
+class StreamQuery(EventFilters):
+    """Which events to send, and after which one to begin."""
+
+    after: Annotated[
+        str | None,
+        Meta(
+            description="`next_cursor` of a page of `GET /v1/events`: begin there. Left out: begin "
+            "with what is new. `Last-Event-ID` outranks it."
+        ),
+    ] = None
 
 
 class EventsQuery(EventFilters):
@@ -108,6 +153,64 @@ async def list_events(
     return Response(b'{"items":[' + b",".join(page.bodies) + b"]," + tail[1:])
 
 
+@routes.get(
+    "/stream",
+    returns=_EventStream,
+    media_type="text/event-stream",
+    errors=(
+        EventsExpired,
+        EventsRewound,
+        MalformedCursor,
+        MalformedEventNumber,
+        OutdatedCursor,
+        TooManyStreams,
+    ),
+    request_headers={
+        _LAST_EVENT_ID: "The `id` of the last event that you got: the stream resumes after it. "
+        "`0` is before the first event."
+    },
+)
+async def stream_events(
+    request: Request,
+    caller: Buyer,
+    query: StreamQuery,
+    streams: EventStreams,
+    gate: Authenticator,
+) -> Response:
+    """Receive your events as they happen, as server-sent events.
+
+    No public address is needed. The response does not end by itself: each event is sent when it
+    was committed, in the order of the journal. When the connection is lost, connect again with
+    `Last-Event-ID`: no event is skipped or repeated. The first block has an `id` and no event, so
+    that you can resume before you got one. A comment is sent every 15 seconds. Your account may
+    have 8 streams open. A stream ends within a second when its key is revoked, its session ends or
+    the account is locked, and when the server stops: connect again.
+    """
+
+    async def recheck() -> None:
+        if Role.BUYER not in (await gate.recheck(request)).roles:
+            raise InsufficientPermissions(Role.BUYER)
+
+    cursor = _read_number(request.single_header(_LAST_EVENT_ID.lower()))
+    async with AsyncExitStack() as held:
+        stream = await held.enter_async_context(
+            streams.open(
+                caller.account_id,
+                cursor or _read_cursor(query.after),
+                order_id=query.order_id,
+                kinds=query.event,
+                recheck=recheck,
+            )
+        )
+        return Response(
+            headers=[NO_STORE, (b"x-accel-buffering", b"no")],
+            content_type=b"text/event-stream",
+            stream=streams.chunks(stream),
+            held=held.pop_all(),
+            abandoned=stream.abandoned,
+        )
+
+
 @routes.get("/{id}", returns=EventBody, errors=(ResourceNotFound,))
 async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Response:
     """Look at one event, in the exact bytes that webhooks get."""
@@ -130,3 +233,12 @@ def _read_cursor(text: str | None) -> Cursor | None:
     if number < 0 or (number == 0) != (event_id is None):
         raise MalformedCursor
     return Cursor(number, event_id)
+
+
+def _read_number(text: str | None) -> Cursor | None:
+    """The place after an event by its number alone. An empty text is none, as in browsers."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        raise MalformedEventNumber
+    return Cursor(int(text), None)

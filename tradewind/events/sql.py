@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+import asyncpg
+
 from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
@@ -84,6 +86,7 @@ class JournalHead(NamedTuple):
 class JournalEvent(NamedTuple):
     id: UUID
     number: int
+    kind: str
     body: bytes
 
 
@@ -111,6 +114,33 @@ async def find_head(db: Database, account_id: UUID, cursor: int) -> JournalHead 
         cursor,
     )
     return None if row is None else JournalHead(*row)
+
+
+async def last_numbers(db: Database, account_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """The number of the last event of each of these accounts that has any."""
+    rows = await db.fetch(
+        "SELECT account_id, last_number FROM journal_head WHERE account_id = ANY ($1::uuid[])",
+        account_ids,
+    )
+    return {row["account_id"]: row["last_number"] for row in rows}
+
+
+async def try_lock_slot(connection: asyncpg.Connection, account_id: UUID, slot: int) -> bool:
+    """Take a slot of an account for as long as the connection lives; False if another has it."""
+    locked: bool = await connection.fetchval(
+        "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", _slot_name(account_id, slot)
+    )
+    return locked
+
+
+async def unlock_slot(connection: asyncpg.Connection, account_id: UUID, slot: int) -> None:
+    await connection.execute(
+        "SELECT pg_advisory_unlock(hashtextextended($1, 0))", _slot_name(account_id, slot)
+    )
+
+
+def _slot_name(account_id: UUID, slot: int) -> str:
+    return f"event stream {account_id} {slot}"
 
 
 async def last_number_before(db: Database, account_id: UUID, *, kept: timedelta) -> int:
@@ -147,7 +177,7 @@ async def read_journal(
     """
     rows = await db.fetch(
         """
-        SELECT id, number, body
+        SELECT id, number, type, body
           FROM event
          WHERE account_id = $1
            AND number > $2

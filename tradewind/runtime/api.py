@@ -34,6 +34,7 @@ from tradewind.errors import ServiceUnavailable
 from tradewind.events import routes as event_routes
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, EventBody
 from tradewind.events.read import Retention
+from tradewind.events.stream import EventStreams
 from tradewind.exports import routes as export_routes
 from tradewind.imports import routes as import_routes
 from tradewind.observability import logs
@@ -176,6 +177,9 @@ def build(chosen: Settings) -> Application:
     sessions = Sessions(gate_db, keyring, plans, secure=chosen.public_url.startswith("https:"))
     renderer = Renderer(keyring, sessions, static, chosen.public_url)
     live = Live(db)
+    events_kept = timedelta(days=chosen.events_days)
+    streams = EventStreams(db, kept=events_kept)
+    gate = Authenticator(gate_db, keyring, plans)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
@@ -190,10 +194,12 @@ def build(chosen: Settings) -> Application:
             stack.push_async_callback(refreshes.close)
             stack.push_async_callback(background_tasks.close)
             stack.callback(live.close)
+            stack.push_async_callback(streams.release)
             # The server waits for open streams before it asks us to close.
             loop = asyncio.get_running_loop()
             for signum in (signal.SIGTERM, signal.SIGINT):
                 child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(live.close))
+                child_processes.on_signal(signum, lambda: loop.call_soon_threadsafe(streams.close))
             with suppress(ServiceUnavailable):  # the worker does it as well, as soon as it can
                 await store_configured_credentials(db, platforms, configured_credentials(chosen))
                 await partitions.make_ahead(db)
@@ -218,7 +224,9 @@ def build(chosen: Settings) -> Application:
             Sender: sender,
             UrlPolicy: UrlPolicy(policy_of(chosen), resolver, chosen.max_subscriptions),
             RetryPolicy: retry_policy_of(chosen),
-            Retention: Retention(timedelta(days=chosen.events_days)),
+            Retention: Retention(events_kept),
+            EventStreams: streams,
+            Authenticator: gate,
             Static: static,
             Guides: Guides(),
             Sessions: sessions,
@@ -226,7 +234,7 @@ def build(chosen: Settings) -> Application:
             Live: live,
             Reference: Reference(encode(reference())),
         },
-        gate=Authenticator(gate_db, keyring, plans),
+        gate=gate,
         site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),
         public_url=chosen.public_url,
         trusted_proxies=chosen.trusted_proxies,

@@ -1,6 +1,7 @@
 """The ASGI application: handles each request, logs one line for it and counts its metrics."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
 from time import perf_counter
 from typing import Any
@@ -132,7 +133,11 @@ class Application:
                         stream if request.method != "HEAD" else _no_chunks(), status
                     )
                     streaming.raw_headers = headers
-                    await streaming(scope, receive, send)
+                    sending = streaming(scope, receive, send)
+                    if response.abandoned is None:
+                        await sending
+                    else:
+                        await _until(response.abandoned, sending)
             except Exception:  # noqa: BLE001 - whatever it is, the response has begun
                 # Without its last chunk the server closes the connection: the client can tell.
                 line["stream_failed"] = True
@@ -310,6 +315,21 @@ async def _no_chunks() -> AsyncIterator[bytes]:
     """Nothing to send: the response to HEAD."""
     for chunk in list[bytes]():
         yield chunk
+
+
+async def _until(abandoned: asyncio.Event, sending: Coroutine[Any, Any, None]) -> None:
+    """Send a stream until its end, or until it is abandoned."""
+    task = asyncio.create_task(sending)
+    waiting = asyncio.create_task(abandoned.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
 
 
 class _Counted:

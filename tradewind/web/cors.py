@@ -8,7 +8,10 @@ from tradewind.web.response import Headers
 _EXPOSED = (
     b"X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Location, Idempotent-Replayed"
 )
-_ACCEPTED = b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
+_ACCEPTED = (
+    b"Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, "
+    b"Last-Event-ID"
+)
 
 
 class Cors:

@@ -47,6 +47,7 @@ class Endpoint:
     also: Mapping[int, str] = field(default_factory=dict)
     errors: Sequence[type[ApiError]] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
+    request_headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str = "application/json"
     urgent: bool = False
     expensive: bool = False
@@ -84,7 +85,8 @@ class RouteOptions(TypedDict, total=False):
     """What a route says beyond its function's signature.
 
     `status` is that of success, `also` are other ones, and what each means. `errors` and `headers`
-    are what the reference lists. `returns` is the type of the body where the function returns a
+    are what the reference lists, and `request_headers` are those that the function reads from the
+    request. `returns` is the type of the body where the function returns a
     `Response`, and `media_type` its content type.
 
     An `expensive` endpoint holds the database or a marketplace for long: an account has only a few
@@ -100,6 +102,7 @@ class RouteOptions(TypedDict, total=False):
     also: Mapping[int, str]
     errors: Sequence[type[ApiError]]
     headers: Mapping[str, str]
+    request_headers: Mapping[str, str]
     returns: Any
     media_type: str
     expensive: bool

@@ -157,6 +157,7 @@ class _Operation:
                 *self._path(shared),
                 *self._query(shared),
                 *self._idempotency_key(shared),
+                *self._request_headers(),
             ],
             "responses": self._responses(shared),
             "security": self._security(),
@@ -216,6 +217,18 @@ class _Operation:
         if self.endpoint.idempotency_key is None:
             return []
         return [shared.idempotency_key(required=self.endpoint.idempotency_key_required)]
+
+    def _request_headers(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": name,
+                "in": "header",
+                "required": False,
+                "description": text,
+                "schema": {"type": "string"},
+            }
+            for name, text in self.endpoint.request_headers.items()
+        ]
 
     def _responses(self, shared: Shared) -> dict[str, Any]:
         endpoint = self.endpoint

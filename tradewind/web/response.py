@@ -1,5 +1,6 @@
 """A response: for endpoints that set more than a body, such as a status, headers or a stream."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ class Response:
 
     With a `stream` there is no body: its chunks are sent as they come, until it or the client ends.
     If the stream fails, the connection is closed before the end of the response, so that the client
-    can tell. What is `held` for the stream is released after it.
+    can tell. What is `held` for the stream is released after it. Once `abandoned` is set, the
+    stream is cut off, also while it waits for a client that does not read.
     """
 
     body: Any = None
@@ -37,6 +39,7 @@ class Response:
     content_type: bytes = JSON
     stream: AsyncGenerator[bytes, None] | None = None
     held: AsyncExitStack | None = None
+    abandoned: asyncio.Event | None = None
 
     def encoded(self) -> bytes:
         if self.body is None:

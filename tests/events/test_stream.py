@@ -1,0 +1,286 @@
+"""The stream of events: every event once and in order, for one account, while its key lives."""
+
+import json
+import random
+import signal
+import threading
+import time
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+import pytest
+from kit.event_stream import StreamedEvent, refusal, streaming
+from kit.server import Person, Server, ServerLauncher
+from kit.system import System
+from kit.webhook_system import emit
+
+from tradewind import ids
+from tradewind.auth.errors import InvalidCredentials
+from tradewind.auth.model import Role
+from tradewind.events import journal
+from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, Event
+from tradewind.events.stream import EventStreams
+from tradewind.events.stream_slots import STREAMS_PER_ACCOUNT, StreamSlots, TooManyStreams
+from tradewind.storage.pool import Database
+from tradewind.storage.transaction import transaction
+
+pytestmark = pytest.mark.xdist_group("system")
+
+_SECOND = 1.0
+
+
+def shown(events: list[StreamedEvent]) -> list[tuple[int, str]]:
+    return [(int(event.id), json.loads(event.data)["id"]) for event in events]
+
+
+async def write(db: Database, account_id: UUID, count: int) -> None:
+    at = await db.fetchval("SELECT tradewind_now()")
+    async with transaction(db) as tx:
+        for _ in range(count):
+            journal.append(tx, [Event(ids.new(), account_id, ids.new(), ORDER_UPDATED, at, b"{}")])
+
+
+def test_a_stream_begins_with_what_is_new_and_has_the_exact_bodies(system: System) -> None:
+    """Also of events that a real order causes, in another process."""
+    api, buyer = system.api, system.buyer
+    old = emit(api.database_url, buyer.uuid, 2)
+
+    with streaming(api, buyer) as stream:
+        assert stream.last_id == "2", "so it resumes, though it got no event"
+        order = system.order()
+        (event,) = stream.take(1)
+
+    page = api.call("GET", "/v1/events", by=buyer)
+    body = page.json()["items"][-1]
+    assert (event.id, event.event) == ("3", "order.updated") == (event.id, body["event"])
+    assert event.data.encode() in page.content
+    assert json.loads(event.data) == body
+    assert body["data"]["order"]["id"] == order["id"]
+    assert body["id"] not in old
+    assert stream.answer.headers["cache-control"] == "no-store"
+    assert {"ratelimit", "x-request-id"} <= set(stream.answer.headers)
+
+
+def test_where_a_stream_resumes_and_what_it_filters(api: Server) -> None:
+    buyer, stranger, order = api.person(), api.person(), ids.new()
+    url = api.database_url
+    made = emit(url, buyer.uuid, 3)
+    cursor = api.call("GET", "/v1/events?limit=1", by=buyer).json()["next_cursor"]
+    made += emit(url, buyer.uuid, 1, PAYMENT_UPDATED, order_id=order)
+    made += emit(url, buyer.uuid, 1, order_id=order)
+    emit(url, stranger.uuid, 2)
+    numbered = list(enumerate(made, start=1))
+
+    def first(count: int, *, after: object | None = None, query: str = "") -> list[tuple[int, str]]:
+        with streaming(api, buyer, after=after, query=query) as stream:
+            return shown(stream.take(count))
+
+    assert first(5, after=0) == numbered
+    assert first(2, after=3) == numbered[3:]
+    assert first(4, query=f"?after={cursor}") == numbered[1:]
+    assert first(1, after=4, query=f"?after={cursor}") == numbered[4:], "the header outranks it"
+    assert first(1, after="", query=f"?after={cursor}") == numbered[1:2], "as a browser sends it"
+    assert first(1, after=0, query="?event=payment.updated") == numbered[3:4]
+    shown_order = ids.ORDER.show(order)
+    assert first(2, after=0, query=f"?order={shown_order}") == numbered[3:]
+    assert first(1, after=0, query=f"?order={shown_order}&event=order.updated") == numbered[4:]
+    for wrong in ("x", "-1", "1.5", "1 2", "9" * 19, "²"):
+        assert refusal(api, buyer, after=wrong.encode()) == (400, "malformed_event_number")
+    assert refusal(api, buyer, query="?after=x") == (400, "malformed_cursor")
+    assert refusal(api, buyer, query="?event=x&order=y&limit=3") == (422, "validation_failed")
+    assert refusal(api, buyer, after=6) == (410, "events_rewound")
+    assert refusal(api, api.operator()) == (403, "insufficient_permissions")
+    assert api.call("HEAD", "/v1/events/stream", by=buyer).status_code == 200
+    assert api.call("GET", "/v1/events/stream").status_code == 401
+
+
+def test_a_number_whose_events_were_dropped_is_expired(api: Server) -> None:
+    buyer = api.person()
+    emit(api.database_url, buyer.uuid, 3)
+    api.fetch(
+        "INSERT INTO journal_retention (account_id, dropped_through) VALUES ($1, 2)", buyer.uuid
+    )
+
+    assert refusal(api, buyer, after=1) == (410, "events_expired")
+    with streaming(api, buyer, after=2) as stream:
+        assert [event.id for event in stream.take(1)] == ["3"]
+
+
+def test_cut_streams_resume_under_load_with_every_event_once_in_order(api: Server) -> None:
+    """Six readers, cut off at random, while two accounts write; nobody sees another's events."""
+    chance = random.Random(7)  # noqa: S311 - only so that it differs
+    buyers = [api.person(), api.person()]
+    batches, size = 8, 25
+    written: dict[UUID, list[str]] = {buyer.uuid: [] for buyer in buyers}
+
+    def write() -> None:
+        for _ in range(batches):
+            for buyer in buyers:
+                written[buyer.uuid] += emit(api.database_url, buyer.uuid, size)
+
+    results: dict[tuple[UUID, int], list[tuple[int, str]]] = {}
+
+    def follow(buyer: Person, reader: int) -> None:
+        events: list[StreamedEvent] = []
+        last: object = 0
+        while len(events) < batches * size:
+            cut = chance.randrange(1, 60)
+            with streaming(api, buyer, after=last) as stream:
+                events += stream.take(min(cut, batches * size - len(events)))
+                last = stream.last_id
+        results[buyer.uuid, reader] = shown(events)
+
+    threads = [
+        threading.Thread(target=write),
+        *(threading.Thread(target=follow, args=(b, r)) for b in buyers for r in range(3)),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(results) == 6
+    for (account_id, _), events in results.items():
+        assert events == list(enumerate(written[account_id], start=1))
+
+
+def test_a_stream_ends_within_a_second_of_its_credential(api: Server) -> None:
+    """On whichever of the two processes it is, though other streams of the account go on."""
+    buyer, operator = api.person(), api.operator()
+    keys = [
+        api.call("POST", "/v1/api-keys", by=buyer, json={"name": f"{n}"}).json() for n in range(3)
+    ]
+    api.launcher.secrets |= {key["key"] for key in keys}
+    token = api.login(buyer)["access_token"]
+
+    def holder(key: str) -> Person:
+        return Person(buyer.id, buyer.uuid, buyer.email, buyer.password, key)
+
+    def ends(*, revoke: tuple[str, str], **caller: object) -> None:
+        method, path = revoke
+        with ExitStack() as stack:
+            streams = [stack.enter_context(streaming(api, **caller)) for _ in range(2)]  # type: ignore[arg-type]
+            by = {"token": token} if caller.get("token") else {"by": buyer}
+            body = {"json": {"reason": "test"}} if path.endswith("/lock") else {}
+            if path.startswith("/v1/admin"):
+                by = {"by": operator}
+            answer = api.call(method, path, **by, **body)  # type: ignore[arg-type]
+            assert answer.status_code < 300, answer.text
+            at = time.monotonic()
+            emit(api.database_url, buyer.uuid, 1)
+            for stream in streams:
+                late = [event for event in stream.events() if time.monotonic() - at > _SECOND]
+                assert late == []
+                assert stream.comments == ["the credential ended"]
+            assert time.monotonic() - at < _SECOND + 0.5
+
+    with streaming(api, holder(keys[0]["key"])) as other:
+        ends(revoke=("DELETE", f"/v1/api-keys/{keys[1]['id']}"), by=holder(keys[1]["key"]))
+        ends(revoke=("POST", "/v1/auth/logout"), token=token)
+        assert len(other.take(2)) == 2, "it goes on"
+    ends(revoke=("POST", f"/v1/admin/accounts/{buyer.id}/lock"), by=buyer)
+    assert refusal(api, buyer) == (403, "account_locked")
+
+
+def test_an_account_has_eight_streams_over_all_processes(api: Server) -> None:
+    buyer, stranger = api.person(), api.person()
+    with ExitStack() as stack:
+        streams = [stack.enter_context(streaming(api, buyer)) for _ in range(8)]
+        for _ in range(4):  # whichever process it comes to
+            assert refusal(api, buyer) == (429, "too_many_streams")
+        assert api.call("HEAD", "/v1/events/stream", by=buyer).status_code == 429
+        with streaming(api, stranger):
+            emit(api.database_url, buyer.uuid, 1)
+            assert [stream.take(1)[0].id for stream in streams] == ["1"] * 8
+    deadline = time.monotonic() + 10
+    with ExitStack() as stack:
+        while True:  # the server notices closed connections by itself
+            try:
+                stack.enter_context(streaming(api, buyer))
+                break
+            except AssertionError:
+                assert time.monotonic() < deadline
+
+
+async def test_a_heartbeat_moves_on_past_what_a_filter_left_out(db: Database) -> None:
+    """In this process, with shorter times."""
+    streams = EventStreams(db, kept=timedelta(days=30), heartbeat_seconds=0.3)
+    account_id, checks = ids.new(), 0
+
+    async def recheck() -> None:
+        nonlocal checks
+        checks += 1
+        if checks > 3:
+            raise InvalidCredentials.unknown_key()
+
+    async with streams.open(
+        account_id, None, order_id=None, kinds=[PAYMENT_UPDATED], recheck=recheck
+    ) as stream:
+        chunks = streams.chunks(stream)
+        assert await anext(chunks) == b"retry: 1000\nid: 0\n\n"
+        assert await anext(chunks) == b": heartbeat\n\n"
+        await write(db, account_id, 2)
+        heartbeats = [chunk async for chunk in chunks]
+    await streams.release()
+
+    assert b": heartbeat\n\nid: 2\n\n" in heartbeats
+    assert heartbeats[-1] == b": the credential ended\n\n"
+
+
+async def test_a_slot_that_another_process_took_while_the_connection_was_lost_is_lost(
+    db: Database,
+) -> None:
+    account_id = ids.new()
+    ours, others = StreamSlots(db), StreamSlots(db)
+    slots = {await ours.take(account_id) for _ in range(STREAMS_PER_ACCOUNT)}
+    with pytest.raises(TooManyStreams):
+        await others.take(account_id)
+
+    await db.execute(
+        """
+        SELECT pg_terminate_backend(pid)
+          FROM pg_stat_activity JOIN pg_locks USING (pid)
+         WHERE locktype = 'advisory' AND datname = current_database()
+        """
+    )
+    taken = await others.take(account_id)
+
+    assert await ours.lost() == {taken}
+    assert len(slots) == STREAMS_PER_ACCOUNT
+    with pytest.raises(TooManyStreams):
+        await ours.take(account_id)
+    await others.release(taken)
+    assert await ours.take(account_id) == taken
+    await ours.close()
+    await others.close()
+
+
+def test_expiry_a_lost_role_and_a_stopping_server_end_streams_and_free_their_slots(
+    launcher: ServerLauncher,
+) -> None:
+    with launcher.serving(workers=1) as api, ExitStack() as stack:
+        buyer = api.person()
+        token = api.login(buyer)["access_token"]
+        with streaming(api, token=token) as stream:
+            api.move_clock(timedelta(days=91))
+            assert list(stream.events()) == [], "the token expired"
+        with streaming(api, buyer) as stream:
+            roles = "UPDATE account SET roles = $2 WHERE id = $1"
+            api.fetch(roles, buyer.uuid, [Role.APPROVER])
+            assert list(stream.events()) == [], "the role is gone"
+            api.fetch(roles, buyer.uuid, [Role.BUYER])
+        streams = [stack.enter_context(streaming(api, buyer)) for _ in range(8)]
+        with launcher.serving_on(api.database_url, workers=1) as other:
+            assert refusal(other, buyer) == (429, "too_many_streams")
+            began = time.monotonic()
+            api.process.send_signal(signal.SIGTERM)
+            for stream in streams:
+                with suppress(httpx.RemoteProtocolError):  # it may close before it says so
+                    assert list(stream.events()) == []
+            api.process.wait(20)
+            assert time.monotonic() - began < 5
+            with streaming(other, buyer) as stream:
+                emit(api.database_url, buyer.uuid, 1)
+                assert [event.id for event in stream.take(1)] == ["1"]
