@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak check format map bench screenshots lock clean
+.PHONY: help setup run test soak check format map bench screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ bench: setup ## Measure; prints ratios that were taken in one run
 screenshots: setup ## Shoot every page of the dashboard into build/screenshots; a few into docs/images
 	@$(PYTHON) tools/setup.py browser
 	@$(VENV_PYTHON) tools/screenshots.py $(ONLY)
+
+client: setup ## Write the Python client anew from the OpenAPI document
+	@$(VENV_PYTHON) tools/python_client.py
 
 lock: setup ## Write both locks anew from pyproject.toml
 	$(LOCK) --group dev pyproject.toml -o requirements-dev.lock

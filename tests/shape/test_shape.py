@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "tradewind"
 LONGEST_FILE = 600
+GENERATED = ROOT / "sdk/python/tradewind_sdk/client/generated"
 CATCH_ALL_NAMES = {"service.py", "services.py", "utils.py", "util.py", "helpers.py", "base.py"}
 CATCH_ALL_FOLDERS = {"common", "shared", "misc"}
 STATEMENT = re.compile(
@@ -82,7 +83,7 @@ def test_no_file_is_too_long_to_be_one_thing() -> None:
     long = [
         shown(path)
         for path in project_files("*.py")
-        if len(path.read_text().splitlines()) > LONGEST_FILE
+        if len(path.read_text().splitlines()) > LONGEST_FILE and path.parent != GENERATED
     ]
 
     assert long == []

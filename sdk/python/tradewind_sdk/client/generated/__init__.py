@@ -1,0 +1,1 @@
+"""Written by `make client` from the OpenAPI document: do not edit."""

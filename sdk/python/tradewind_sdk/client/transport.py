@@ -1,0 +1,244 @@
+"""Sends calls over httpx: credentials, timeouts, retries, and errors as exceptions."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+import httpx
+
+from tradewind_sdk.client.call import Call
+from tradewind_sdk.client.errors import (
+    ApiConnectionError,
+    ApiTimeout,
+    InvalidResponse,
+    TradewindError,
+    error_of,
+)
+from tradewind_sdk.client.retries import RetryPolicy
+from tradewind_sdk.client.sse import EventStreamReader, ServerSentEvent
+
+VERSION = "0.1.0"
+TIMEOUT_SECONDS = 30.0
+_FIRST_ERROR = 300
+# A stream is quiet for 15 seconds at most: then the server sends a comment.
+_STREAM_TIMEOUT = httpx.Timeout(TIMEOUT_SECONDS, read=60.0)
+# Before any of these, no byte of the request was sent.
+_BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+_chance = random.SystemRandom().random
+
+
+def credentials(api_key: str | None, access_token: str | None) -> dict[str, str]:
+    """The headers that let the caller in; none for calls that need no account."""
+    for name, value in (("api_key", api_key), ("access_token", access_token)):
+        if value is not None and not value.strip():
+            raise ValueError(f"{name} is empty.")
+    headers = {}
+    if api_key is not None:
+        headers["x-api-key"] = api_key
+    if access_token is not None:
+        headers["Authorization"] = f"Bearer {access_token}"
+    return headers
+
+
+class _Requests:
+    """Makes requests of calls, and judges how they ended."""
+
+    def __init__(self, base_url: str, headers: Mapping[str, str], policy: RetryPolicy) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise ValueError("base_url has to begin with https:// or http://.")
+        self._base_url = base_url.rstrip("/")
+        self._headers = {"User-Agent": f"tradewind-sdk-python/{VERSION}", **headers}
+        self._policy = policy
+
+    def request(self, client: httpx.Client | httpx.AsyncClient, call: Call) -> httpx.Request:
+        headers = {**self._headers, **call.headers}
+        if call.content is not None:
+            headers.setdefault("Content-Type", "application/json")
+        options: dict[str, Any] = {}
+        if headers.get("Accept") == "text/event-stream":
+            options["timeout"] = _STREAM_TIMEOUT
+        return client.build_request(
+            call.method,
+            self._base_url + call.path,
+            params=list(call.query) or None,
+            headers=headers,
+            content=call.content,
+            **options,
+        )
+
+    def delay_after_response(
+        self, call: Call, retry: int, response: httpx.Response
+    ) -> float | None:
+        return self._policy.delay_after_response(
+            call, retry, response.status_code, response.headers, response.content, _chance()
+        )
+
+    def delay_after_failure(
+        self, call: Call, retry: int, error: httpx.TransportError
+    ) -> float | None:
+        sent = not isinstance(error, _BEFORE_SENDING)
+        return self._policy.delay_after_failure(
+            call, retry, may_have_been_sent=sent, chance=_chance()
+        )
+
+
+def _failure(error: httpx.TransportError) -> ApiConnectionError:
+    kind = ApiTimeout if isinstance(error, httpx.TimeoutException) else ApiConnectionError
+    message = str(error) or type(error).__name__
+    return kind(message, may_have_been_sent=not isinstance(error, _BEFORE_SENDING))
+
+
+def _error(response: httpx.Response) -> TradewindError:
+    return error_of(response.status_code, response.headers, response.content)
+
+
+def _parsed(response: httpx.Response) -> Any:
+    if not response.content:
+        return None
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        raise InvalidResponse(
+            f"The response with status {response.status_code} is not JSON."
+        ) from None
+
+
+class Transport(_Requests):
+    """Sends calls, and waits for their responses."""
+
+    def __init__(
+        self, base_url: str, headers: Mapping[str, str], policy: RetryPolicy, http: httpx.Client
+    ) -> None:
+        super().__init__(base_url, headers, policy)
+        self._http = http
+
+    def json(self, call: Call) -> Any:
+        """The parsed response; None if it has no body."""
+        response = self._open(call)
+        try:
+            response.read()
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            response.close()
+        return _parsed(response)
+
+    def bytes(self, call: Call) -> Iterator[bytes]:
+        """The body as it comes. Close the iterator to end it early."""
+        response = self._open(call)
+        try:
+            yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            response.close()
+
+    def events(self, call: Call) -> Iterator[ServerSentEvent]:
+        """The events of a stream, until the server or the caller ends it."""
+        response = self._open(call)
+        reader = EventStreamReader()
+        try:
+            for chunk in response.iter_bytes():
+                yield from reader.feed(chunk)
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            response.close()
+
+    def _open(self, call: Call) -> httpx.Response:
+        """A response that is a success, with the body unread."""
+        retry = 0
+        while True:
+            try:
+                response = self._http.send(self.request(self._http, call), stream=True)
+                if response.status_code < _FIRST_ERROR:
+                    return response
+                try:
+                    response.read()
+                finally:
+                    response.close()
+            except httpx.TransportError as error:
+                delay = self.delay_after_failure(call, retry, error)
+                if delay is None:
+                    raise _failure(error) from error
+            else:
+                delay = self.delay_after_response(call, retry, response)
+                if delay is None:
+                    raise _error(response)
+            time.sleep(delay)
+            retry += 1
+
+
+class AsyncTransport(_Requests):
+    """Sends calls, and awaits their responses."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: Mapping[str, str],
+        policy: RetryPolicy,
+        http: httpx.AsyncClient,
+    ) -> None:
+        super().__init__(base_url, headers, policy)
+        self._http = http
+
+    async def json(self, call: Call) -> Any:
+        """The parsed response; None if it has no body."""
+        response = await self._open(call)
+        try:
+            await response.aread()
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            await response.aclose()
+        return _parsed(response)
+
+    async def bytes(self, call: Call) -> AsyncIterator[bytes]:
+        """The body as it comes. Close the iterator to end it early."""
+        response = await self._open(call)
+        try:
+            async for chunk in response.aiter_bytes():
+                yield chunk
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            await response.aclose()
+
+    async def events(self, call: Call) -> AsyncIterator[ServerSentEvent]:
+        """The events of a stream, until the server or the caller ends it."""
+        response = await self._open(call)
+        reader = EventStreamReader()
+        try:
+            async for chunk in response.aiter_bytes():
+                for event in reader.feed(chunk):
+                    yield event
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        finally:
+            await response.aclose()
+
+    async def _open(self, call: Call) -> httpx.Response:
+        """A response that is a success, with the body unread."""
+        retry = 0
+        while True:
+            try:
+                response = await self._http.send(self.request(self._http, call), stream=True)
+                if response.status_code < _FIRST_ERROR:
+                    return response
+                try:
+                    await response.aread()
+                finally:
+                    await response.aclose()
+            except httpx.TransportError as error:
+                delay = self.delay_after_failure(call, retry, error)
+                if delay is None:
+                    raise _failure(error) from error
+            else:
+                delay = self.delay_after_response(call, retry, response)
+                if delay is None:
+                    raise _error(response)
+            await asyncio.sleep(delay)
+            retry += 1
