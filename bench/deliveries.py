@@ -19,6 +19,7 @@ from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTING
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
+from tradewind.events.journal import DELIVERIES
 from tradewind.observability import logs
 from tradewind.runtime.wiring import tune_garbage_collection
 from tradewind.settings.settings import DEVELOPMENT_SECRET
@@ -33,6 +34,8 @@ HEALTHY = 50
 MILLION = 1_000_000
 FLOW_SECONDS = 6.0
 FLOW_RATE = 200
+ACROSS = 9
+ACROSS_RATE = 60
 _PATIENCE_SECONDS = 120.0
 _AT_A_TIME = 50_000
 _BODY = (
@@ -259,6 +262,7 @@ async def run(database_url: str) -> bool:
                 _one_post,
                 _fairness,
                 _latency,
+                _across_processes,
                 _many,
                 _workers,
                 _million,
@@ -355,14 +359,22 @@ async def _latencies(bench: Bench, healthy: Sequence[UUID]) -> Sequence[float]:
         return await _flow(bench, healthy)
 
 
-async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
+async def _flow(
+    bench: Bench,
+    subscriptions: Sequence[UUID],
+    rate: int = FLOW_RATE,
+    *,
+    announce: bool = False,
+) -> Sequence[float]:
     """Seconds from the commit to the endpoint, at a steady flow."""
     began = time.perf_counter()
     sent = 0
     while (now := time.perf_counter() - began) < FLOW_SECONDS:
-        due = int(now * FLOW_RATE) + 1 - sent
+        due = int(now * rate) + 1 - sent
         for _ in range(due):
             await bench.queue([subscriptions[sent % len(subscriptions)]], 1)
+            if announce:
+                bench.db.wakeups.announce(DELIVERIES)
             sent += 1
         await asyncio.sleep(0.002)
     while await bench.pending(subscriptions):  # noqa: ASYNC110 - the database has no event
@@ -380,6 +392,20 @@ async def _latency(bench: Bench, endpoints: Endpoints) -> bool:
         f"         commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
         f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
         "a bare POST"
+    )
+    return True
+
+
+async def _across_processes(bench: Bench, endpoints: Endpoints) -> bool:
+    """From a commit in this process to the answer of the endpoint to a worker's attempt."""
+    subscriptions = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(ACROSS)]
+    with workers.working(bench.url, 1):
+        await asyncio.sleep(1.0)  # until the worker listens
+        times = await _flow(bench, subscriptions, ACROSS_RATE, announce=True)
+    cut = quantiles(times, n=100)
+    print(
+        f"         commit to endpoint, by another process, at {ACROSS_RATE}/s: "
+        f"p50 {cut[49] * 1000:.1f} ms, p99 {cut[98] * 1000:.1f} ms"
     )
     return True
 

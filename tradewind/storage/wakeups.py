@@ -10,7 +10,11 @@ from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import log
 from tradewind.storage import sql
 
-_COALESCE_SECONDS = 0.02
+# How long announcements are gathered before the next NOTIFY: briefly while they are rare, so that
+# each is sent almost at once, and longer while they are frequent, so that a busy process sends
+# fifty a second and not one for each transaction.
+_RARE_SECONDS = 0.002
+_FREQUENT_SECONDS = 0.02
 _RECONNECT_SECONDS = 1.0
 _FAILURES = (
     OSError,
@@ -25,7 +29,7 @@ class Wakeups:
     """Sends and receives wake-ups. They only save time: every loop also polls.
 
     A NOTIFY inside a transaction takes a database-wide lock at its commit, so it is sent after the
-    commit, at most once every 20 ms, and a failure to send is ignored.
+    commit, gathered with others (see above), and a failure to send is ignored.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class Wakeups:
         self._connect = connect
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unsent: set[str] = set()
+        self._announced = 0
         self._sender: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
 
@@ -42,6 +47,7 @@ class Wakeups:
         """Wake the loops that wait for `topic`: at once in this process, soon in the others."""
         self._wake(topic)
         self._unsent.add(topic)
+        self._announced += 1
         if self._sender is None or self._sender.done():
             self._sender = asyncio.create_task(self._send())
 
@@ -69,11 +75,12 @@ class Wakeups:
     async def _send(self) -> None:
         while self._unsent:
             topics, self._unsent = sorted(self._unsent), set()
+            is_rare, self._announced = self._announced <= len(topics), 0
             try:
                 await sql.notify(self._pool, topics)
             except _FAILURES as error:
                 log.warning("wakeup.not_sent", topics=topics, error=str(error))
-            await asyncio.sleep(_COALESCE_SECONDS)
+            await asyncio.sleep(_RARE_SECONDS if is_rare else _FREQUENT_SECONDS)
 
     async def _listen(self) -> None:
         while True:
