@@ -316,7 +316,12 @@ def quoted(text: str, indent: str) -> str:
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     paragraphs = text.split("\n\n")
     wrapped = [
-        paragraph if "\n" in paragraph else textwrap.fill(paragraph, _WIDTH - len(indent))
+        textwrap.fill(
+            " ".join(paragraph.split()),
+            _WIDTH - len(indent),
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
         for paragraph in paragraphs
     ]
     body = "\n\n".join(wrapped)

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -147,6 +148,30 @@ def test_all_tries_of_a_call_have_one_key_and_one_body(
     assert server.keys()[1] == "mine"
 
 
+def test_a_response_that_is_cut_off_is_requested_again(
+    server: FlakyServer, client: Tradewind
+) -> None:
+    cut_off: Reply = (200, {"content-length": "99", "connection": "close"}, b'{"id":')
+    server.answers(cut_off, OK)
+    assert client.orders.get("ORD1")["id"] == "ORD1"
+
+    server.answers(cut_off, OK)
+    with pytest.raises(ApiConnectionError):
+        client.webhooks.create(url="https://shop.example/hook")
+    assert len(server.requests) == 1
+
+
+def test_a_list_that_does_not_go_on_ends(server: FlakyServer, client: Tradewind) -> None:
+    page = b'{"items": [{"id": "whk_1"}], "has_more": true, "next_cursor": "same"}'
+    server.answers((200, {}, page), (200, {}, page))
+
+    assert len(list(client.webhooks.list())) == 2
+    assert [request.path for request in server.requests] == [
+        "/v1/webhooks",
+        "/v1/webhooks?cursor=same",
+    ]
+
+
 def test_the_same_in_asyncio(server: FlakyServer) -> None:
     async def place() -> Any:
         async with AsyncTradewind(server.url, access_token="token", timeout=2) as client:
@@ -215,6 +240,13 @@ def test_it_gives_up_and_says_why(server: FlakyServer, client: Tradewind) -> Non
     with pytest.raises(RateLimited) as limited:
         client.me.get()
     assert (len(server.requests), limited.value.retry_after) == (1, 61)
+
+    # A proxy may name the time instead of the seconds.
+    later = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    server.answers(problem(503, "maintenance", {"Retry-After": later}), OK)
+    with pytest.raises(ServerError) as away:
+        client.me.get()
+    assert 3590 < (away.value.retry_after or 0) <= 3601
 
     errors = [{"pointer": "/items", "code": "too_few", "message": "Order something."}]
     server.answers(problem(422, "validation_failed", errors=errors))

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -89,6 +90,23 @@ async def test_it_believes_handles_once_and_in_order(page: dict[str, Any]) -> No
     assert await send(event(2, "02", "paid")) == (200, "shipped")
     assert await send(event(4, "01", "placed")) == (200, "shipped")
     assert await send(event(5, "03", "shipped again")) == (200, "shipped again")
+
+
+def test_its_server_refuses_what_it_cannot_read(page: dict[str, Any]) -> None:
+    def status(method: str, **headers: str) -> int:
+        with closing(HTTPConnection("127.0.0.1", page["port"], timeout=10)) as connection:
+            connection.putrequest(method, "/")
+            for name, value in headers.items():
+                connection.putheader(name.replace("_", "-"), value)
+            connection.endheaders()
+            return connection.getresponse().status
+
+    assert status("GET") == 405
+    assert status("POST", content_length="0") == 401
+    assert status("POST", content_length="262145") == 413
+    assert status("POST", content_length="1e3") == 400
+    assert status("POST", content_length="-1") == 400
+    assert status("POST", transfer_encoding="chunked") == 411
 
 
 @contextmanager

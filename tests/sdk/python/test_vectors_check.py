@@ -37,6 +37,22 @@ def test_the_vectors_verify_and_their_changes_are_refused() -> None:
     assert text.startswith("python: 8 vectors verified, ")
 
 
+def test_receiving_needs_the_standard_library_only() -> None:
+    imports = "import tradewind_sdk.webhooks.server, tradewind_sdk.webhooks.asgi as a, sys; "
+    imports += "import tradewind_sdk.webhooks.wsgi; print(a.WebhookASGIApp.__name__)\n"
+    imports += "try: import tradewind_sdk.client\nexcept ModuleNotFoundError as e: print(e)"
+    done = subprocess.run(
+        ["/usr/bin/env", "python3", "-S", "-B", "-c", imports],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(KIT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.startswith("WebhookASGIApp\ntradewind_sdk.client needs httpx; install it")
+
+
 def planted(change: Callable[[Any], Any]) -> Any:
     content = json.loads(VECTORS.read_text())
     change(content)

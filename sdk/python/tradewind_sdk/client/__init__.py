@@ -1,5 +1,13 @@
 """Calls the API: a method for every operation, retries, lists as iterables. Needs httpx."""
 
+import importlib.util
+
+if importlib.util.find_spec("httpx") is None:
+    raise ModuleNotFoundError(
+        "tradewind_sdk.client needs httpx; install it with: pip install 'tradewind-sdk[client]'",
+        name="httpx",
+    )
+
 from tradewind_sdk.client.call import OMITTED, Omitted
 from tradewind_sdk.client.client import AsyncTradewind, Tradewind
 from tradewind_sdk.client.errors import (

@@ -1,8 +1,12 @@
 """What can go wrong with a call: problem documents of the API as typed exceptions."""
 
+import contextlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 
@@ -129,6 +133,10 @@ def read_retry_after(headers: Mapping[str, str], problem: Mapping[str, Any]) -> 
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER:
         return int(text)
+    if text:  # the API sends seconds; a proxy may send a date
+        with contextlib.suppress(ValueError, TypeError):
+            moment = parsedate_to_datetime(text)
+            return max(0, math.ceil((moment - datetime.now(UTC)).total_seconds()))
     value = problem.get("retry_after")
     return value if isinstance(value, int) and value >= 0 else None
 

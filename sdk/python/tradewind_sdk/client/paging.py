@@ -27,9 +27,10 @@ class Paginator(Generic[Item, Page]):
         while True:
             page = self._fetch(cursor)
             yield page
-            cursor = next_cursor(page)
-            if cursor is None:
+            following = next_cursor(page)
+            if following is None or following == cursor:
                 return
+            cursor = following
 
 
 class AsyncPaginator(Generic[Item, Page]):
@@ -50,9 +51,10 @@ class AsyncPaginator(Generic[Item, Page]):
         while True:
             page = await self._fetch(cursor)
             yield page
-            cursor = next_cursor(page)
-            if cursor is None:
+            following = next_cursor(page)
+            if following is None or following == cursor:
                 return
+            cursor = following
 
 
 def next_cursor(page: Any) -> str | None:

@@ -117,14 +117,7 @@ class Transport(_Requests):
 
     def json(self, call: Call) -> Any:
         """The parsed response; None if it has no body."""
-        response = self._open(call)
-        try:
-            response.read()
-        except httpx.TransportError as error:
-            raise _failure(error) from error
-        finally:
-            response.close()
-        return _parsed(response)
+        return _parsed(self._open(call, read=True))
 
     def bytes(self, call: Call) -> Iterator[bytes]:
         """The body as it comes. Close the iterator to end it early."""
@@ -148,18 +141,20 @@ class Transport(_Requests):
         finally:
             response.close()
 
-    def _open(self, call: Call) -> httpx.Response:
-        """A response that is a success, with the body unread."""
+    def _open(self, call: Call, *, read: bool = False) -> httpx.Response:
+        """A response that is a success, with the body unread unless `read`."""
         retry = 0
         while True:
             try:
                 response = self._http.send(self.request(self._http, call), stream=True)
-                if response.status_code < _FIRST_ERROR:
+                if response.status_code < _FIRST_ERROR and not read:
                     return response
                 try:
                     response.read()
                 finally:
                     response.close()
+                if response.status_code < _FIRST_ERROR:
+                    return response
             except httpx.TransportError as error:
                 delay = self.delay_after_failure(call, retry, error)
                 if delay is None:
@@ -187,14 +182,7 @@ class AsyncTransport(_Requests):
 
     async def json(self, call: Call) -> Any:
         """The parsed response; None if it has no body."""
-        response = await self._open(call)
-        try:
-            await response.aread()
-        except httpx.TransportError as error:
-            raise _failure(error) from error
-        finally:
-            await response.aclose()
-        return _parsed(response)
+        return _parsed(await self._open(call, read=True))
 
     async def bytes(self, call: Call) -> AsyncIterator[bytes]:
         """The body as it comes. Close the iterator to end it early."""
@@ -220,18 +208,20 @@ class AsyncTransport(_Requests):
         finally:
             await response.aclose()
 
-    async def _open(self, call: Call) -> httpx.Response:
-        """A response that is a success, with the body unread."""
+    async def _open(self, call: Call, *, read: bool = False) -> httpx.Response:
+        """A response that is a success, with the body unread unless `read`."""
         retry = 0
         while True:
             try:
                 response = await self._http.send(self.request(self._http, call), stream=True)
-                if response.status_code < _FIRST_ERROR:
+                if response.status_code < _FIRST_ERROR and not read:
                     return response
                 try:
                     await response.aread()
                 finally:
                     await response.aclose()
+                if response.status_code < _FIRST_ERROR:
+                    return response
             except httpx.TransportError as error:
                 delay = self.delay_after_failure(call, retry, error)
                 if delay is None:

@@ -48,6 +48,7 @@ class _Connection(BaseHTTPRequestHandler):
             self._respond(receiver.receive(dict(self.headers.items()), body))
 
     def do_GET(self) -> None:
+        self.close_connection = True  # a body that it may have is not read
         self._respond(METHOD_NOT_ALLOWED)
 
     def _respond(self, answer: Answer) -> None:

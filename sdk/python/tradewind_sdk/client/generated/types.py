@@ -325,8 +325,8 @@ class Connection(TypedDict):
 class CredentialsInput(TypedDict):
     """Credentials to set. Send the application once, then `code` and `state`, or tokens.
 
-    The page at `authorize_url` redirects with both. The state is valid for 30 minutes, once, and
-    only with the session or API key that requested the `authorize_url`.
+    The page at `authorize_url` redirects with both. The state is valid for 30 minutes, once,
+    and only with the session or API key that requested the `authorize_url`.
     """
 
     app_key: NotRequired[str | None]
