@@ -31,6 +31,7 @@ class Dev:
     process: subprocess.Popen[str]
     said: dict[str, Any]
     log: Path
+    errors: Path
 
     def me(self, person: str) -> httpx.Response:
         headers = {"x-api-key": self.said[person]["api_key"]}
@@ -56,12 +57,12 @@ def command(*words: str) -> list[str]:
 
 
 @contextmanager
-def running(data_dir: Path, **settings: str) -> Iterator[Dev]:
+def running(data_dir: Path, *words: str, **settings: str) -> Iterator[Dev]:
     """Start it, and wait for the line that says that everything answers."""
-    log = data_dir.with_name("dev.log")
-    with log.open("w") as stderr:
+    errors = data_dir.with_name("stderr")
+    with errors.open("w") as stderr:
         process = subprocess.Popen(
-            command("dev", "--json", "--port", str(free_port())),
+            command("dev", "--json", "--port", str(free_port()), *words),
             env=environment(data_dir, **settings),
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -71,8 +72,8 @@ def running(data_dir: Path, **settings: str) -> Iterator[Dev]:
     assert process.stdout
     try:
         line = process.stdout.readline()
-        assert line, log.read_text()
-        yield Dev(process, json.loads(line), log)
+        assert line, errors.read_text()
+        yield Dev(process, json.loads(line), data_dir / "tradewind.log", errors)
     finally:
         process.terminate()
         process.communicate(timeout=STOP_SECONDS)
@@ -123,7 +124,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
         rest = dev.end(signal.SIGTERM)
 
-        assert (dev.process.returncode, rest) == (0, "")
+        assert (dev.process.returncode, rest, dev.errors.read_text()) == (0, "", "")
         wait_until_gone(family)
         return data_dir, said, dev.log.read_text()
 
@@ -152,7 +153,7 @@ def test_the_first_run_says_how_to_use_it_on_one_line_of_json(
     assert not (data_dir / "running.json").exists()
 
 
-def test_logs_go_to_stderr_and_hold_no_credentials(
+def test_logs_go_to_a_file_and_hold_no_credentials(
     used: tuple[Path, dict[str, Any], str],
 ) -> None:
     data_dir, said, log = used
@@ -160,6 +161,7 @@ def test_logs_go_to_stderr_and_hold_no_credentials(
 
     for line in ("api.listening", "worker.stopped", "dev.stopping"):
         assert line in log
+    assert (data_dir / "tradewind.log").stat().st_mode & 0o777 == 0o600
     for person in ("buyer", "operator"):
         assert said[person]["api_key"] not in log
         assert said[person]["password"] not in log
@@ -209,6 +211,8 @@ def test_the_next_run_keeps_its_data_commands_find_it_and_ctrl_c_ends_it_gently(
         f"Another Tradewind (process {dev.process.pid}) is already running on {data_dir}; "
         "stop it first, or set TRADEWIND_DATA_DIR to another directory."
     )
+    assert dev.errors.read_text() == ""
+    assert (data_dir / "tradewind.log.1").read_text() == used[2]
     log = dev.log.read_text()
     assert "Traceback" not in log
     assert "worker.stopped" in log
@@ -230,9 +234,11 @@ def _end_by_ctrl_c(dev: Dev) -> None:
 def test_killed_it_takes_everything_along_and_the_next_run_ends_with_its_database(
     data_dir: Path,
 ) -> None:
-    with running(data_dir) as dev:
+    with running(data_dir, "--logs") as dev:
         family = dev.family()
         assert len(family) >= 4, "PostgreSQL, the API and its process, the worker"
+        assert "api.listening" in dev.errors.read_text()
+        assert not (data_dir / "tradewind.log.1").exists(), "no new log file was begun"
 
         dev.end(signal.SIGKILL)
 
@@ -305,8 +311,8 @@ def test_settings_of_ones_own_are_used_and_a_part_that_dies_ends_the_rest(
 
         assert dev.process.returncode == 1
         wait_until_gone(family)
-    assert dev.log.read_text().endswith(
-        "tradewind: The worker process ended with status -9; its last lines say why.\n"
+    assert dev.errors.read_text() == (
+        f"tradewind: The worker process ended with status -9; see {data_dir}/tradewind.log.\n"
     )
     assert 'tradewind_http_requests_total{route="GET /v1/me"' in text
     [left] = json.loads(report.stdout)["still_old"]  # the operator's key, not used yet
@@ -342,6 +348,16 @@ def test_a_broken_data_directory_is_told_in_one_sentence(data_dir: Path) -> None
     shutil.rmtree(data_dir)
     data_dir.write_text("a file")
     assert complaint(data_dir).startswith(f"The data directory {data_dir} cannot be used")
+
+
+def test_credentials_that_do_not_exist_are_told_in_one_sentence(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+
+    assert complaint(tmp_path, "--credentials", "--data-dir", str(data_dir)) == (
+        f"There are no credentials in {data_dir}; the first start of `tradewind dev` makes them."
+    )
+    assert complaint(data_dir, "--shell").startswith("--shell needs --credentials")
+    assert not data_dir.exists()
 
 
 def test_it_is_not_for_production(tmp_path: Path) -> None:

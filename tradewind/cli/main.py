@@ -3,13 +3,13 @@
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 
 from tradewind.cli import account, doctor, keys, platforms, secrets
-from tradewind.cli import dev as dev_output
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import Json, say, write_error, write_json
 from tradewind.errors import CannotStart, TradewindError
@@ -37,21 +37,52 @@ Port = Annotated[int | None, typer.Option(help="The API's port; default TRADEWIN
 
 @app.command()
 def dev(
+    *,
     port: Port = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON line when everything is ready.")
-    ] = False,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="The directory for data, credentials and logs; default TRADEWIND_DATA_DIR."
+        ),
+    ] = None,
     demo: Annotated[
         bool,
         typer.Option(help="Create demo orders, which progress by themselves, and demo webhooks."),
     ] = True,
+    show_logs: Annotated[
+        bool,
+        typer.Option(
+            "--logs", help="Show logs here instead of writing them to the data directory."
+        ),
+    ] = False,
+    credentials: Annotated[
+        bool,
+        typer.Option("--credentials", help="Start nothing; show the demo credentials again."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON line when everything is ready.")
+    ] = False,
+    as_shell: Annotated[
+        bool,
+        typer.Option("--shell", help="With --credentials: print `export` commands for a shell."),
+    ] = False,
 ) -> None:
     """Start everything on this machine, with its own PostgreSQL, demo accounts and orders."""
+    from tradewind.cli import dev as output  # noqa: PLC0415 - only this command needs it
     from tradewind.dev import run as everything  # noqa: PLC0415 - only this command needs it
 
+    if as_shell and (as_json or not credentials):
+        raise CannotStart("--shell needs --credentials, and cannot be combined with --json.")
     _override("PORT", port)
-    introduce = dev_output.introduce_as_json if as_json else dev_output.introduce
-    asyncio.run(everything.run(_configured(database=False), introduce, show=demo))
+    _override("DATA_DIR", data_dir)
+    chosen = _configured(database=False)
+    folder = chosen.data_dir.absolute()
+    if credentials:
+        url = everything.url_of(chosen.host, chosen.port)
+        output.show_credentials(folder, url, as_json=as_json, as_shell=as_shell)
+        return
+    terminal = output.terminal(folder, as_json=as_json, show_logs=show_logs)
+    asyncio.run(everything.run(chosen, terminal, demo=demo))
 
 
 @app.command()

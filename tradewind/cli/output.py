@@ -63,6 +63,12 @@ def say(sentence: str) -> None:
     sys.stdout.flush()
 
 
+def say_on_stderr(sentence: str) -> None:
+    """Report progress, where a program that reads the output does not see it."""
+    sys.stderr.write(sentence + "\n")
+    sys.stderr.flush()
+
+
 def write_error(sentence: str) -> None:
     sys.stderr.write(f"tradewind: {sentence}\n")
 

@@ -1,8 +1,9 @@
-"""The data directory of `tradewind dev`: its secrets and credentials, and whether it runs."""
+"""The data directory of `tradewind dev`: its secrets, its log, and whether it runs."""
 
 import os
 import secrets
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
@@ -11,6 +12,8 @@ from tradewind.errors import CannotStart
 
 _SECRETS = "secrets.json"
 _RUNNING = "running.json"
+_LOG = "tradewind.log"
+_PREVIOUS_LOG = "tradewind.log.1"
 
 
 class DemoCredentials(msgspec.Struct):
@@ -39,17 +42,25 @@ class Running(msgspec.Struct):
     secret_key: str
 
 
+def stored_secrets(folder: Path) -> Secrets | None:
+    """The secrets in the directory; None before the first start."""
+    path = folder / _SECRETS
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Secrets)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise CannotStart(
+            f"{path} cannot be read ({error}); restore it, or delete the whole data directory "
+            "to start anew."
+        ) from None
+
+
 def secrets_of(folder: Path) -> Secrets:
     """The secrets in the directory; the first call generates them."""
-    path = folder / _SECRETS
-    if path.exists():
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=Secrets)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise CannotStart(
-                f"{path} cannot be read ({error}); restore it, or delete the whole data directory "
-                "to start anew."
-            ) from None
+    stored = stored_secrets(folder)
+    if stored is not None:
+        return stored
     generated = Secrets(
         secret_key=secrets.token_hex(32),
         buyer=DemoCredentials("buyer@demo.example", secrets.token_urlsafe(12), key_format.make()),
@@ -57,8 +68,22 @@ def secrets_of(folder: Path) -> Secrets:
             "operator@demo.example", secrets.token_urlsafe(12), key_format.make()
         ),
     )
-    _write(path, generated)
+    _write(folder / _SECRETS, generated)
     return generated
+
+
+def log_path(folder: Path) -> Path:
+    return folder / _LOG
+
+
+def open_log(folder: Path) -> TextIO:
+    """Open a new log for the processes of this run. The log of the previous run is kept."""
+    path = log_path(folder)
+    if path.exists():
+        path.replace(folder / _PREVIOUS_LOG)
+    # Several processes write to it: each line is appended.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    return os.fdopen(descriptor, "a", encoding="utf-8", buffering=1)
 
 
 def write_running(folder: Path, running: Running) -> None:

@@ -6,12 +6,16 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from time import monotonic
+from typing import TextIO
 
 from tradewind.dev import data_dir, demo_accounts, demo_orders
 from tradewind.dev.data_dir import Running, Secrets
 from tradewind.errors import CannotStart
+from tradewind.observability import logs
 from tradewind.observability.logs import log
 from tradewind.platforms.registry import MARKETPLACES, simulated_urls
 from tradewind.runtime import child_processes
@@ -28,12 +32,22 @@ _POLL_SECONDS = 0.05
 _WATCH_SECONDS = 0.5
 
 
-async def run(
-    chosen: Settings, introduce: Callable[[Running, Secrets], None], *, show: bool
-) -> None:
-    """Start everything, call `introduce`, and run until SIGINT or SIGTERM.
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What the person or the script that started it gets to see."""
 
-    `show` is whether to create demo orders that progress by themselves.
+    report: Callable[[str], None]
+    """Called with a sentence for every step."""
+    introduce: Callable[[Running, Secrets], None]
+    """Called once, when everything is ready."""
+    show_logs: bool
+    """Whether logs go to stderr; otherwise they go to a file in the data directory."""
+
+
+async def run(chosen: Settings, terminal: Terminal, *, demo: bool) -> None:
+    """Start everything, introduce it, and run until SIGINT or SIGTERM.
+
+    `demo` is whether to create demo orders that progress by themselves.
     """
     if chosen.production:
         raise CannotStart(
@@ -48,25 +62,30 @@ async def run(
     sandbox_port = _next_port(chosen.host, port)
     folder = chosen.data_dir.absolute()
     async with AsyncExitStack() as stack:
+        terminal.report(f"Starting PostgreSQL in {folder}.")
         server = await stack.enter_async_context(embedded.running(folder))
+        output = sys.stderr if terminal.show_logs else _log_to_file(chosen, folder)
+        where = "its last lines" if terminal.show_logs else str(data_dir.log_path(folder))
         secrets = data_dir.secrets_of(folder)
         database_url = server.url()
-        url = f"http://{f'[{chosen.host}]' if ':' in chosen.host else chosen.host}:{port}"
+        url = url_of(chosen.host, port)
         masters = _masters(chosen, secrets)
+        terminal.report("Preparing the database and the demo accounts.")
         await _prepare(database_url, masters, secrets)
         sandbox_url = f"http://127.0.0.1:{sandbox_port}"
         environ = _environment(chosen, masters, port, database_url, url, sandbox_url)
         world = ["--port", str(sandbox_port), "--state", str(folder / "sandbox.state")]
         # Only one process can use a configured metrics port: the API.
         apart = {**environ, "TRADEWIND_METRICS_LISTEN": "127.0.0.1:0"}
+        terminal.report("Starting the simulated marketplace, the API and a worker.")
         children = [
-            await _start(stack, "sandbox", apart, ["sandbox", *world]),
-            await _start(stack, "API", environ, ["serve"]),
-            await _start(stack, "worker", apart, ["worker"]),
+            await _start(stack, "sandbox", apart, ["sandbox", *world], output),
+            await _start(stack, "API", environ, ["serve"], output),
+            await _start(stack, "worker", apart, ["worker"], output),
         ]
         ready_checks = [("127.0.0.1", sandbox_port, "/healthz"), (chosen.host, port, "/readyz")]
         watch: list[asyncio.Task[object]] = [
-            *(asyncio.create_task(_death(name, child)) for name, child in children),
+            *(asyncio.create_task(_death(name, child, where)) for name, child in children),
             asyncio.create_task(_database_death(server.pid)),
             asyncio.create_task(stop.wait()),
         ]
@@ -79,13 +98,25 @@ async def run(
             running = Running(os.getpid(), url, database_url, sandbox_url, secret_key)
             data_dir.write_running(folder, running)
             stack.callback(data_dir.delete_running, folder)
-            introduce(running, secrets)
-            if show:
-                demo = asyncio.create_task(demo_orders.live(environ, secrets))
-                stack.push_async_callback(_stopped, demo)
-                watch.append(demo)
+            terminal.introduce(running, secrets)
+            if demo:
+                moves = asyncio.create_task(demo_orders.live(environ, secrets))
+                stack.push_async_callback(_stopped, moves)
+                watch.append(moves)
             await _first(watch)
+        terminal.report("Stopping.")
         log.info("dev.stopping")
+
+
+def url_of(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _log_to_file(chosen: Settings, folder: Path) -> TextIO:
+    """Let this process log to a file in the data directory until it ends; returns the file."""
+    file = data_dir.open_log(folder)
+    logs.configure(chosen.log_style, chosen.log_level, file)
+    return file
 
 
 def _next_port(host: str, port: int) -> int:
@@ -142,7 +173,11 @@ def _environment(
 
 
 async def _start(
-    stack: AsyncExitStack, name: str, environ: Mapping[str, str], command: Sequence[str]
+    stack: AsyncExitStack,
+    name: str,
+    environ: Mapping[str, str],
+    command: Sequence[str],
+    output: TextIO,
 ) -> tuple[str, asyncio.subprocess.Process]:
     """Start one of our commands in its own session, so that Ctrl-C reaches only us."""
     child = await asyncio.create_subprocess_exec(
@@ -152,7 +187,8 @@ async def _start(
         *command,
         env=environ,
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=sys.stderr,
+        stdout=output,
+        stderr=output,
         start_new_session=True,
     )
     stack.push_async_callback(_end, name, child)
@@ -170,9 +206,10 @@ async def _end(name: str, child: asyncio.subprocess.Process) -> None:
             await child.wait()
 
 
-async def _death(name: str, child: asyncio.subprocess.Process) -> None:
+async def _death(name: str, child: asyncio.subprocess.Process, where: str) -> None:
+    """Raise when a child process ends; `where` is where it logged."""
     status = await child.wait()
-    raise CannotStart(f"The {name} process ended with status {status}; its last lines say why.")
+    raise CannotStart(f"The {name} process ended with status {status}; see {where}.")
 
 
 async def _database_death(pid: int) -> None:

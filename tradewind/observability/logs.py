@@ -4,7 +4,7 @@ import logging
 import re
 import sys
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import msgspec
 import structlog
@@ -35,8 +35,9 @@ def note(**fields: Any) -> None:
         line.update(fields)
 
 
-def configure(style: Literal["json", "console"], level: str) -> None:
-    """Send every log line, the standard library's too, to stderr in one style."""
+def configure(style: Literal["json", "console"], level: str, stream: TextIO | None = None) -> None:
+    """Send every log line, the standard library's too, to stderr or `stream` in one style."""
+    stream = stream or sys.stderr
     shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -47,11 +48,11 @@ def configure(style: Literal["json", "console"], level: str) -> None:
         structlog.configure(
             processors=[*shared, _render_json],
             wrapper_class=structlog.make_filtering_bound_logger(minimum),
-            logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+            logger_factory=structlog.BytesLoggerFactory(stream.buffer),
             cache_logger_on_first_use=True,
         )
     else:
-        colours = sys.stderr.isatty()
+        colours = stream.isatty()
         structlog.configure(
             processors=[
                 *shared,
@@ -59,7 +60,7 @@ def configure(style: Literal["json", "console"], level: str) -> None:
                 structlog.dev.ConsoleRenderer(colors=colours),
             ],
             wrapper_class=structlog.make_filtering_bound_logger(minimum),
-            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+            logger_factory=structlog.PrintLoggerFactory(stream),
             cache_logger_on_first_use=True,
         )
     root = logging.getLogger()

@@ -1,0 +1,131 @@
+"""The README, as a newcomer uses it: every block runs as printed, in order, in two terminals."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from kit.server import free_port
+
+pytestmark = pytest.mark.xdist_group("dev")
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+END_OF_BLOCK = "\N{INFORMATION SEPARATOR TWO}"
+FIELD = re.compile(r'"(\w+)":("sandbox"|"approved"|"pending_payment")?')
+
+
+def blocks() -> list[tuple[str, str]]:
+    return BLOCK.findall((ROOT / "README.md").read_text())
+
+
+def environment(data_dir: Path, port: int) -> dict[str, str]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
+    return {**inherited, "TRADEWIND_DATA_DIR": str(data_dir), "TRADEWIND_PORT": str(port)}
+
+
+@contextmanager
+def first_terminal(command: str, environ: dict[str, str], errors: Path) -> Iterator[str]:
+    """Run the command until Ctrl-C; what it prints up to the end of the banner."""
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(
+            ["/bin/sh", "-ec", command],
+            cwd=ROOT,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            banner = ""
+            while "Ctrl-C stops everything" not in banner:
+                line = process.stdout.readline()
+                assert line, errors.read_text()
+                banner += line
+            yield banner
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            rest, _ = process.communicate(timeout=30)
+        assert rest.strip() == ""
+
+
+def second_terminal(commands: list[str], environ: dict[str, str]) -> list[str]:
+    """What each block prints, in one shell."""
+    script = "".join(f"{block}printf '{END_OF_BLOCK}'\n" for block in commands)
+    ended = subprocess.run(
+        ["/bin/sh", "-eu"],
+        input=script,
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (ended.returncode, ended.stderr) == (0, ""), ended
+    return ended.stdout.split(END_OF_BLOCK)[:-1]
+
+
+def credentials(environ: dict[str, str], *words: str) -> str:
+    command = [sys.executable, "-m", "tradewind", "dev", "--credentials", *words]
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
+    return ended.stdout
+
+
+def test_every_block_runs_as_printed_and_the_start_is_quiet(tmp_path: Path) -> None:
+    printed = blocks()
+    assert {kind for kind, _ in printed} == {"sh", "json"}
+    start, *commands = [block for kind, block in printed if kind == "sh"]
+    data_dir, errors, port = tmp_path / "data", tmp_path / "stderr", free_port()
+    environ = environment(data_dir, port)
+
+    with first_terminal(start, environ, errors) as banner:
+        outputs = second_terminal(commands, environ)
+        while_it_runs = credentials(environ)
+
+    # What is printed below a block is what the block printed.
+    for command, output in zip(commands, outputs, strict=True):
+        following = printed[printed.index(("sh", command)) + 1]
+        assert following[0] == "json"
+        fields = FIELD.findall(following[1])
+        assert fields
+        for name, value in fields:
+            assert f'"{name}":{value}' in output
+
+    # The shell and make are interrupted as well.
+    steps = [line for line in errors.read_text().splitlines() if not line.startswith("make")]
+    assert steps == [
+        f"Starting PostgreSQL in {data_dir}.",
+        "Preparing the database and the demo accounts.",
+        "Starting the simulated marketplace, the API and a worker.",
+        "Stopping.",
+    ]
+    assert banner.startswith(f"\nTradewind is running.\n\n  dashboard  http://127.0.0.1:{port}/ ")
+    assert f"\n  logs       {data_dir}/tradewind.log\n" in banner
+
+    afterwards = json.loads(credentials(environ, "--json"))
+    keys = [afterwards[person]["api_key"] for person in ("buyer", "operator")]
+    assert [afterwards[f"{name}url"] for name in ("", "database_", "sandbox_")] == [None] * 3
+    assert while_it_runs.startswith(f"Tradewind is running at http://127.0.0.1:{port}/.\n")
+    assert credentials(environ).startswith("Tradewind is not running.\n")
+    assert credentials(environ, "--shell") == (
+        f"export TRADEWIND_URL=http://127.0.0.1:{port}\n"
+        f"export TRADEWIND_API_KEY={keys[0]}\n"
+        f"export OPERATOR_API_KEY={keys[1]}\n"
+    )
+    for person in ("buyer", "operator"):
+        for name in ("email", "password", "api_key"):
+            value = afterwards[person][name]
+            assert value in banner
+            assert value in while_it_runs
