@@ -195,9 +195,13 @@ def test_operators_look_at_every_order(desk: Visit, system: System) -> None:
     desk.sign_in(system.api.operator(), then=f"/admin/orders?account={system.buyer.id}")
     assert desk.serious() == []
 
-    desk.page.get_by_role("link", name=order["id"]).click()
+    row = desk.page.get_by_role("row").filter(has_text=order["id"])
+    title = order["items"][0]["title_translated"]
+    expect(row.get_by_role("img", name=title)).to_be_visible()
+    row.get_by_role("link", name=title).click()
 
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text(f"Order {order['id']}")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text(title)
+    expect(desk.page.get_by_text(f"Order {order['id']}")).to_be_visible()
     expect(desk.page.get_by_text(NASTY)).to_have_count(2)
     expect(desk.page.get_by_role("cell", name="Order accepted")).to_be_visible()
     assert desk.serious() == []

@@ -22,7 +22,15 @@ from tradewind.dashboard.shell.render import environment
 from tradewind.errors import ValidationFailed
 from tradewind.orders.model import Cause
 from tradewind.orders.sql_lists import OrderChange
-from tradewind.platforms.model import Offer, PriceRange, Product, ProductAttribute, Sku
+from tradewind.platforms.model import (
+    Goods,
+    Line,
+    Offer,
+    PriceRange,
+    Product,
+    ProductAttribute,
+    Sku,
+)
 
 HOSTILE = "<script>alert(1)</script>'$(touch /tmp/owned)"
 
@@ -107,6 +115,26 @@ def test_a_change_says_what_was_and_what_is() -> None:
         "Refund of CNY 6.00: Requested → Succeeded",
         HOSTILE,
     ]
+
+
+def test_an_order_and_its_parcels_are_named_by_their_goods() -> None:
+    goods = [
+        Line("7", f"sku-{number}", number, Goods(title=f"杯子{number}")) for number in range(1, 8)
+    ]
+    item = {"product_id": "7", "sku_id": "sku-2", "quantity": None}
+    parcel = {"carrier": "中通快递", "tracking_number": "ZT1", "items": [item, {"product_id": "8"}]}
+
+    accepted = timeline_entry(change("accepted"), goods=goods).lines
+    known = timeline_entry(change(items=([], [])), goods=goods[:1]).lines
+    shipped = timeline_entry(change(shipments=([], [parcel])), goods=goods).lines
+    moved = timeline_entry(
+        change(shipments=([parcel], [{**parcel, "items": []}])), goods=goods
+    ).lines
+
+    assert [str(line) for line in accepted][-2:] == ["5 \u00d7 杯子5", "and 2 more"]
+    assert [str(line) for line in known] == ["1 \u00d7 杯子1"]
+    assert [str(line) for line in shipped] == ["Parcel: 中通快递, ZT1", "杯子2"]
+    assert [str(line) for line in moved] == ["Details changed at the marketplace."]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Goods on orders: what was bought, as it was seen when the order was placed."""
 
+import json
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -108,18 +110,60 @@ def test_an_order_is_placed_in_time_although_its_goods_cannot_be_read(
     assert time.monotonic() - began < 4
 
 
-def test_orders_from_before_goods_were_kept_show_what_is_known(system: System) -> None:
-    order = system.order()
-    system.force(order["id"], items=f'[{{"product_id": "{PLAIN}", "sku_id": null, "quantity": 2}}]')
-
-    (item,) = system.look(order["id"])["items"]
-
-    assert item == {"product_id": PLAIN, "sku_id": None, "quantity": 2, **UNKNOWN}
+@pytest.mark.parametrize("platform", ["sandbox", "alibaba", "taobao"])
+def test_an_order_without_goods_gets_those_that_its_marketplace_names(
+    system: System, platform: str
+) -> None:
+    order = system.order(DISCOUNTED, 3, platform=platform)
+    (known,) = order["items"]
+    line = {name: known[name] for name in ("product_id", "sku_id", "quantity")}
+    later = datetime.now(UTC) + timedelta(hours=1)
+    system.force(order["id"], items=json.dumps([line]), next_sync_at=later)
     pages = Pages(system.api, system.buyer)
+    operator = Pages(system.api, system.api.operator())
+    (listed,) = system.ok("GET", "/v1/orders")["items"]
+    assert listed["items"] == [{**line, **UNKNOWN}]
     for path in ("/orders", f"/orders/{order['id']}"):
-        page = pages.get(path)
-        assert page.status_code == 200
-        assert f"Product {PLAIN}" in page.text
+        assert f"Product {DISCOUNTED}" in pages.get(path).text
+
+    seen = system.look(order["id"])
+
+    (item,) = seen["items"]
+    assert item["title"] == known["title"]
+    assert item["title_translated"] is None
+    assert item["image_url"].endswith(".svg")
+    assert list(item["attributes"].values()) != []
+    assert item["unit_price_cny"] == known["unit_price_cny"] == 10
+    assert item["seller"] == {"id": None, "name": known["seller"]["name"]}
+    # It is a change that callers see, and no event.
+    assert (seen["version"], seen["status"]) == (order["version"] + 1, order["status"])
+    change = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
+    assert (change["cause"], change["events"]) == ("sync", [])
+    assert change["changes"] == {"items": {"from": [{**line, **UNKNOWN}], "to": [item]}}
+    for path in ("/orders", f"/orders/{order['id']}"):
+        assert item["title"] in pages.get(path).text
+    assert item["title"] in operator.get("/admin/orders").text
+    # A second sync finds nothing new.
+    assert system.look(order["id"])["version"] == seen["version"]
+    pages.client.close()
+    operator.client.close()
+
+
+def test_the_timeline_names_what_was_ordered_and_what_is_in_a_parcel(system: System) -> None:
+    body = system.order_body()
+    variants = system.ok("GET", f"/v1/products/sandbox/{PLAIN}")["skus"][:2]
+    body["items"] = [
+        {"product_id": PLAIN, "sku_id": variant["id"], "quantity": number}
+        for number, variant in enumerate(variants, 2)
+    ]
+    order = system.place(body).json()
+    title, variant = order["items"][0]["title_translated"], order["items"][0]["attributes"]
+    pages = Pages(system.api, system.buyer)
+
+    timeline = pages.get(f"/orders/{order['id']}").text.partition('id="timeline"')[2]
+
+    accepted = timeline.partition("Order accepted")[2]
+    assert f"2 \u00d7 {', '.join([title, *variant.values()])}" in accepted
     pages.client.close()
 
 

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from tradewind.platforms.goods import goods_of, unit_price, with_goods
-from tradewind.platforms.model import Goods, Line, Offer, PriceRange, Product, Sku
+from tradewind.platforms.goods import (
+    fill_from_items,
+    goods_of,
+    ordered_goods,
+    unit_price,
+    with_goods,
+)
+from tradewind.platforms.model import Goods, Item, Line, Offer, PriceRange, Product, Sku
 
 _RANGES = (PriceRange(10, 800), PriceRange(2, 900))
 
@@ -88,3 +94,65 @@ def test_endless_texts_are_cut_and_endless_urls_left_out() -> None:
     assert goods.title == "裙" * 500
     assert goods.attributes == {"n" * 500: "v" * 500}
     assert goods.image_url == "https://pictures.example/1.jpg"
+
+
+def an_item(product_id: str, sku_id: str | None, title: str | None) -> Item:
+    goods = None if title is None else Goods(title=title)
+    return Item(f"{product_id}-{sku_id}", product_id, sku_id, 1, 100, False, goods)
+
+
+@pytest.mark.parametrize(
+    ("lines", "items", "titles"),
+    [
+        ([("1", "a"), ("1", "b")], [("1", "b", "B"), ("1", "a", "A")], ["A", "B"]),
+        ([("1", None), ("2", None)], [("1", "a", "A"), ("2", None, "C")], ["A", "C"]),
+        # Of two variants, nobody knows which one a line without a variant is.
+        ([("1", None), ("2", None)], [("1", "a", "A"), ("1", "b", "B")], [None, None]),
+        ([("1", "c"), ("2", None)], [("1", "a", "A"), ("2", None, "C")], [None, "C"]),
+        # One line is the other, although the ids in orders differ from those of the search.
+        ([("1", "a")], [("mp-1", "mp-a", "A")], ["A"]),
+        ([("1", "a")], [("1", "a", None)], [None]),
+        ([("1", "a")], [], [None]),
+    ],
+)
+def test_lines_without_goods_get_those_of_the_order_on_the_marketplace(
+    lines: Sequence[tuple[str, str | None]],
+    items: Sequence[tuple[str, str | None, str | None]],
+    titles: Sequence[str | None],
+) -> None:
+    ours = [Line(product_id, sku_id, 1) for product_id, sku_id in lines]
+
+    filled = fill_from_items(ours, [an_item(*item) for item in items])
+
+    assert [line.goods and line.goods.title for line in filled] == titles
+    assert (filled is ours) == (not any(titles))
+    assert filled == ours
+
+
+def test_goods_that_were_seen_when_it_was_ordered_stay() -> None:
+    lines = [Line("1", "a", 1, Goods(title="seen")), Line("2", None, 1)]
+
+    filled = fill_from_items(lines, [an_item("1", "a", "renamed"), an_item("2", None, "new")])
+
+    assert [line.goods and line.goods.title for line in filled] == ["seen", "new"]
+    assert fill_from_items(filled, [an_item("2", None, "newer")]) is filled
+
+
+def test_what_an_order_says_of_its_goods_is_bounded() -> None:
+    goods = ordered_goods(
+        title=" " + "x" * 9000,
+        image_url="https://pictures.example/" + "x" * 9000,
+        attributes={str(number): "y" * 9000 for number in range(99)},
+        unit_price_fen=100,
+        seller_name="  ",
+    )
+
+    assert goods is not None
+    assert (goods.title, goods.image_url, goods.seller_name) == ("x" * 500, None, None)
+    assert goods.attributes == {str(number): "y" * 500 for number in range(20)}
+    assert (
+        ordered_goods(
+            title=" ", image_url=None, attributes={}, unit_price_fen=1, seller_name="晨曦"
+        )
+        is None
+    )

@@ -51,6 +51,11 @@ class Advance:
     def end(self) -> Order:
         return self.steps[-1][0] if self.steps else self.order
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether there is nothing to save. Goods take no part in the comparison of lines."""
+        return self.end == self.order and self.end.lines is self.order.lines
+
     def then(self, step: Order, cause: Cause) -> "Advance":
         return Advance(self.order, [*self.steps, (step, cause)])
 
@@ -149,7 +154,7 @@ async def record(
 ) -> Order:
     """Save what came of a job on an order whose lease we hold, and give the order back."""
     planned = plan(current(order))
-    if planned.end == planned.order:
+    if planned.changes_nothing:
         await _give_back(db, planned.order, give_back)
         return order
     async with transaction(db) as tx:

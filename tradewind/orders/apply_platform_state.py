@@ -17,6 +17,7 @@ from tradewind.orders.payments.model import (
     RequestStatus,
 )
 from tradewind.orders.rollup import GOT_MONEY, OVER, PlatformState, roll_up, unpaid
+from tradewind.platforms.goods import fill_from_items
 from tradewind.platforms.model import PaymentState, PlatformOrder
 
 
@@ -35,7 +36,7 @@ def apply_state(order: Order, shown: Sequence[PlatformOrder]) -> StateApplied:
     returned as a contradiction, and the rest of that state is ignored. The exception is money that
     is refunded after the end of an order.
     """
-    parts = merged(order.parts, shown)
+    parts = merged(order.parts, [_without_goods(part) for part in shown])
     if not parts:
         return StateApplied(())
     now = roll_up(parts)
@@ -50,6 +51,7 @@ def apply_state(order: Order, shown: Sequence[PlatformOrder]) -> StateApplied:
         return StateApplied((), [f"the platform says {now.payment} of an order that was cancelled"])
     updated = replace(
         order,
+        lines=fill_from_items(order.lines, [item for part in shown for item in part.items]),
         status=status,
         platform_status=now.raw_status,
         platform_payment_status=now.payment,
@@ -72,6 +74,13 @@ def _part_ended(parts: Sequence[PlatformOrder]) -> bool:
     """Whether a part of a split order is over: the others may have made less progress."""
     ended = [part for part in parts if part.status in OVER]
     return 0 < len(ended) < len(parts)
+
+
+def _without_goods(part: PlatformOrder) -> PlatformOrder:
+    """A part as it is stored: its goods are stored with our own lines."""
+    if all(item.goods is None for item in part.items):
+        return part
+    return replace(part, items=[replace(item, goods=None) for item in part.items])
 
 
 def merged(
@@ -148,7 +157,7 @@ def _with_money(order: Order, updated: Order, now: PlatformState) -> Sequence[Or
             step = replace(step, refunded_fen=_refunded(step, now))
         if step != (steps[-1] if steps else order):
             steps.append(step)
-    if not steps and updated != order:
+    if not steps and (updated != order or updated.lines is not order.lines):
         steps.append(updated)
     return steps
 

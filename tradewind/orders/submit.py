@@ -170,8 +170,9 @@ async def _record(
     def plan(latest: Order) -> Advance:
         if _is_another(latest, [part.id for part in parts]):
             return Advance(latest)
-        created = advance.by_platform(latest, parts, _CREATE)
-        return Advance(latest, [(_filled(step, goods), cause) for step, cause in created.steps])
+        # Goods of products say more than those of the marketplace's own lines.
+        created = advance.by_platform(_filled(latest, goods), parts, _CREATE)
+        return Advance(latest, created.steps)
 
     return await _save(db, order, GiveBack(lease.id), plan, idempotency)
 

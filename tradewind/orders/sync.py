@@ -97,7 +97,7 @@ async def apply(
         planned = advance.by_platform(advance.current(order), parts, _SYNC)
         if _may_have_refunds(order, planned.end):
             with_refunds.append((planned, parts))
-        elif planned.end == planned.order:
+        elif planned.changes_nothing:
             unchanged.append(order)
         elif len(held) == 1:
             failed += await _save_one(db, lease, order, parts, None)

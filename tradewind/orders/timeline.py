@@ -13,7 +13,7 @@ from tradewind.orders.model import Order
 from tradewind.orders.payments.model import Failure, OrderRefund, PaymentRequest
 from tradewind.orders.person import Person
 from tradewind.orders.shipments import pieces_per_parcel
-from tradewind.platforms.model import PlatformOrder
+from tradewind.platforms.model import Goods, Line, PlatformOrder
 
 
 def _amount(name: str) -> Callable[[Order], object]:
@@ -51,6 +51,21 @@ def _parcels(part: PlatformOrder) -> list[object]:
         }
         for parcel in part.shipments
     ]
+
+
+def _item(line: Line) -> object:
+    goods = line.goods or Goods()
+    return {
+        "product_id": line.product_id,
+        "sku_id": line.sku_id,
+        "quantity": line.quantity,
+        "title": goods.title,
+        "title_translated": goods.title_translated,
+        "image_url": goods.image_url,
+        "attributes": goods.attributes,
+        "unit_price_cny": money.show_or_none(goods.unit_price_fen),
+        "seller": {"id": goods.seller_id, "name": goods.seller_name},
+    }
 
 
 def _refund(refund: OrderRefund) -> object:
@@ -118,6 +133,10 @@ _FIELDS: Mapping[str, Callable[[Order], object]] = {
     "close_reason": attrgetter("close_reason"),
     "pay_before": lambda order: clock.show_or_none(order.pay_before),
 }
+# Goods become known once. No other step describes them.
+_GOODS: Mapping[str, Callable[[Order], object]] = {
+    "items": lambda order: [_item(line) for line in order.lines],
+}
 
 
 def changes(before: Order, after: Order) -> Mapping[str, Mapping[str, object]]:
@@ -125,8 +144,9 @@ def changes(before: Order, after: Order) -> Mapping[str, Mapping[str, object]]:
 
     The times of syncs make no change, and neither does what only follows from other values.
     """
+    goods = {} if before.lines is after.lines else _GOODS
     return {
         name: {"from": old, "to": new}
-        for name, describe in _FIELDS.items()
+        for name, describe in {**_FIELDS, **goods}.items()
         if (old := describe(before)) != (new := describe(after))
     }

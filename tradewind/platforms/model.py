@@ -236,7 +236,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of an order on the marketplace."""
+    """A line of an order on the marketplace.
+
+    `goods` are what the marketplace calls the line. They are read with every order, fill in what
+    is not known of our own line, and are not stored; they take no part in comparisons.
+    """
 
     id: str
     product_id: str | None
@@ -244,6 +248,7 @@ class Item:
     quantity: int
     amount_fen: int
     shipped: bool
+    goods: Goods | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

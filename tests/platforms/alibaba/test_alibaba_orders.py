@@ -13,6 +13,7 @@ from tradewind.platforms.alibaba import orders
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
+    Goods,
     Item,
     PaymentState,
     PlatformOrder,
@@ -143,6 +144,34 @@ def test_goods_and_freight_less_the_discount_are_the_total(name: str) -> None:
     order = orders.order(shown_order(name))
 
     assert order.goods_fen + order.freight_fen - order.discount_fen == order.total_fen
+
+
+def test_a_line_says_what_it_buys() -> None:
+    shown = shown_order("order_unpaid")
+    shown["baseInfo"]["sellerContact"] = {"companyName": "杭州织物有限公司"}
+    shown["productItems"][0] |= {
+        "skuInfos": [{"name": "颜色", "value": "红色"}, {"name": "", "value": "?"}, 5],
+        "productImgUrl": ["", "https://cbu01.alicdn.com/1.jpg", "https://cbu01.alicdn.com/2.jpg"],
+    }
+
+    first, second = orders.order(shown).items
+
+    assert first.goods == Goods(
+        title="纯棉T恤",
+        image_url="https://cbu01.alicdn.com/1.jpg",
+        attributes={"颜色": "红色"},
+        unit_price_fen=1000,
+        seller_name="杭州织物有限公司",
+    )
+    # The options of a variant are unknown, where the order does not name them.
+    assert second.goods is not None
+    assert (second.goods.attributes, second.goods.unit_price_fen) == (None, 350)
+    del shown["productItems"][1]["name"]
+    shown["productItems"][0]["productImgUrl"] = {"not": "a list"}
+    again = orders.order(shown).items
+    assert again[1].goods is None
+    assert again[0].goods is not None
+    assert again[0].goods.image_url is None
 
 
 def paying(*words: Any, status: str = "waitsellersend", **base: Any) -> PlatformOrder:

@@ -10,6 +10,7 @@ from platforms.taobao.scripted import data_of
 from tradewind.platforms.failures import UnreadableResponse
 from tradewind.platforms.model import (
     CloseReason,
+    Goods,
     Item,
     Payment,
     PaymentState,
@@ -157,6 +158,29 @@ def test_each_situation(name: str, expected: PlatformOrder) -> None:
 
     assert order == expected
     assert order.goods_fen + order.freight_fen - order.discount_fen == order.total_fen
+
+
+def test_a_line_says_what_it_buys() -> None:
+    (raw,) = data_of("order_unpaid")["purchase_orders"]
+    first, second = raw["sub_purchase_orders"]
+    first["sku_info"] = {
+        "skuPv": {"en": '{"Colour": "Red"}', "zh": '{"颜色": "红色"}'},
+        "skuImgUrl": "//img.alicdn.com/1.jpg",
+    }
+    first["option_fields"] = '{"shopName": "帆布小店"}'
+    second |= {"quantity": 3, "sku_info": "no object"}
+
+    items = orders.listed_order(raw).order.items
+
+    assert items[0].goods == Goods(
+        title="帆布包",
+        image_url="https://img.alicdn.com/1.jpg",
+        attributes={"Colour": "Red"},
+        unit_price_fen=2500,
+        seller_name="帆布小店",
+    )
+    # Three pieces for 50.00: the price of one is not known.
+    assert items[1].goods == Goods(title="帆布包", seller_name="沙盒测试店")
 
 
 @pytest.mark.parametrize(

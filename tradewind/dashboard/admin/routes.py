@@ -107,8 +107,11 @@ async def show_all_orders(
             raise ValidationFailed("?account", "This is not the ID of an account.")
     filters = query.filters(platforms.named, account_id)
     shown = await list_orders(db, filters, query, lambda order: order)
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "admin/orders.html",
+        images=goods.origins,
+        goods=goods,
         query=query,
         orders=shown.items,
         owners=await queries.account_names(db, list({order.account_id for order in shown.items})),
@@ -142,7 +145,7 @@ async def show_any_order(
         payments=await payment_sql.list_payments_of(
             db, order.account_id, order_id, below=None, limit=_CHANGES
         ),
-        timeline=[timeline_entry(change) for change in changes],
+        timeline=[timeline_entry(change, goods=order.lines) for change in changes],
     )
 
 

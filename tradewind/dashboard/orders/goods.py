@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
 from tradewind.dashboard.shell.urls import image_url
@@ -10,6 +11,16 @@ from tradewind.platforms.model import Goods, Line
 from tradewind.platforms.registry import Platforms
 
 _LONGEST_TITLE = 60
+
+
+class WithLines(Protocol):
+    """An order, or a row of one: its marketplace and its lines."""
+
+    @property
+    def platform(self) -> str: ...
+
+    @property
+    def lines(self) -> Sequence[Line]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class OrderGoods:
         """Every line of an order."""
         return [self._line(order, line) for line in order.lines]
 
-    def first(self, order: Order) -> GoodsLine:
+    def first(self, order: WithLines) -> GoodsLine:
         """The line that stands for the order in a list."""
         return self._line(order, order.lines[0])
 
@@ -78,7 +89,7 @@ class OrderGoods:
         names = (goods.seller_name or goods.seller_id for goods in known)
         return ", ".join(dict.fromkeys(name for name in names if name))
 
-    def _line(self, order: Order, line: Line) -> GoodsLine:
+    def _line(self, order: WithLines, line: Line) -> GoodsLine:
         goods = line.goods or Goods()
         title = line_title(line)
         platform, product_id = quote(order.platform, safe=""), quote(line.product_id, safe="")

@@ -212,7 +212,7 @@ async def show_order(
     order = await sql_lists.find_order(db, caller.account_id, order_id)
     if order is None:
         raise ResourceNotFound(ids.ORDER)
-    timeline, older = await _timeline(db, caller.account_id, order_id, query.cursor)
+    timeline, older = await _timeline(db, order, query.cursor)
     payments = await payment_sql.list_payments_of(
         db, caller.account_id, order.id, below=None, limit=_PAYMENTS
     )
@@ -397,20 +397,26 @@ async def _finish(
 
 
 async def _timeline(
-    db: Database, account_id: UUID, order_id: UUID, cursor: str | None
+    db: Database, order: Order, cursor: str | None
 ) -> tuple[Sequence[TimelineEntry], str | None]:
     """A page of the timeline, newest first, and the cursor of the next page."""
     changes = await sql_lists.list_changes(
-        db, account_id, order_id, below=read_cursor("timeline", cursor, int), limit=_CHANGES + 1
+        db,
+        order.account_id,
+        order.id,
+        below=read_cursor("timeline", cursor, int),
+        limit=_CHANGES + 1,
     )
     times = {event: change.at for change in changes[:_CHANGES] for event in change.events}
-    events = await _events(db, account_id, times) if times else {}
+    events = await _events(db, order.account_id, times) if times else {}
     shown = page(
         "timeline",
         changes,
         _CHANGES,
         key=lambda change: change.version,
-        show=lambda change: timeline_entry(change, [events[event] for event in change.events]),
+        show=lambda change: timeline_entry(
+            change, [events[event] for event in change.events], order.lines
+        ),
     )
     return shown.items, shown.next_cursor
 

@@ -7,10 +7,12 @@ from datetime import datetime
 
 import msgspec
 
+from tradewind.dashboard.orders.goods import line_title
 from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
 from tradewind.dashboard.shell.labels import Tone, yuan
 from tradewind.orders.sql_lists import OrderChange
+from tradewind.platforms.model import Line
 
 # Each field that changed, with its value `from` and `to`.
 Changes = Mapping[str, Mapping[str, object]]
@@ -49,6 +51,8 @@ _FLAGS: Mapping[str, tuple[str, str]] = {
 _STATUSES = ("status", "payment_status")
 # Other lines cover these, or they are too long for a line.
 _WITHOUT_LINE = frozenset({"platform_orders", "items", "metadata"})
+# An entry names so many goods, and counts the others.
+_MOST_GOODS = 5
 # The state of a delivery in a summary, in the order in which the summary lists them.
 _DELIVERY_STATES: Mapping[str, str] = {
     "delivered": "delivered",
@@ -64,9 +68,16 @@ _NOT_SUMMARISED = frozenset(
 )
 
 
+class _ParcelItem(msgspec.Struct, frozen=True):
+    product_id: str = ""
+    sku_id: str | None = None
+    quantity: int | None = None
+
+
 class _Parcel(msgspec.Struct, frozen=True):
     carrier: str | None = None
     tracking_number: str | None = None
+    items: list[_ParcelItem] = []
 
 
 class _Refund(msgspec.Struct, frozen=True):
@@ -163,9 +174,13 @@ def _delivery_state(delivery: EventDelivery) -> str:
     return "retrying" if is_retry else delivery.state
 
 
-def timeline_entry(change: OrderChange, events: Sequence[TimelineEvent] = ()) -> TimelineEntry:
-    """A change for people."""
-    lines = list(_lines(change.changes))
+def timeline_entry(
+    change: OrderChange, events: Sequence[TimelineEvent] = (), goods: Sequence[Line] = ()
+) -> TimelineEntry:
+    """A change for people; `goods` are the lines of the order."""
+    lines = list(_lines(change.changes, goods))
+    if change.cause.name == "accepted" or "items" in change.changes:
+        lines = [*_goods_lines(goods), *lines]
     if change.changes and not lines:
         lines = [TimelineLine(text="Details changed at the marketplace.")]
     return TimelineEntry(
@@ -230,13 +245,28 @@ def _values(changes: Changes, name: str) -> tuple[object, object]:
     return change.get("from"), change.get("to")
 
 
-def _lines(changes: Changes) -> Iterator[TimelineLine]:
+def _goods_lines(goods: Sequence[Line]) -> Iterator[TimelineLine]:
+    """What was ordered, a line for each of the first goods."""
+    for line in goods[:_MOST_GOODS]:
+        yield TimelineLine(text=_pieces(line.quantity, line))
+    if len(goods) > _MOST_GOODS:
+        yield TimelineLine(text=f"and {len(goods) - _MOST_GOODS:,} more")
+
+
+def _pieces(quantity: int | None, line: Line) -> str:
+    """How many of a line, its title and its variant."""
+    variant = (line.goods.attributes if line.goods else None) or {}
+    named = ", ".join([line_title(line), *variant.values()])
+    return named if quantity is None else f"{quantity:,} \u00d7 {named}"
+
+
+def _lines(changes: Changes, goods: Sequence[Line] = ()) -> Iterator[TimelineLine]:
     """Statuses first, then amounts, then the rest."""
     ordered = [*(name for name in _LABELS if name in changes), *changes]
     for name in dict.fromkeys(ordered):
         before, after = _values(changes, name)
         if name == "shipments":
-            yield from _parcel_lines(before, after)
+            yield from _parcel_lines(before, after, goods)
         elif name == "refunds":
             yield from _refund_lines(before, after)
         elif name == "payment":
@@ -269,13 +299,24 @@ def _parcels(value: object) -> list[_Parcel]:
     return msgspec.convert(value or [], list[_Parcel])
 
 
-def _parcel_lines(before: object, after: object) -> Iterator[TimelineLine]:
-    earlier = _parcels(before)
+def _parcel_lines(before: object, after: object, goods: Sequence[Line]) -> Iterator[TimelineLine]:
+    earlier = {(parcel.carrier, parcel.tracking_number) for parcel in _parcels(before)}
     for parcel in _parcels(after):
-        if parcel not in earlier:
+        if (parcel.carrier, parcel.tracking_number) not in earlier:
             carrier = parcel.carrier or "unknown carrier"
             number = parcel.tracking_number or "no tracking number yet"
             yield TimelineLine(text=f"Parcel: {carrier}, {number}")
+            # Where it holds all goods of the order, the entry of the order has named them.
+            if len(goods) > 1:
+                yield from _parcel_goods(parcel, goods)
+
+
+def _parcel_goods(parcel: _Parcel, goods: Sequence[Line]) -> Iterator[TimelineLine]:
+    by_variant = {(line.product_id, line.sku_id): line for line in goods}
+    for item in parcel.items[:_MOST_GOODS]:
+        line = by_variant.get((item.product_id, item.sku_id))
+        if line is not None:
+            yield TimelineLine(text=_pieces(item.quantity, line))
 
 
 def _refund_lines(before: object, after: object) -> Iterator[TimelineLine]:

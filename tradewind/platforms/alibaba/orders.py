@@ -16,8 +16,10 @@ from tradewind.platforms.alibaba.values import (
     yuan,
 )
 from tradewind.platforms.failures import UnreadableResponse
+from tradewind.platforms.goods import ordered_goods
 from tradewind.platforms.model import (
     CloseReason,
+    Goods,
     Item,
     PaymentState,
     PlatformOrder,
@@ -100,7 +102,7 @@ def order(raw: Json) -> PlatformOrder:
         freight_fen=freight,
         discount_fen=discount,
         refunded_fen=refunded,
-        items=[_item(line) for line in lines],
+        items=[_item(line, base) for line in lines],
         shipments=shipments(raw),
         close_reason=_close_reason(base) if status in _CLOSED else None,
         pay_before=_pay_before(base, created)
@@ -184,7 +186,7 @@ def _payment(states: Sequence[PaymentState], total: int, refunded: int) -> Payme
     return kinds.pop() if len(kinds) == 1 else PaymentState.UNKNOWN
 
 
-def _item(line: Json) -> Item:
+def _item(line: Json, base: Json) -> Item:
     return Item(
         id=text(line.get("subItemIDString")) or need(line.get("subItemID"), "subItemID"),
         product_id=text(line.get("productID")),
@@ -192,6 +194,26 @@ def _item(line: Json) -> Item:
         quantity=whole(line.get("quantity"), "quantity") or 0,
         amount_fen=yuan(line.get("itemAmount"), "itemAmount") or 0,
         shipped=_logistics(line) in _WHOLLY_SHIPPED,
+        goods=_goods(line, base),
+    )
+
+
+def _goods(line: Json, base: Json) -> Goods | None:
+    """Return what a line buys; `price` is that of one piece, before discounts."""
+    pictures = line.get("productImgUrl")
+    seller = entry(base.get("sellerContact"))
+    options = entries(line.get("skuInfos"))
+    named = {text(option.get("name")): text(option.get("value")) for option in options}
+    return ordered_goods(
+        title=text(line.get("name")),
+        image_url=next((text(url) for url in pictures if text(url)), None)
+        if isinstance(pictures, list)
+        else text(pictures),
+        attributes={name: value for name, value in named.items() if name and value}
+        if options or text(line.get("specId")) is None
+        else None,
+        unit_price_fen=or_none(yuan, line.get("price")),
+        seller_name=text(seller.get("companyName")) or text(base.get("sellerLoginId")),
     )
 
 

@@ -7,8 +7,10 @@ from functools import partial
 
 from tradewind.platforms.failures import Reason, Rejected, Unavailable, UnreadableResponse
 from tradewind.platforms.fan_out import fan_out
+from tradewind.platforms.goods import ordered_goods
 from tradewind.platforms.model import (
     CloseReason,
+    Goods,
     Item,
     Payment,
     PaymentState,
@@ -24,6 +26,7 @@ from tradewind.platforms.taobao.values import (
     Json,
     identity,
     moment,
+    picture_url,
     record,
     records,
     text,
@@ -114,7 +117,7 @@ def listed_order(raw: Json) -> ListedOrder:
         freight_fen=freight,
         discount_fen=goods + freight - total,
         refunded_fen=0,
-        items=tuple(_item(sub) for sub in subs),
+        items=tuple(_item(sub, raw) for sub in subs),
         shipments=_shipments(subs),
         close_reason=_close_reason(subs) if raw_status == _CLOSED else None,
         pay_before=moment(raw.get("next_close_time_without_payment")),
@@ -213,7 +216,7 @@ def _is_shipped(sub: Json) -> bool:
     return text(sub.get("status")) in (_SENT, _FINISHED)
 
 
-def _item(sub: Json) -> Item:
+def _item(sub: Json, raw: Json) -> Item:
     quantity, price = whole(sub.get("quantity")), whole(sub.get("product_amount"))
     if price is None:
         cost = whole(sub.get("purchase_amount")) or 0
@@ -226,6 +229,25 @@ def _item(sub: Json) -> Item:
         quantity=1 if quantity is None else quantity,
         amount_fen=price,
         shipped=_is_shipped(sub) or (closed and bool(_parcels(sub))),
+        goods=_line_goods(sub, raw, price, quantity),
+    )
+
+
+def _line_goods(sub: Json, raw: Json, amount_fen: int, quantity: int | None) -> Goods | None:
+    """Return what a line buys. An order has amounts of lines only, so a price may be unknown."""
+    sku, shop = record(sub.get("sku_info")), record(sub.get("option_fields"))
+    properties = record(sku.get("skuPv"))
+    attributes = record(properties.get("en")) or record(properties.get("zh"))
+    named = {name: text(value) for name, value in attributes.items()}
+    is_whole = bool(quantity) and amount_fen > 0 and amount_fen % (quantity or 1) == 0
+    return ordered_goods(
+        title=text(sub.get("title")),
+        image_url=picture_url(sku.get("skuImgUrl")),
+        attributes={name: value for name, value in named.items() if value}
+        if named or identity(sub.get("sku_id")) is None
+        else None,
+        unit_price_fen=amount_fen // (quantity or 1) if is_whole else None,
+        seller_name=text(shop.get("shopName")) or text(raw.get("supplier_nick")),
     )
 
 

@@ -21,6 +21,7 @@ from tradewind.platforms.taobao.values import (
     Json,
     fen_of_yuan,
     identity,
+    picture_url,
     record,
     records,
     text,
@@ -177,7 +178,7 @@ def _hit(hit: object, item_page: str) -> Offer | None:
         title=text(raw.get("title")) or "",
         title_translated=text(record(raw.get("multi_language_info")).get("title")),
         url=item_page + item_id,
-        image_url=_url(raw.get("main_image_url")),
+        image_url=picture_url(raw.get("main_image_url")),
         price_fen=price,
         price_max_fen=price,
         seller_name=text(raw.get("shop_name")),
@@ -224,7 +225,7 @@ def product(data: object, product_id: str, item_page: str) -> Product:
     prices = [sku.price_fen for sku in skus if sku.price_fen is not None]
     price = _price(raw)
     stocks = [sku.stock for sku in skus if sku.stock is not None]
-    images = tuple(url for raw_url in values(raw.get("pic_urls")) if (url := _url(raw_url)))
+    images = tuple(url for raw_url in values(raw.get("pic_urls")) if (url := picture_url(raw_url)))
     offer = Offer(
         id=identity(raw.get("item_id")) or product_id,
         title=text(raw.get("title")) or "",
@@ -264,7 +265,7 @@ def _skus(raw: Json, translated: Json) -> tuple[Sku, ...]:
             attributes=translations.get(sku_id) or _attributes(sku),
             price_fen=_price(sku),
             stock=whole(sku.get("quantity")),
-            image_url=_url(sku.get("pic_url")),
+            image_url=picture_url(sku.get("pic_url")),
         )
         for sku in records(raw.get("sku_list"))
         if (sku_id := identity(sku.get("sku_id")))
@@ -282,9 +283,3 @@ def _attributes(raw: Json) -> dict[str, str]:
 def _price(raw: Json) -> int | None:
     """Return the price in fen: that of a promotion, if there is one; coupons do not count."""
     return whole(raw.get("promotion_price")) or whole(raw.get("price"))
-
-
-def _url(raw: object) -> str | None:
-    """Return the URL of a picture, which often has no scheme."""
-    url = text(raw)
-    return f"https:{url}" if url and url.startswith("//") else url

@@ -80,6 +80,12 @@ def moment(raw: object) -> datetime | None:
         return None
 
 
+def picture_url(raw: object) -> str | None:
+    """Return the URL of a picture, which often has no scheme."""
+    url = text(raw)
+    return f"https:{url}" if url and url.startswith("//") else url
+
+
 def truth(raw: object) -> bool | None:
     return {"true": True, "false": False}.get(str(raw).strip().lower())
 
