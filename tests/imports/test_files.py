@@ -192,3 +192,34 @@ def test_columns_that_are_missing_ambiguous_or_chosen() -> None:
     assert chosen.names["product_id"] == "Produkt"
     assert chosen.names["sku_id"] == "Colour"
     assert list(chosen.unused) == ["sku"]
+
+
+@pytest.mark.parametrize(
+    ("header", "matched"),
+    [
+        # With a region, it is the street; with a street beside it, or without a region, it is not.
+        ([*NEEDED[:-1], "Address"], "detail"),
+        ([*NEEDED, "Address"], "address"),
+        (["product_id", "quantity", "Address"], "address"),
+        (["product_id", "quantity", "Ship to"], "address"),
+    ],
+)
+def test_a_column_address_is_the_street_or_a_saved_address(header: list[str], matched: str) -> None:
+    columns = match_columns(header, {}, needs_platform=False)
+
+    assert columns.names[matched] == header[-1]
+    assert columns.have_addresses == ("province" in header)
+
+
+def test_a_file_without_addresses_needs_a_default_address() -> None:
+    header = ["product_id", "quantity", "Name"]
+
+    with pytest.raises(ColumnsUnmatched, match="there is none") as missing:
+        match_columns(header, {}, needs_platform=False)
+    columns = match_columns(header, {}, needs_platform=False, has_default_address=True)
+
+    assert "name, phone, province" in missing.value.detail
+    # The name of a product, not of a recipient.
+    assert list(columns.unused) == ["Name"]
+    with pytest.raises(ColumnsUnmatched, match="There are no columns for name, province"):
+        match_columns([*header[:2], "phone"], {}, needs_platform=False, has_default_address=True)

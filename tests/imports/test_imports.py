@@ -159,6 +159,69 @@ def test_rows_with_one_reference_are_one_order(system: System) -> None:
     assert order["external_id"] == "PO-7"
 
 
+def test_rows_name_saved_addresses_or_go_to_the_default_one(system: System) -> None:
+    def save(label: str, **more: Any) -> Any:
+        return system.ok("POST", "/v1/addresses", json={**ADDRESS, "label": label, **more})
+
+    warehouse = save("Warehouse")
+    office = save("Office", name="李四", is_default=True)
+    save("Twice")
+    save("twice")
+    other = system.ok("POST", "/v1/addresses", by=system.api.person(), json=ADDRESS)
+    header = ["product_id", "sku_id", "qty", "Address"]
+    goods = [PLAIN, system.sku(), 1]
+    named = [warehouse["id"], "  wareHOUSE ", "", "Nowhere", "Twice", other["id"]]
+    rows: list[list[object]] = [
+        [*header],
+        *([*goods, text] for text in named),
+        [*goods[:2], "x", "?"],
+    ]
+
+    ready = imported(system, csv_file(rows))
+
+    errors = {
+        shown["row"]: [(error["column"], error["message"]) for error in shown["errors"]]
+        for shown in ready["items"]
+    }
+    unknown = ("Address", "Must be the ID or the label of an address in the address book.")
+    twice = ("Address", "2 addresses of the address book have this label: use the ID.")
+    number = ("qty", "Must be a whole number from 1 to 1,000,000.")
+    assert errors == {
+        2: [], 3: [], 4: [], 5: [unknown], 6: [twice], 7: [unknown], 8: [unknown, number],
+    }  # fmt: skip
+    placed = {shown["row"]: shown["order"] for shown in done(system, ready)["items"]}
+    names = {row: system.look(order)["address"]["name"] for row, order in placed.items() if order}
+    assert names == {2: ADDRESS["name"], 3: ADDRESS["name"], 4: office["name"]}
+
+    without = imported(system, csv_file([header[:3], goods]))
+    (shown,) = done(system, without)["items"]
+    assert system.look(shown["order"])["address"]["name"] == office["name"]
+    both = imported(
+        system, csv_file([[*HEADER[:-1], "detail", "Address"], [*row(system), "Office"]])
+    )
+    (shown,) = both["items"]
+    assert [error["column"] for error in shown["errors"]] == ["Address"]
+    assert "Must be empty, or Recipient, phone" in shown["errors"][0]["message"]
+
+
+def test_an_unknown_region_is_a_warning_and_no_error(system: System) -> None:
+    ready = imported(system, csv_file([HEADER, row(system, 1, district="滨江曲")]))
+    (shown,) = ready["items"]
+    body = system.order_body()
+    body["address"] = {**body["address"], "city": "Hangzhou"}
+
+    preview = system.ok("POST", "/v1/orders/preview", json=body)
+
+    assert shown["errors"] == []
+    (warning,) = shown["warnings"]
+    assert (warning["column"], warning["code"]) == ("district", "unknown_region")
+    assert "did you mean 滨江区" in warning["message"]
+    (warning,) = preview["warnings"]
+    assert (warning["pointer"], warning["code"]) == ("/address/city", "unknown_region")
+    assert system.place(body).status_code == 201
+    assert system.ok("POST", "/v1/orders/preview", json=system.order_body())["warnings"] == []
+
+
 def test_a_total_that_was_not_shown_orders_nothing(system: System) -> None:
     ready = imported(system, csv_file([HEADER, row(system)]))
     path = f"/v1/imports/{ready['id']}/order"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tradewind import ids
+from tradewind.addresses.region_warnings import region_warnings
 from tradewind.auth.model import Buyer
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import sql
@@ -122,7 +123,8 @@ async def preview_cart(
     selection = body.selection()
     address = await choose_address(db, caller.account_id, selection.address)
     groups = await choose_groups(db, platforms, caller.account_id, selection.line_ids)
-    return CartPreviewOut.of(await preview_groups(platforms, groups, address))
+    previews = await preview_groups(platforms, groups, address)
+    return CartPreviewOut.of(previews, region_warnings(address))
 
 
 @routes.post("/order", returns=CartOrderOut, errors=(CartEmpty, CartChanged), expensive=True)

@@ -193,14 +193,14 @@ class GroupPreviewOut(CartGroupOut, kw_only=True):
     preview: Annotated[PreviewOut | None, Meta(description="Null if there is an error.")]
 
     @staticmethod
-    def of(result: GroupPreview) -> "GroupPreviewOut":
-        group = result.group
+    def of(result: GroupPreview, warnings: Sequence[FieldError]) -> "GroupPreviewOut":
+        group, preview = result.group, result.preview
         return GroupPreviewOut(
             platform=group.platform,
             seller=_seller(group),
             items=[CartItemOut.of(line) for line in group.lines],
             error=GroupProblemOut.or_none(result.error),
-            preview=None if result.preview is None else PreviewOut.of(result.preview),
+            preview=None if preview is None else PreviewOut.of(preview, warnings),
         )
 
 
@@ -211,10 +211,12 @@ class CartPreviewOut(Output):
     total_amount_cny: Cny
 
     @staticmethod
-    def of(previews: Sequence[GroupPreview]) -> "CartPreviewOut":
+    def of(
+        previews: Sequence[GroupPreview], warnings: Sequence[FieldError] = ()
+    ) -> "CartPreviewOut":
         total = sum(result.preview.total_fen for result in previews if result.preview)
         return CartPreviewOut(
-            groups=[GroupPreviewOut.of(result) for result in previews],
+            groups=[GroupPreviewOut.of(result, warnings) for result in previews],
             total_amount_cny=money.show(total),
         )
 

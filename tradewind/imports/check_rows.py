@@ -1,12 +1,13 @@
 """Checks the rows of a file: groups them to orders, and finds every error of every row. Pure."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import msgspec
 
 from tradewind.errors import Invalid, ValidationFailed
+from tradewind.imports.address_book import AddressBook
 from tradewind.imports.columns import ADDRESS, MatchedColumns
 from tradewind.imports.model import NewImportOrder, NewImportRow, RowError
 from tradewind.imports.table import ROUNDED, Table, TableRow
@@ -15,10 +16,11 @@ from tradewind.web.inputs import read_values
 
 _LINE = ("product_id", "sku_id", "quantity")
 # What all rows of an order share: the first row that says it counts, the others may be empty.
-_SHARED = ("platform", "external_id", "remark", *ADDRESS)
+_SHARED = ("platform", "external_id", "remark", "address", *ADDRESS)
 _REFERENCE = "order_ref"
 _LONGEST_REFERENCE = 100
 _ROUNDED = "The spreadsheet rounded this number: format the column as text, and enter it again."
+_STAND_IN = dict.fromkeys(ADDRESS, "1" * 11)
 _ANOTHER_ROW = RowError(None, "order_incomplete", "Another row of this order has an error.")
 
 
@@ -43,6 +45,7 @@ def check_rows(
     platform: str | None,
     platform_of: Callable[[str], str],
     metadata: dict[str, str],
+    book: AddressBook,
 ) -> CheckedFile:
     """The orders of a table: rows with the same `order_ref` are one, any other row is one.
 
@@ -56,7 +59,7 @@ def check_rows(
     orders, rows = [], []
     for number, (key, group) in enumerate(groups.items(), 1):
         reference = key[:_LONGEST_REFERENCE] if isinstance(key, str) else None
-        wanted = _order_of(group, columns, platform, platform_of, metadata, reference)
+        wanted = _order_of(group, columns, platform, platform_of, metadata, reference, book)
         orders.append(NewImportOrder(number, reference, wanted))
         rows += [NewImportRow(row.number, number, row.cells, row.errors) for row in group]
     return CheckedFile(orders, sorted(rows, key=lambda row: row.number))
@@ -82,17 +85,25 @@ def _order_of(
     platform_of: Callable[[str], str],
     metadata: dict[str, str],
     reference: str | None,
+    book: AddressBook,
 ) -> bytes | None:
     """The order of a group of rows as JSON; None if one of them has an error."""
     shared = _shared_cells(group, columns)
     values = {name: text for name, (text, _) in shared.items()}
     if platform is not None:
         values.setdefault("platform", platform)
+    typed = {name: values.pop(name) for name in ADDRESS if name in values}
+    try:
+        address = _address_of(values.pop("address", None), typed, columns, book, group)
+    except ValidationFailed as failed:
+        row, _ = _where("/address", group, shared)
+        row.errors.append(RowError(columns.name_of("address"), "invalid", failed.errors[0].message))
+        address = _STAND_IN  # so that the other fields are checked, too
     try:
         wanted = read_values(
             OrderIn,
             items=[{name: row.cells[name] for name in _LINE if name in row.cells} for row in group],
-            address={name: values.pop(name) for name in ADDRESS if name in values},
+            address=address,
             metadata={**metadata, **({_REFERENCE: reference} if reference else {})},
             **values,
         )
@@ -111,6 +122,35 @@ def _order_of(
             row.errors = row.errors or [_ANOTHER_ROW]
         return None
     return msgspec.json.encode(wanted)
+
+
+def _address_of(
+    saved: str | None,
+    typed: Mapping[str, str],
+    columns: MatchedColumns,
+    book: AddressBook,
+    group: Sequence[_Row],
+) -> Mapping[str, str]:
+    """Where an order is shipped to, or ValidationFailed.
+
+    It is the saved address that the rows name, else the address in their own cells. Where the file
+    has no columns for that, it is the default address, and the first row shows so.
+    """
+    if saved is not None and typed:
+        message = f"Must be empty, or {', '.join(columns.name_of(name) for name in typed)} must be."
+        raise ValidationFailed("/address", message)
+    if saved is None and columns.have_addresses:
+        return typed
+    if saved is not None:
+        chosen = book.find(saved)
+    elif book.default is not None:
+        chosen = book.default
+        group[0].cells["address"] = f"{chosen.label or chosen.address.name} (default)"
+    else:
+        message = "Must name an address of the address book: there is no default address."
+        raise ValidationFailed("/address", message)
+    fields = asdict(chosen.address)
+    return {name: text for name, text in fields.items() if text is not None}
 
 
 def _shared_cells(group: Sequence[_Row], columns: MatchedColumns) -> dict[str, tuple[str, _Row]]:

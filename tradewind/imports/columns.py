@@ -16,17 +16,25 @@ SPELLINGS: Mapping[str, Sequence[str]] = {
     "sku_id": ("sku_id", "sku", "variant id", "variant", "规格id", "规格"),
     "quantity": ("quantity", "qty", "pieces", "pcs", "数量", "件数"),
     "remark": ("remark", "note", "comment", "备注"),
+    "address": (*("address", "address_id", "saved address", "address label", "ship to", "地址簿"),),
     "name": ("name", "recipient", "consignee", "收货人", "收件人", "姓名"),
     "phone": ("phone", "telephone", "mobile", "tel", "电话", "手机", "手机号", "联系电话"),
     "province": ("province", "省", "省份"),
     "city": ("city", "市", "城市"),
     "district": ("district", "county", "区", "区县"),
-    "detail": ("detail", "address", "street", "address detail", "地址", "详细地址"),
+    "detail": ("detail", "street", "address detail", "地址", "详细地址"),
     "postal_code": ("postal_code", "postcode", "zip", "zip code", "邮编", "邮政编码"),
 }
 ADDRESS = ("name", "phone", "province", "city", "district", "detail", "postal_code")
-_REQUIRED = ("product_id", "quantity", *ADDRESS[:-1])
+_REQUIRED = ("product_id", "quantity")
+# A file with one of these says itself where each order is shipped to.
+_ADDRESS_SIGNS = ("phone", "province", "city", "district", "detail")
+_REGION = ("province", "city", "district")
 _LONGEST_NAME = 100
+_NO_ADDRESS = (
+    "A file without these columns can name addresses of the address book in a column address, or "
+    "none at all where there is a default address; there is none."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,11 @@ class MatchedColumns:
     indexes: Mapping[str, int]
     names: Mapping[str, str]
     unused: Sequence[str]
+
+    @property
+    def have_addresses(self) -> bool:
+        """Whether the file has the columns of an address; otherwise the address book has it."""
+        return any(field in self.indexes for field in _ADDRESS_SIGNS)
 
     def cells_of(self, cells: Sequence[str]) -> dict[str, str]:
         """The cells of a row by field; empty ones are left out."""
@@ -51,11 +64,18 @@ class MatchedColumns:
 
 
 def match_columns(
-    header: Sequence[str], chosen: Mapping[str, str], *, needs_platform: bool
+    header: Sequence[str],
+    chosen: Mapping[str, str],
+    *,
+    needs_platform: bool,
+    has_default_address: bool = False,
 ) -> MatchedColumns:
     """Match each field to a column; `chosen` are columns that somebody named for fields.
 
     ColumnsUnmatched if a field that is needed has no column, or a field has several.
+
+    A column `address` holds the street where the file has columns for the region and none for the
+    street. Otherwise it names an address of the address book.
     """
     fields = {_normalised(name): field for field, names in SPELLINGS.items() for name in names}
     shown = [name[:_LONGEST_NAME] for name in header]
@@ -76,17 +96,46 @@ def match_columns(
             problems.append(f'"{other}" and "{shown[index]}" are both columns for {matched}.')
         else:
             indexes[matched] = index
-    needed = [*_REQUIRED, *(["platform"] if needs_platform else [])]
+    _settle_address(indexes, chosen, header)
+    has_addresses = any(field in indexes or field in chosen for field in _ADDRESS_SIGNS)
+    is_somewhere = has_default_address or "address" in indexes or "address" in chosen
+    needs_address = has_addresses or not is_somewhere
+    needed = [
+        *_REQUIRED,
+        *(ADDRESS[:-1] if needs_address else ()),
+        *(["platform"] if needs_platform else []),
+    ]
     missing = [field for field in needed if field not in indexes and field not in chosen]
     if missing:
         lead = "There is no column" if len(missing) == 1 else "There are no columns"
         problems.append(f"{lead} for {', '.join(missing)}.")
+        if needs_address and not has_addresses:
+            problems.append(_NO_ADDRESS)
     if problems:
         raise ColumnsUnmatched(problems, [name for name in shown if name])
     names = {field: shown[index] for field, index in indexes.items()}
     used = set(indexes.values())
     unused = [name for index, name in enumerate(shown) if name and index not in used]
     return MatchedColumns(indexes, names, unused)
+
+
+def _settle_address(
+    indexes: dict[str, int], chosen: Mapping[str, str], header: Sequence[str]
+) -> None:
+    """Let `address` be the street, and `name` no field, where only that makes sense."""
+    index = indexes.get("address")
+    is_street = (
+        index is not None
+        and _normalised(header[index]) == "address"
+        and "address" not in chosen
+        and "detail" not in indexes
+        and any(field in indexes for field in _REGION)
+    )
+    if is_street:
+        indexes["detail"] = indexes.pop("address")
+    if not any(field in indexes for field in _ADDRESS_SIGNS) and "name" not in chosen:
+        # Without the rest of an address, it is the name of a product.
+        indexes.pop("name", None)
 
 
 def _normalised(name: str) -> str:

@@ -59,10 +59,11 @@ async def create_import(
 ) -> Response:
     """Send a file with many orders. Nothing is ordered yet.
 
-    The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address,
-    and if you like `platform`, `external_id`, `remark` and `order_ref`; many other spellings are
-    understood. Rows with the same `order_ref` are one order, and only one of them needs the
-    address; any other row is an order of its own.
+    The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address
+    or `address` with the id or label of a saved one, and if you like `platform`, `external_id`,
+    `remark` and `order_ref`; many other spellings are understood. Rows with the same `order_ref`
+    are one order, and only one of them needs the address; any other row is an order of its own.
+    A file without any address is shipped to the default address.
 
     Each row is checked at once, and then each order is previewed with its platform in the
     background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
@@ -97,7 +98,13 @@ async def get_import(
         above=read_cursor("import rows", query.cursor, int),
         limit=query.limit + 1,
     )
-    shown = page("import rows", rows, query.limit, key=lambda row: row.number, show=ImportRowOut.of)
+    shown = page(
+        "import rows",
+        rows,
+        query.limit,
+        key=lambda row: row.number,
+        show=lambda row: ImportRowOut.of(row, stored.columns),
+    )
     return ImportDetailOut.of_rows(stored, shown)
 
 

@@ -7,7 +7,10 @@ from uuid import UUID
 import msgspec
 
 from tradewind import ids
+from tradewind.addresses import sql as address_sql
+from tradewind.addresses.model import MOST_ADDRESSES
 from tradewind.imports import sql
+from tradewind.imports.address_book import AddressBook
 from tradewind.imports.check_rows import CheckedFile, check_rows
 from tradewind.imports.columns import MatchedColumns, match_columns
 from tradewind.imports.csv_file import read_csv
@@ -38,15 +41,17 @@ async def upload(
 ) -> Import:
     """Store a file with the errors of its rows; the worker checks the others with marketplaces.
 
-    `platform` is that of rows without one, `chosen` the names of columns for fields.
+    `platform` is that of rows without one, `chosen` the names of columns for fields. Orders are
+    shipped to saved addresses as these are now, whatever becomes of them.
     """
     if len(content) > MOST_BYTES:
         raise FileUnreadable("it has more than 5 MiB.")
     import_id = ids.new()
     metadata = {"import": ids.IMPORT.show(import_id)}
+    saved = await address_sql.list_addresses(db, account_id, below=None, limit=MOST_ADDRESSES)
     # Thousands of rows take a while, in which other requests must not wait.
     columns, checked = await asyncio.to_thread(
-        _read, content, platform, chosen, platform_of, metadata
+        _read, content, platform, chosen, platform_of, metadata, AddressBook(saved)
     )
     async with transaction(db) as tx:
         if await sql.lock_and_count_running(tx, account_id) >= _MOST_RUNNING:
@@ -71,10 +76,16 @@ def _read(
     chosen: Mapping[str, str],
     platform_of: Callable[[str], str],
     metadata: dict[str, str],
+    book: AddressBook,
 ) -> tuple[MatchedColumns, CheckedFile]:
     table = read_xlsx(content) if content.startswith(SIGNATURE) else read_csv(content)
-    columns = match_columns(table.header, chosen, needs_platform=platform is None)
-    return columns, check_rows(table, columns, platform, platform_of, metadata)
+    columns = match_columns(
+        table.header,
+        chosen,
+        needs_platform=platform is None,
+        has_default_address=book.default is not None,
+    )
+    return columns, check_rows(table, columns, platform, platform_of, metadata, book)
 
 
 def _printable(file_name: str) -> str:

@@ -8,7 +8,8 @@ from msgspec import Meta
 from tradewind import clock, ids, money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.imports.columns import SPELLINGS
-from tradewind.imports.model import Import, ImportOrderStatus, ImportRow, ImportStatus
+from tradewind.imports.model import Import, ImportOrderStatus, ImportRow, ImportStatus, RowError
+from tradewind.imports.row_warnings import row_warnings
 from tradewind.money import Cny, CnyIn
 from tradewind.web.inputs import Input, Output, read_amount
 from tradewind.web.paging import Page, PageQuery
@@ -138,6 +139,10 @@ class RowErrorOut(Output):
     code: Annotated[str, Meta(examples=["invalid"])]
     message: Annotated[str, Meta(examples=["Must be a whole number from 1 to 1,000,000."])]
 
+    @staticmethod
+    def of(error: RowError) -> "RowErrorOut":
+        return RowErrorOut(column=error.column, code=error.code, message=error.message)
+
 
 class ImportRowOut(Output):
     """A row of the file, and what became of it."""
@@ -156,9 +161,17 @@ class ImportRowOut(Output):
         Meta(description="The order that it became.", examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"]),
     ]
     errors: list[RowErrorOut]
+    warnings: Annotated[
+        list[RowErrorOut],
+        Meta(
+            description="What is unusual and keeps nothing from being ordered: a province, city or "
+            "district that is not known.",
+            examples=[[]],
+        ),
+    ]
 
     @staticmethod
-    def of(row: ImportRow) -> "ImportRowOut":
+    def of(row: ImportRow, columns: Mapping[str, str]) -> "ImportRowOut":
         return ImportRowOut(
             row=row.number,
             order_ref=row.reference,
@@ -168,10 +181,8 @@ class ImportRowOut(Output):
             status=row.status,
             total_amount_cny=money.show_or_none(row.total_fen),
             order=None if row.order_id is None else ids.ORDER.show(row.order_id),
-            errors=[
-                RowErrorOut(column=error.column, code=error.code, message=error.message)
-                for error in row.errors
-            ],
+            errors=[RowErrorOut.of(error) for error in row.errors],
+            warnings=[RowErrorOut.of(warning) for warning in row_warnings(row.cells, columns)],
         )
 
 

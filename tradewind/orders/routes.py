@@ -12,6 +12,7 @@ from tradewind.errors import ResourceNotFound, ValidationFailed
 from tradewind.orders import list_orders as listing
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
+from tradewind.orders.address_check import AddressCheck
 from tradewind.orders.cancel import cancel
 from tradewind.orders.errors import (
     CancelRejected,
@@ -71,18 +72,22 @@ class DiffOut(Output):
     errors=(*_PLATFORM, *_REJECTED, PlatformFailed, PlatformBusy, PlatformAuthExpired),
     expensive=True,
 )
-async def preview_order(caller: Buyer, body: OrderIn, platforms: Platforms) -> PreviewOut:
+async def preview_order(
+    caller: Buyer, body: OrderIn, platforms: Platforms, address_check: AddressCheck
+) -> PreviewOut:
     """Say what an order would cost now, seller by seller, and what cannot be bought.
 
     Nothing is ordered. Items of several sellers, on a platform that takes one seller an order, are
     422 `several_sellers` with the split, as they would be when ordered.
 
     Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that
-    changes in between.
+    changes in between. Provinces, cities and districts that are not known are `warnings`: such an
+    order can be placed, and the platform decides.
     """
     connector = await platforms.able(body.platform, Capability.PREVIEW, Purpose.BROWSE)
     wanted = body.order(connector.traits.platform)
-    return PreviewOut.of(await placing.preview(connector, wanted))
+    preview = await placing.preview(connector, wanted)
+    return PreviewOut.of(preview, address_check.warnings(wanted.address))
 
 
 @routes.post(

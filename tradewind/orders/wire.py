@@ -1,11 +1,13 @@
 """Orders, previews and timelines as JSON: every field is always there, null without a value."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from tradewind import clock, ids, money
+from tradewind.errors import FieldError
 from tradewind.money import Cny
 from tradewind.orders import lifecycle
 from tradewind.orders.model import Order, OrderStatus
@@ -342,15 +344,32 @@ class UnavailableOut(Output):
     reason: Annotated[Reason, Meta(examples=["out_of_stock"])]
 
 
+class AddressWarningOut(Output):
+    """What is unusual about the address; the order can be placed all the same."""
+
+    pointer: Annotated[str, Meta(examples=["/address/district"])]
+    code: Annotated[str, Meta(examples=["unknown_region"])]
+    message: Annotated[str, Meta(examples=["Is not a district of 杭州市; did you mean 滨江区?"])]
+
+    @staticmethod
+    def of(warning: FieldError) -> "AddressWarningOut":
+        pointer = f"/address{warning.pointer}"
+        return AddressWarningOut(pointer=pointer, code=warning.code, message=warning.message)
+
+
 class PreviewOut(Output):
     """What an order would cost now."""
 
     sellers: list[SellerPreviewOut]
     total_amount_cny: Cny
     unavailable_items: list[UnavailableOut]
+    warnings: Annotated[
+        list[AddressWarningOut],
+        Meta(description="A province, city or district that is not known.", examples=[[]]),
+    ]
 
     @staticmethod
-    def of(preview: Preview) -> "PreviewOut":
+    def of(preview: Preview, warnings: Sequence[FieldError] = ()) -> "PreviewOut":
         return PreviewOut(
             sellers=[
                 SellerPreviewOut(
@@ -368,4 +387,5 @@ class PreviewOut(Output):
                 msgspec.convert(line, UnavailableOut, from_attributes=True)
                 for line in preview.unavailable
             ],
+            warnings=[AddressWarningOut.of(warning) for warning in warnings],
         )

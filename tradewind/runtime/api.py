@@ -10,6 +10,7 @@ from typing import Any
 from tradewind.accounts import admin_routes, audit_routes
 from tradewind.accounts import routes as account_routes
 from tradewind.addresses import routes as address_routes
+from tradewind.addresses.region_warnings import region_warnings
 from tradewind.auth import routes as auth_routes
 from tradewind.auth.api_keys import routes as key_routes
 from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
@@ -40,6 +41,7 @@ from tradewind.imports import routes as import_routes
 from tradewind.observability import logs
 from tradewind.orders import notice_routes
 from tradewind.orders import routes as order_routes
+from tradewind.orders.address_check import AddressCheck
 from tradewind.orders.payments import routes as payment_routes
 from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.refresh import Refreshes
@@ -219,6 +221,7 @@ def build(chosen: Settings) -> Application:
             SearchCache: SearchCache(db, timedelta(seconds=chosen.search_cache_seconds)),
             PayModes: pay_modes_of(chosen, platforms),
             Refreshes: refreshes,
+            AddressCheck: AddressCheck(region_warnings),
             BackgroundTasks: background_tasks,
             Client: client,
             Sender: sender,

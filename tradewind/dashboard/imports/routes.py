@@ -15,6 +15,7 @@ from tradewind.imports.columns import SPELLINGS
 from tradewind.imports.confirm import confirm
 from tradewind.imports.get_import import get_import
 from tradewind.imports.model import ImportOrderStatus
+from tradewind.imports.row_warnings import row_warnings
 from tradewind.imports.table import MOST_BYTES
 from tradewind.imports.upload import upload
 from tradewind.imports.wire import read_chosen
@@ -148,6 +149,8 @@ async def show_import(
         rows=shown.items,
         next_cursor=shown.next_cursor,
         placed=ImportOrderStatus.PLACED,
+        ship_to=views.ship_to,
+        warnings={row.number: row_warnings(row.cells, stored.columns) for row in shown.items},
         tabs=[
             (f"All rows ({stored.counts.rows:,})", path, not only_failed),
             (

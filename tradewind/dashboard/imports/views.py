@@ -16,6 +16,7 @@ _EXAMPLE: Mapping[str, Cell] = {
     "sku_id": "87591f8108ad403c9ccf19a8eeb25e63",
     "quantity": 2,
     "remark": "Pack it well.",
+    "address": None,
     "name": "张三",
     "phone": "15251667788",
     "province": "浙江省",
@@ -52,6 +53,13 @@ def progress_of(stored: Import) -> Progress | None:
         text = f"{counts.orders_placed:,} of {most:,} orders placed"
         return Progress(counts.orders_placed, most, text)
     return None
+
+
+def ship_to(cells: Mapping[str, str]) -> str:
+    """Where the order of a row is shipped to, in a few words; empty if another row says it."""
+    if "address" in cells:
+        return cells["address"]
+    return " · ".join(cells[name] for name in ("name", "city", "district") if name in cells)
 
 
 def read_column_lines(text: str) -> list[str]:
