@@ -1,11 +1,13 @@
 """The search box: parts of IDs, in any case."""
 
 import pytest
-from kit.system import System
+from kit.system import ADDRESS, System
 
 from browser.conftest import SignIn
 
 pytestmark = pytest.mark.xdist_group("browser")
+
+STOCKED = "900000000020"
 
 
 def test_the_search_takes_parts_and_lower_case(system: System, enter: SignIn) -> None:
@@ -31,5 +33,37 @@ def test_the_search_takes_parts_and_lower_case(system: System, enter: SignIn) ->
         response = buyer.get("/search", params={"q": text})
         assert response.headers.get("location") == f"/orders/{order['id']}", text
         assert "No results for" in stranger.get("/search", params={"q": text}).text, text
+    address = system.ok("POST", "/v1/addresses", json={**ADDRESS, "label": "Pier 17"})
+    line = system.ok(
+        "POST",
+        "/v1/cart/items",
+        json={
+            "platform": "sandbox",
+            "product_id": STOCKED,
+            "sku_id": system.sku(STOCKED),
+            "quantity": 1,
+        },
+    )
+    imported = system.ok(
+        "POST",
+        "/v1/imports?platform=sandbox&file_name=Q4-restock.csv",
+        content=b"product_id,sku_id,quantity\n1,,1\n",
+        headers={"content-type": "text/csv"},
+    )
+    for text, path in (
+        (address["id"].lower(), f"/addresses/{address['id']}/edit"),
+        ("pier 17", f"/addresses/{address['id']}/edit"),
+        (imported["id"], f"/imports/{imported['id']}"),
+        ("q4-RESTOCK", f"/imports/{imported['id']}"),
+        (line["id"], "/cart"),
+        (STOCKED, "/cart"),
+        (line["title_translated"].upper(), "/cart"),
+    ):
+        response = buyer.get("/search", params={"q": text})
+        assert (response.status_code, response.headers.get("location")) == (303, path), text
+        other = stranger.get("/search", params={"q": text})
+        assert other.headers.get("location") != path, text
+    recipient = buyer.get("/search", params={"q": ADDRESS["name"]})
+    assert recipient.headers.get("location") == f"/addresses/{address['id']}/edit"
     for nothing in ("50__off", "%%%", "s", "\\n\\n\\n", "title", "goods"):
         assert "No results for" in buyer.get("/search", params={"q": nothing}).text, nothing

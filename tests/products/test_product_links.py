@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tradewind.dashboard.products.lookup import may_name_product
 from tradewind.errors import ValidationFailed
 from tradewind.platforms.alibaba.links import LINKS as ALIBABA
 from tradewind.platforms.product_links import Link
@@ -154,3 +155,21 @@ def test_no_text_is_slow(piece: str) -> None:
     with pytest.raises(ValidationFailed):
         find(text)
     assert perf_counter() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("https://m.tb.cn/h.5xyz", "https://item.taobao.com/item.htm?id=610947572360"),
+        ("qr.1688.com/s/7OnLCakq", "https://detail.1688.com/offer/610947572360.html"),
+    ],
+)
+def test_a_short_link_says_what_to_paste_instead(text: str, instead: str) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        find(text)
+
+    message = refused.value.errors[0].message
+    assert "Open it in a browser" in message
+    assert f"such as {instead}, or the product's ID alone." in message
+    # The dashboard's boxes take it for a link as well, with and without the scheme.
+    assert may_name_product(text)

@@ -8,6 +8,9 @@ from tradewind.platforms.product_links import Link, ProductLinks, is_id, links_i
 from tradewind.platforms.registry import Platforms
 from tradewind.products.model import ProductReference
 
+# Stands for any ID in a message.
+_SAMPLE_ID = "610947572360"
+
 
 async def resolve_product(
     platforms: Platforms, text: str, platform: str | None = None
@@ -71,14 +74,14 @@ def _owner(link: Link, marketplaces: Mapping[str, ProductLinks]) -> str | None:
 def _no_product(
     recognised: Sequence[tuple[ProductLinks, Link]], marketplaces: Mapping[str, ProductLinks]
 ) -> ValidationFailed:
-    short = next((link for links, link in recognised if link.host in links.short_hosts), None)
-    if short is not None:
-        return ValidationFailed(
-            "/text",
-            f"A short link of {short.host} does not contain the product's ID. Open it in a "
-            "browser, and paste the address of the page that it leads to.",
-            "short_link",
-        )
+    for links, link in recognised:
+        if link.host in links.short_hosts:
+            message = (
+                f"A short link of {link.host} does not contain the product's ID. Open it in a "
+                "browser, and paste the address of the page that it leads to, such as "
+                f"{links.page(_SAMPLE_ID)}, or the product's ID alone."
+            )
+            return ValidationFailed("/text", message, "short_link")
     if recognised:
         host = recognised[0][1].host
         message = f"This link of {host} does not lead to a product. Paste the product's own page."

@@ -15,6 +15,8 @@ from tradewind.products.wire import LONGEST_TEXT, ProductQuery
 # The digits of today's product IDs. Shorter numbers are words of a search, such as the number of a
 # model; longer ones are IDs of orders or parcels.
 _ID_LENGTHS = range(9, 14)
+# People paste links of marketplaces with and without the scheme.
+_LINK_PARTS = ("://", ".com/", ".cn/", ".hk/")
 
 
 def search_path(text: str) -> str:
@@ -38,7 +40,8 @@ def may_name_product(text: str) -> bool:
     """Whether a text looks like a link or a product ID rather than words to search for."""
     if len(text) > LONGEST_TEXT:
         return False
-    return (is_id(text) and len(text) in _ID_LENGTHS) or "://" in text or ".com/" in text
+    is_link = any(part in text.lower() for part in _LINK_PARTS)
+    return is_link or (is_id(text) and len(text) in _ID_LENGTHS)
 
 
 async def product_in_text(platforms: Platforms, text: str, platform: str = "") -> str | None:

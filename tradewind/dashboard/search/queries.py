@@ -12,6 +12,16 @@ from tradewind.storage.pool import Database
 
 
 @dataclass(frozen=True, slots=True)
+class NamedImport:
+    """An import, by the name of its file."""
+
+    id: UUID
+    file_name: str
+    status: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class RecentOrder:
     """An order, and whether one of its texts contains what is searched for."""
 
@@ -53,6 +63,25 @@ async def recent_orders(
         limit,
     )
     return [RecentOrder(**row) for row in rows]
+
+
+async def imports_by_name(
+    db: Database, account_id: UUID, text: str, *, limit: int
+) -> Sequence[NamedImport]:
+    """The imports of an account whose file name contains the text in any case, newest first."""
+    rows = await db.fetch(
+        """
+        SELECT id, file_name, status, created_at
+          FROM import
+         WHERE account_id = $1 AND strpos(lower(file_name), $2) > 0
+         ORDER BY id DESC
+         LIMIT $3
+        """,
+        account_id,
+        text.lower(),
+        limit,
+    )
+    return [NamedImport(**row) for row in rows]
 
 
 async def order_of_event(db: Database, account_id: UUID | None, event_id: UUID) -> UUID | None:

@@ -1,7 +1,7 @@
 """The search box: takes any ID or a part of one and opens its page, or lists results."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
@@ -10,16 +10,23 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
+from tradewind.addresses import sql as address_sql
+from tradewind.addresses.model import MOST_ADDRESSES, SavedAddress
 from tradewind.audit import sql as audit_sql
 from tradewind.auth.api_keys import sql as key_sql
 from tradewind.auth.model import Role
+from tradewind.cart import sql as cart_sql
+from tradewind.cart.model import CartLine
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import ListedAccount
 from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.queries import find_orders
 from tradewind.dashboard.products.lookup import may_name_product, search_path
 from tradewind.dashboard.search import queries
+from tradewind.dashboard.search.queries import NamedImport
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
+from tradewind.errors import ResourceNotFound
+from tradewind.imports.get_import import get_import
 from tradewind.orders import sql_lists
 from tradewind.orders.model import Order
 from tradewind.orders.payments import sql as payment_sql
@@ -45,6 +52,7 @@ _WEBHOOKS = 1000
 _LOOKALIKES = str.maketrans("OIL", "011")
 # How far the clock of the database may differ from that of the process that made an id.
 _CLOCK_SKEW = timedelta(hours=1)
+_CART = "/cart"
 
 
 class SearchQuery(Input):
@@ -61,6 +69,17 @@ class SearchResults:
     orders: Sequence[Order] = ()
     webhooks: Sequence[Subscription] = ()
     accounts: Sequence[ListedAccount] = ()
+    cart_lines: Sequence[CartLine] = ()
+    imports: Sequence[NamedImport] = ()
+    addresses: Sequence[SavedAddress] = ()
+
+    @property
+    def count(self) -> int:
+        lists: Sequence[Sequence[object]] = (
+            *(self.orders, self.webhooks, self.accounts),
+            *(self.cart_lines, self.imports, self.addresses),
+        )
+        return sum(map(len, lists))
 
 
 @routes.get(expensive=True)
@@ -72,8 +91,7 @@ async def search(
     results = await find(db, caller, text) if text else SearchResults()
     if results.path is not None:
         return Redirect(results.path)
-    is_empty = not (results.orders or results.webhooks or results.accounts)
-    if is_empty and may_name_product(text):
+    if not results.count and may_name_product(text):
         return Redirect(search_path(text))
     owners = [order.account_id for order in results.orders]
     goods = OrderGoods(platforms)
@@ -103,7 +121,12 @@ def _supported(caller: Caller) -> list[tuple[str, str]]:
             ("Webhook or replay", f"{ids.SUBSCRIPTION.prefix}… or {ids.JOB.prefix}…; {urls}"),
         ]
     if is_buyer:
-        supported.append(("Attempt", f"{ids.DELIVERY.prefix}…, from {DELIVERY}"))
+        supported += [
+            ("Attempt", f"{ids.DELIVERY.prefix}…, from {DELIVERY}"),
+            ("Cart", "The title of a product in it, its seller, or its product ID"),
+            ("Import", f"{ids.IMPORT.prefix}…, or a part of its file name"),
+            ("Address", f"{ids.ADDRESS.prefix}…, or a part of its label or recipient"),
+        ]
     if is_buyer or is_operator or Role.APPROVER in caller.roles:
         supported.append(("Payment request", f"{ids.PAYMENT.prefix}…"))
     supported += [
@@ -131,6 +154,9 @@ async def find(db: Database, caller: Caller, text: str) -> SearchResults:
         (ids.PAYMENT, search.payment),
         (ids.REFUND, search.refund),
         (ids.JOB, search.replay),
+        (ids.ADDRESS, search.address),
+        (ids.IMPORT, search.stored_import),
+        (ids.CART_LINE, search.cart_line),
     ):
         value = read_typed_id(kind, text)
         if value is not None:
@@ -217,6 +243,25 @@ class _Search:
         webhook = await queries.webhook_of_replay(self._db, self._scope, replay_id)
         return None if webhook is None else await self.webhook(webhook)
 
+    async def address(self, address_id: UUID) -> str | None:
+        if not self._is_buyer:
+            return None
+        saved = await address_sql.find_address(self._db, self._me, address_id)
+        return None if saved is None else _address_path(saved)
+
+    async def stored_import(self, import_id: UUID) -> str | None:
+        if not self._is_buyer:
+            return None
+        try:
+            await get_import(self._db, self._me, import_id)
+        except ResourceNotFound:
+            return None
+        return f"/imports/{ids.IMPORT.show(import_id)}"
+
+    async def cart_line(self, line_id: UUID) -> str | None:
+        lines = await cart_sql.list_lines(self._db, self._me) if self._is_buyer else ()
+        return _CART if any(line.id == line_id for line in lines) else None
+
     async def request(self, text: str) -> str | None:
         """The audit entries of a request, for operators only."""
         if not self._is_operator:
@@ -234,29 +279,44 @@ class _Search:
         return f"/audit?about={text}" if entries else None
 
     async def other(self, text: str) -> SearchResults:
-        """IDs that others gave to an order, and accounts by e-mail or name."""
+        """IDs that others gave to an order, and other things by a part of their names."""
         orders: Sequence[Order] = ()
         webhooks: Sequence[Subscription] = ()
         if self._is_buyer or self._is_operator:
             orders = await find_orders(self._db, Filters(self._scope), text, limit=_MOST)
             if not orders and len(text) >= _SHORTEST_PART:
                 orders = await self._orders_by_part(text)
+        cart_lines: Sequence[CartLine] = ()
+        imports: Sequence[NamedImport] = ()
+        addresses: Sequence[SavedAddress] = ()
         if self._is_buyer and len(text) >= _SHORTEST_PART:
             webhooks = await self._webhooks_by_part(text)
+            cart_lines = await self._cart_lines_by_part(text)
+            imports = await queries.imports_by_name(self._db, self._me, text, limit=_MOST)
+            addresses = await self._addresses_by_part(text)
         accounts: Sequence[ListedAccount] = ()
         if self._is_operator:
             accounts = await admin_queries.list_accounts(self._db, text=text, limit=_MOST)
             exact = [account for account in accounts if account.email == text.lower()]
             accounts = exact or accounts
-        path = None
-        if len(orders) + len(webhooks) + len(accounts) == 1:
-            if orders:
-                path = await self._order_page(orders[0].id, orders[0].account_id)
-            elif webhooks:
-                path = f"/webhooks/{ids.SUBSCRIPTION.show(webhooks[0].id)}"
-            else:
-                path = f"/accounts/{ids.ACCOUNT.show(accounts[0].id)}"
-        return SearchResults(path, orders, webhooks, accounts)
+        results = SearchResults(None, orders, webhooks, accounts, cart_lines, imports, addresses)
+        return replace(results, path=await self._only_path(results))
+
+    async def _only_path(self, results: SearchResults) -> str | None:
+        """The path of the only result; None if there are several, or none."""
+        if results.count != 1:
+            return None
+        if results.orders:
+            (order,) = results.orders
+            return await self._order_page(order.id, order.account_id)
+        paths = [
+            *(f"/webhooks/{ids.SUBSCRIPTION.show(hook.id)}" for hook in results.webhooks),
+            *(f"/accounts/{ids.ACCOUNT.show(account.id)}" for account in results.accounts),
+            *(_CART for _ in results.cart_lines),
+            *(f"/imports/{ids.IMPORT.show(stored.id)}" for stored in results.imports),
+            *(_address_path(saved) for saved in results.addresses),
+        ]
+        return paths[0]
 
     async def _orders_by_part(self, text: str) -> Sequence[Order]:
         """The latest orders of which an ID contains the text, newest first."""
@@ -285,6 +345,27 @@ class _Search:
             if part in hook.url.lower() or part in hook.description.lower()
         ][:_MOST]
 
+    async def _cart_lines_by_part(self, text: str) -> Sequence[CartLine]:
+        """The lines of the cart of which the product, its title or its seller is meant."""
+        part = text.lower()
+
+        def is_meant(line: CartLine) -> bool:
+            goods = line.goods
+            texts = (goods.title, goods.title_translated, goods.seller_name)
+            return line.product_id == text or any(part in (name or "").lower() for name in texts)
+
+        lines = await cart_sql.list_lines(self._db, self._me)
+        return [line for line in lines if is_meant(line)][:_MOST]
+
+    async def _addresses_by_part(self, text: str) -> Sequence[SavedAddress]:
+        """The saved addresses of which the label or the recipient contains the text."""
+        part = text.lower()
+        saved = await address_sql.list_addresses(
+            self._db, self._me, below=None, limit=MOST_ADDRESSES
+        )
+        names = ((address, f"{address.label}\n{address.address.name}") for address in saved)
+        return [address for address, name in names if part in name.lower()][:_MOST]
+
     @property
     def _scope(self) -> UUID | None:
         """The account to search in; None: an operator searches in all accounts."""
@@ -299,6 +380,10 @@ class _Search:
             payment = await queries.payment_of_order(self._db, order_id)
             return None if payment is None else f"/approvals/{ids.PAYMENT.show(payment)}"
         return None
+
+
+def _address_path(saved: SavedAddress) -> str:
+    return f"/addresses/{ids.ADDRESS.show(saved.id)}/edit"
 
 
 def _created_at(value: UUID) -> datetime:
