@@ -69,7 +69,7 @@ def test_an_approver_sees_the_goods_on_a_phone(
     expect(goods).to_contain_text("CNY 20.00")
     expect(page.get_by_text("For the <b>pop-up</b> store.")).to_be_visible()
     expect(page.get_by_text("网商路699号")).to_be_visible()
-    expect(page.get_by_text("Approved this month")).to_be_visible()
+    expect(page.get_by_text("Paid for orders placed this month, less refunds")).to_be_visible()
     expect(page.get_by_text("Unchanged since the request")).to_be_visible()
     assert (phone.too_wide(), phone.serious()) == (0, [])
     page.get_by_role("button", name="Approve CNY 25.00").click()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, datetime
 
 import pytest
 from kit.pages import Pages
@@ -140,14 +141,28 @@ def test_twenty_forms_at_once_approve_a_payment_once(system: System, stack: Exit
     assert len(entries) == 1
 
 
-def test_the_page_says_what_was_approved_this_month(system: System, stack: ExitStack) -> None:
+def test_spend_this_month_is_the_same_for_buyer_and_approver(
+    system: System, stack: ExitStack
+) -> None:
     system.paid(quantity=2)
     system.paid()
+    earlier = system.paid()
+    system.force(earlier["id"], created_at=datetime(2020, 1, 31, tzinfo=UTC))
     payment = system.request_payment(system.order()["id"])["id"]
-    pages = signed_in(system, system.approver, stack)
+    meaning = "Paid for orders placed this month, less refunds"
 
-    assert "CNY 40.00</span> in 2 payments" in pages.get(f"/approvals/{payment}").text
-    assert "CNY 40.00 approved this month" in pages.get("/approvals?limit=100").text
+    overview = signed_in(system, system.buyer, stack).get("/").text
+    approver = signed_in(system, system.approver, stack)
+
+    spend = overview.partition("Spend this month")[2].partition("</div>")[0]
+    assert spend.startswith("</dt><dd>CNY 40.00")
+    assert meaning in spend
+    review = approver.get(f"/approvals/{payment}").text
+    spend = review.partition("Spend this month")[2].partition("</div>")[0]
+    assert '<span class="amount">CNY 40.00</span>' in spend
+    assert meaning in spend
+    listed = approver.get("/approvals?limit=100").text
+    assert f'<span title="{meaning}">Spend this month: CNY 40.00</span>' in listed
 
 
 def test_goods_with_html_in_every_text_are_shown_as_text(system: System, stack: ExitStack) -> None:

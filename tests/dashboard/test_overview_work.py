@@ -11,8 +11,9 @@ import pytest
 
 from tradewind import ids
 from tradewind.dashboard.overview import queries, views
-from tradewind.dashboard.overview.queries import Spend
 from tradewind.dashboard.shell import labels, zone
+from tradewind.dashboard.shell import queries as shell_queries
+from tradewind.dashboard.shell.queries import Spend
 from tradewind.platforms.model import Goods, Line
 from tradewind.storage.pool import Database
 
@@ -176,14 +177,14 @@ async def test_spend_counts_in_the_week_of_the_order_in_the_viewers_zone(
     await an_order(db, await an_account(db), paid=7, created_at=monday)
 
     starts = zone.week_starts(NOW, BERLIN, views.WEEKS)
-    weekly = await queries.sum_spend(db, account, starts)
-    monthly = await queries.sum_spend(db, account, [zone.month_start(NOW, BERLIN)])
+    weekly = await shell_queries.sum_spend(db, [account], starts)
+    monthly = await shell_queries.sum_spend(db, [account], [zone.month_start(NOW, BERLIN)])
     figures = views.spend_figures(weekly, monthly, starts)
 
     assert weekly == [
-        Spend(11, "alibaba", 200),
-        Spend(12, "alibaba", 1000),
-        Spend(12, "taobao", 36),
+        Spend(account, 11, "alibaba", 200),
+        Spend(account, 12, "alibaba", 1000),
+        Spend(account, 12, "taobao", 36),
     ]
     assert figures.month_fen == figures.total_fen == 1236
     assert figures.month_by_marketplace == [("1688", 1200), ("Taobao and Tmall", 36)]

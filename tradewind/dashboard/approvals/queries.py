@@ -1,4 +1,4 @@
-"""The statements of the approval pages: changes since a request, earlier requests, spending."""
+"""The statements of the approval pages: changes since a request, and earlier requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,6 @@ class EarlierRequest:
     amount_fen: int
     status: str
     reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class MonthSpend:
-    """What was approved for an account since the month began, in UTC."""
-
-    amount_fen: int = 0
-    payments: int = 0
 
 
 async def changes_since(
@@ -71,19 +63,3 @@ async def earlier_requests(
         row["purchase_order_id"]: EarlierRequest(row["amount_fen"], row["status"], row["reason"])
         for row in rows
     }
-
-
-async def spent_this_month(db: Database, accounts: Sequence[UUID]) -> Mapping[UUID, MonthSpend]:
-    """What was approved this month for each account, and did not fail."""
-    rows = await db.fetch(
-        """
-        SELECT account_id, sum(amount_fen)::bigint AS amount_fen, count(*) AS payments
-          FROM payment_request
-         WHERE account_id = ANY ($1::uuid[])
-           AND decided_at >= date_trunc('month', tradewind_now(), 'UTC')
-           AND status IN ('approved', 'processing', 'paid')
-         GROUP BY account_id
-        """,
-        accounts,
-    )
-    return {row["account_id"]: MonthSpend(row["amount_fen"], row["payments"]) for row in rows}

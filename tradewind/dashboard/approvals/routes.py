@@ -1,8 +1,9 @@
 """Approvals, in a browser: pending payments by time left, several at once, a page for each."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal
 from uuid import UUID
 
@@ -14,10 +15,11 @@ from tradewind.auth.model import Approver
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import AccountName
 from tradewind.dashboard.approvals import queries
-from tradewind.dashboard.approvals.queries import EarlierRequest, MonthSpend
+from tradewind.dashboard.approvals.queries import EarlierRequest
 from tradewind.dashboard.orders import views as order_views
 from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.timeline import TimelineLine, summary
+from tradewind.dashboard.shell import queries as shell_queries
 from tradewind.dashboard.shell.forms import (
     ReasonForm,
     errors_of,
@@ -27,6 +29,7 @@ from tradewind.dashboard.shell.forms import (
 from tradewind.dashboard.shell.labels import Tone, choices, fen, label
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.urls import rows_page
+from tradewind.dashboard.shell.zone import month_start, viewer_zone
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.exports.export import export_payments
 from tradewind.orders.model import Order
@@ -92,7 +95,8 @@ class ApprovalItem:
     earlier: EarlierRequest | None
     # Why this approver may not approve it, although it is not their own request.
     not_independent: str | None
-    month: MonthSpend
+    # What the account spent this month; on the overview of its buyer it is the same.
+    month_fen: int
 
     @property
     def account_locked(self) -> bool:
@@ -125,7 +129,7 @@ class ApprovalItem:
 
 @routes.get(expensive=True)
 async def show_approvals(
-    caller: Approver, query: ApprovalsQuery, db: Database, platforms: Platforms
+    request: Request, caller: Approver, query: ApprovalsQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """List pending payments, the most urgent first; or decided ones, newest first."""
     if query.show == "waiting":
@@ -149,7 +153,7 @@ async def show_approvals(
         images=goods.origins,
         goods=goods,
         query=query,
-        payments=await _items(db, caller, shown.items),
+        payments=await _items(db, caller, shown.items, viewer_zone(request)),
         options=[("", "Any"), *choices(_DECIDED)],
         next_cursor=shown.next_cursor,
     )
@@ -167,13 +171,17 @@ async def export_listed_payments(caller: Approver, query: ApprovalsQuery, db: Da
 
 @routes.get("/{payment_id}")
 async def show_approval(
-    payment_id: ids.PaymentId, caller: Approver, db: Database, platforms: Platforms
+    payment_id: ids.PaymentId,
+    request: Request,
+    caller: Approver,
+    db: Database,
+    platforms: Platforms,
 ) -> TemplatePage:
     """Show a payment request with its order."""
     pair = await payment_sql.find_payment(db, payment_id)
     if pair is None:
         raise ResourceNotFound(ids.PAYMENT)
-    (item,) = await _items(db, caller, [pair])
+    (item,) = await _items(db, caller, [pair], viewer_zone(request))
     order = item.order
     history = await payment_sql.list_payments_of(
         db, order.account_id, order.id, below=None, limit=_HISTORY
@@ -231,10 +239,14 @@ async def approve(
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
         errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
-        return (await show_approval(payment_id, caller, db, platforms)).rejected(error, errors)
+        return (await show_approval(payment_id, request, caller, db, platforms)).rejected(
+            error, errors
+        )
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "approved")}
-        return (await show_approval(payment_id, caller, db, platforms)).rejected(error, errors)
+        return (await show_approval(payment_id, request, caller, db, platforms)).rejected(
+            error, errors
+        )
     return Redirect("/approvals", f"Approved {fen(seen_fen)}. The payment is being made.")
 
 
@@ -254,17 +266,17 @@ async def reject(
         actor, person = Actor.of(caller, request), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
-        page = await show_approval(payment_id, caller, db, platforms)
+        page = await show_approval(payment_id, request, caller, db, platforms)
         return page.rejected(error, reason=body.reason)
     except Conflict as error:
         errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
-        page = await show_approval(payment_id, caller, db, platforms)
+        page = await show_approval(payment_id, request, caller, db, platforms)
         return page.rejected(error, errors, reason=body.reason)
     return Redirect("/approvals", "Rejected. The requester can see the reason.")
 
 
 async def _items(
-    db: Database, caller: Caller, pairs: Sequence[OrderPayment]
+    db: Database, caller: Caller, pairs: Sequence[OrderPayment], zone: tzinfo
 ) -> Sequence[ApprovalItem]:
     orders = [order.id for _, order in pairs]
     accounts = await admin_queries.account_names(db, [order.account_id for _, order in pairs])
@@ -274,7 +286,7 @@ async def _items(
     changes = await queries.changes_since(
         db, [order.id for _, order in pending], [request.requested_at for request, _ in pending]
     )
-    months = await queries.spent_this_month(db, [order.account_id for _, order in pairs])
+    months = await _month_spend(db, [order for _, order in pairs], zone)
     conflicts = await four_eyes.conflicts(
         db, caller.account_id, [request.requested_by.id for request, _ in pending]
     )
@@ -286,10 +298,21 @@ async def _items(
             summary(changes.get(order.id, ())),
             earlier.get(order.id),
             conflict.detail if (conflict := conflicts.get(request.requested_by.id)) else None,
-            months.get(order.account_id, MonthSpend()),
+            months[order.account_id],
         )
         for request, order in pairs
     ]
+
+
+async def _month_spend(db: Database, orders: Sequence[Order], zone: tzinfo) -> Counter[UUID]:
+    """What the accounts of these orders spent this month, in the viewer's zone."""
+    months: Counter[UUID] = Counter()
+    if orders:
+        accounts = list({order.account_id for order in orders})
+        since = month_start(orders[0].now, zone)
+        for spend in await shell_queries.sum_spend(db, accounts, [since]):
+            months[spend.account_id] += spend.fen
+    return months
 
 
 def _seen_payment(text: str) -> SeenPayment:

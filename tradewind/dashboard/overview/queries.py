@@ -244,15 +244,6 @@ class LateParcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
-    """What was paid for the orders of a period at a marketplace, less refunds."""
-
-    period: int
-    platform: str
-    fen: int
-
-
-@dataclass(frozen=True, slots=True)
 class OpenRefunds:
     """Refunds that were requested and have neither ended nor been paid."""
 
@@ -359,28 +350,6 @@ def _with_lines(row: asyncpg.Record) -> dict[str, Any]:
 def _first_id_after(moment: datetime) -> UUID:
     """The lowest id that is made at this moment."""
     return UUID(int=int(moment.timestamp() * 1000) << 80)
-
-
-async def sum_spend(db: Database, account_id: UUID, starts: Sequence[datetime]) -> Sequence[Spend]:
-    """The spend by period, from 1 on, and marketplace.
-
-    `starts` are the first moments of the periods; the last one has not ended. An order counts
-    towards the period in which it was placed.
-    """
-    rows = await db.fetch(
-        """
-        SELECT width_bucket(created_at, $2::timestamptz[]) AS period, platform,
-               sum(paid_fen - refunded_fen)::bigint AS fen
-          FROM purchase_order
-         WHERE account_id = $1 AND paid_fen > 0 AND created_at >= $3
-         GROUP BY 1, 2
-         ORDER BY 1, 2
-        """,
-        account_id,
-        starts,
-        starts[0],
-    )
-    return [Spend(**row) for row in rows]
 
 
 async def count_open_refunds(db: Database, account_id: UUID) -> OpenRefunds:

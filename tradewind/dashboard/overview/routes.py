@@ -11,6 +11,7 @@ from msgspec import Meta
 from tradewind.auth.model import Buyer, Role
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.admin.queries import AccountName, WebhookState
+from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.overview import queries, views
 from tradewind.dashboard.overview.queries import (
     FailedPayment,
@@ -127,8 +128,11 @@ async def show_overview(
     """Show what each role of the caller needs."""
     now, zone = await sql_log.now(db), viewer_zone(request)
     roles = caller.roles
+    goods = OrderGoods(platforms)
     return TemplatePage(
         "overview/overview.html",
+        images=goods.origins,
+        goods=goods,
         query=query,
         authorised=_authorised_marketplace(query, platforms),
         ranges=[
@@ -178,8 +182,8 @@ async def _buying(
         needs=await _buyer_needs(db, caller, subscriptions, now),
         steps=views.getting_started(completed) if completed else (),
         spend=views.spend_figures(
-            await queries.sum_spend(db, account, starts),
-            await queries.sum_spend(db, account, [month_start(now, zone)]),
+            await shell_queries.sum_spend(db, [account], starts),
+            await shell_queries.sum_spend(db, [account], [month_start(now, zone)]),
             starts,
         ),
         refunds=await queries.count_open_refunds(db, account),

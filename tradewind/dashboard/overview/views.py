@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps, Spend
+from tradewind.dashboard.overview.queries import AttemptCounts, CompletedSteps
 from tradewind.dashboard.shell import charts
 from tradewind.dashboard.shell.charts import Colour, Series, TimeFormat
 from tradewind.dashboard.shell.labels import Tone, fen, marketplace
+from tradewind.dashboard.shell.queries import Spend
 from tradewind.delivery.health import percentile
 from tradewind.delivery.model import COUNTED
 from tradewind.egress.result import Outcome

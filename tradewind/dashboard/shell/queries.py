@@ -1,4 +1,4 @@
-"""The statements of the dashboard's frame: sessions, counts, and fingerprints of changes."""
+"""The statements of several pages: sessions, spend, counts, and fingerprints of changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,6 +112,41 @@ async def count_approvable_payments(db: Database, account_id: UUID, *, most: int
         most,
     )
     return count
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What an account spent in a period at a marketplace."""
+
+    account_id: UUID
+    period: int
+    platform: str
+    fen: int
+
+
+async def sum_spend(
+    db: Database, accounts: Sequence[UUID], starts: Sequence[datetime]
+) -> Sequence[Spend]:
+    """The spend of each account by period, from 1 on, and marketplace.
+
+    Spend is what was paid for orders, less refunds; an order counts towards the period in which it
+    was placed. Every page that shows a spend reads it here. `starts` are the first moments of the
+    periods; the last one has not ended.
+    """
+    rows = await db.fetch(
+        """
+        SELECT account_id, width_bucket(created_at, $2::timestamptz[]) AS period, platform,
+               sum(paid_fen - refunded_fen)::bigint AS fen
+          FROM purchase_order
+         WHERE account_id = ANY ($1::uuid[]) AND paid_fen > 0 AND created_at >= $3
+         GROUP BY 1, 2, 3
+         ORDER BY 1, 2, 3
+        """,
+        accounts,
+        starts,
+        starts[0],
+    )
+    return [Spend(**row) for row in rows]
 
 
 async def open_sessions(db: Database, sessions: Sequence[UUID]) -> set[UUID]:

@@ -9,7 +9,7 @@ export function offerDialogs(root) {
     const cancel = document.createElement("button");
     dialog.className = "confirm-dialog";
     dialog.setAttribute("aria-label", summary.textContent.trim());
-    Object.assign(cancel, { type: "button", textContent: "Cancel" });
+    Object.assign(cancel, { type: "button", textContent: details.dataset.dismiss ?? "Cancel" });
     cancel.dataset.cancel = "";
     form.before(dialog);
     dialog.append(title, form);
