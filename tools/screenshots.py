@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 ALL_SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -28,9 +28,15 @@ DOCS_MAX_HEIGHT = 1000
 SETTLE_SECONDS = 120
 
 # Each screenshot: a name, a path, who is signed in (None: nobody), and steps before it is taken:
-# click the first match of a selector, or fill the field with a label.
-Step = str | tuple[str, str]
+# click the first match of a selector, or fill the field with a label, with a text or with a file.
+Step = str | tuple[str, str | bytes]
 PASTED_ADDRESS = "张三 152 5166 7788 浙江杭州滨江 网商路699号 3幢 310052"
+ORDER_FILE = (
+    b"Product ID,SKU,Qty,PO number,Ship to\n"
+    b"900000000001,87591f8108ad403c9ccf19a8eeb25e63,24,PO-2041,\n"
+    b"900000000020,,three,PO-2042,\n"
+    b"900000000001,87591f8108ad403c9ccf19a8eeb25e63,5,PO-2043,Warehouse in Atlantis\n"
+)
 SHOP, BROKEN = 'main a:text("/shop")', 'main a:text("/broken")'
 ATTEMPT = 'main tr:not(:has(.badge:text-is("Test"))) a[href*="/deliveries/dlv_"]'
 SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
@@ -41,6 +47,13 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("orders", "/orders", "buyer", ()),
     ("order", "/orders?external_id=demo-4", "buyer", ('main a[href^="/orders/ORD"]',)),
     ("order-unpaid", "/orders?external_id=demo-5", "buyer", ('main a[href^="/orders/ORD"]',)),
+    (
+        "order-cancel",
+        "/orders?external_id=demo-5",
+        "buyer",
+        ('main a[href^="/orders/ORD"]', 'summary:text("Cancel order")'),
+    ),
+    ("account-menu", "/orders", "buyer", ("details.menu > summary",)),
     ("orders-none", "/orders?q=nothing", "buyer", ()),
     ("products", "/products?q=dress", "buyer", ()),
     ("products-picture", "/products?sort=price_asc", "buyer", (".picture-search > summary",)),
@@ -59,6 +72,26 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
         "/products/sandbox/900000000001",
         "buyer",
         (("red: pieces", "12"), ("blue: pieces", "6"), 'button:text-is("Add to cart")'),
+    ),
+    ("checkout", "/cart", "buyer", ('button:has-text("Place")',)),
+    ("cart-empty", "/cart", "buyer", ()),
+    (
+        "import",
+        "/imports",
+        "buyer",
+        (
+            ("File", ORDER_FILE),
+            ("Marketplace", "sandbox"),
+            'button:text-is("Check file")',
+            'main .badge:text-is("Ready")',
+        ),
+    ),
+    ("imports", "/imports", "buyer", ()),
+    (
+        "product-code",
+        "/products/sandbox/900000000001",
+        "buyer",
+        (("red: pieces", "12"), 'button:text-is("Generate code")'),
     ),
     ("webhooks", "/webhooks", "buyer", ()),
     ("webhook-new", "/webhooks/new", "buyer", ()),
@@ -113,6 +146,10 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("authorised", "/?code=0123456789abcdef&state=taobao", "operator", ()),
     ("audit", "/audit", "operator", ()),
     ("search", "/search?q=demo", "operator", ()),
+    ("search-goods", "/search?q=dress", "buyer", ()),
+    ("search-none", "/search?q=zzzz", "buyer", ()),
+    ("problem", "/problems/price_changed", None, ()),
+    ("problems", "/problems", None, ()),
     ("not-found", "/nowhere", "buyer", ()),
 )
 # Kept in docs/images and shown in the docs.
@@ -197,7 +234,15 @@ def take_screenshots(
 
 def run_step(page: Page, step: Step) -> None:
     if isinstance(step, tuple):
-        page.get_by_label(step[0], exact=True).fill(step[1])
+        label, value = step
+        field = page.locator("main").get_by_label(label, exact=True)
+        if isinstance(value, bytes):
+            file: FilePayload = {"name": "restock.csv", "mimeType": "text/csv", "buffer": value}
+            field.set_input_files(file)
+        elif field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
     else:
         page.locator(step).first.click()
         page.wait_for_load_state()

@@ -1,6 +1,6 @@
 // Shows times in the time zone of the viewer, and tells the server which zone that is.
 // Their title has the exact time with the zone, and in UTC. Times of the class `ago` are relative ("5 min ago"; of the class
-// `due` never in the past), those of the class `clock` are a time of day if they are today, those of the class `day` are a date.
+// `due` are "now" for half a minute), those of the class `clock` are a time of day if they are today, those of the class `day` are a date.
 const exact = new Intl.DateTimeFormat(undefined, {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
@@ -29,7 +29,7 @@ function relative(seconds) {
 
 function textOf(element, moment, now) {
   const seconds = Math.round((moment - now) / 1000);
-  if (element.classList.contains("due") && seconds < 0) return "now";
+  if (element.classList.contains("due") && seconds < 0 && seconds > -30) return "now";
   if (element.classList.contains("ago") && Math.abs(seconds) <= OLD) return relative(seconds);
   if (element.classList.contains("day")) return date.format(moment);
   const isToday = moment.toDateString() === new Date(now).toDateString();
