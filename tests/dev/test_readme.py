@@ -1,4 +1,4 @@
-"""The README, as a newcomer uses it: every block runs as printed, in order, in two terminals."""
+"""The README and the tutorial, as a newcomer uses them: every block runs as it is printed."""
 
 import json
 import os
@@ -21,8 +21,9 @@ END_OF_BLOCK = "\N{INFORMATION SEPARATOR TWO}"
 FIELD = re.compile(r'"(\w+)":("sandbox"|"approved"|"pending_payment")?')
 
 
-def blocks() -> list[tuple[str, str]]:
-    return BLOCK.findall((ROOT / "README.md").read_text())
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The blocks of a page: of what kind, and their text."""
+    return BLOCK.findall((ROOT / page).read_text())
 
 
 def environment(data_dir: Path, port: int) -> dict[str, str]:
@@ -76,6 +77,20 @@ def second_terminal(commands: list[str], environ: dict[str, str]) -> list[str]:
     return ended.stdout.split(END_OF_BLOCK)[:-1]
 
 
+def run_tutorial(environ: dict[str, str]) -> None:
+    """Run the tutorial beside the README's system; below each block is what it prints."""
+    printed = blocks("docs/tutorials/first-webhook.md")
+    assert {kind for kind, _ in printed} == {"sh", "text"}
+    outputs = second_terminal([block for kind, block in printed if kind == "sh"], environ)
+    expected = [
+        following[1] if following[0] == "text" else ""
+        for block, following in zip(printed, [*printed[1:], ("", "")], strict=True)
+        if block[0] == "sh"
+    ]
+    for output, text in zip(outputs, expected, strict=True):
+        assert re.fullmatch(re.escape(text).replace("…", ".+"), output), (text, output)
+
+
 def credentials(environ: dict[str, str], *words: str) -> str:
     command = [sys.executable, "-m", "tradewind", "dev", "--credentials", *words]
     ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
@@ -84,14 +99,18 @@ def credentials(environ: dict[str, str], *words: str) -> str:
 
 
 def test_every_block_runs_as_printed_and_the_start_is_quiet(tmp_path: Path) -> None:
-    printed = blocks()
-    assert {kind for kind, _ in printed} == {"sh", "json"}
+    printed = blocks("README.md")
+    assert {kind for kind, _ in printed} == {"sh", "json", "console"}
+    # The tests are not run by a test, but by CI.
+    assert [text for kind, text in printed if kind == "console"] == ["$ make test\n"]
+    assert "exec make test\n" in (ROOT / ".ci/run").read_text()
     start, *commands = [block for kind, block in printed if kind == "sh"]
     data_dir, errors, port = tmp_path / "data", tmp_path / "stderr", free_port()
     environ = environment(data_dir, port)
 
     with first_terminal(start, environ, errors) as banner:
         outputs = second_terminal(commands, environ)
+        run_tutorial(environ)
         while_it_runs = credentials(environ)
 
     # What is printed below a block is what the block printed.
