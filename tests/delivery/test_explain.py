@@ -9,8 +9,10 @@ from delivery.samples import NOW, a_subscription
 from tradewind import ids
 from tradewind.delivery.explain import explain
 from tradewind.delivery.model import DeliveryTrigger, LoggedAttempt, QueuedDelivery
+from tradewind.delivery.test_delivery import body_of
 from tradewind.egress.result import Outcome
 from tradewind.events.catalogue import EventKind
+from tradewind.webhooks.model import EventFilter
 
 _KIND: EventKind = "order.updated"
 _ID = ids.new()
@@ -46,6 +48,8 @@ def queued(
 _FAILED = [attempt("timeout", 3, "No answer."), attempt("http_error", 2), attempt("dns_error", 1)]
 _GONE = [attempt("cancelled", 2, "It was switched off."), attempt("http_error", 1)]
 _BEFORE = NOW - timedelta(seconds=1)
+# Of an order on sandbox that is paid.
+_BODY = body_of(_ID, _KIND)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,25 @@ _BEFORE = NOW - timedelta(seconds=1)
         ),
         ({"is_active": False}, _KIND, _BEFORE, None, [], "created_later", "created later"),
         ({}, "payment.updated", NOW, None, [], "filtered", "does not list payment.updated"),
+        (
+            {"filter": EventFilter(["alibaba", "taobao"])},
+            _KIND,
+            NOW,
+            None,
+            [],
+            "filtered",
+            "the platform sandbox is not one of alibaba, taobao",
+        ),
+        (
+            {"filter": EventFilter(["sandbox"], ["shipped"]), "is_active": False},
+            _KIND,
+            NOW,
+            None,
+            [],
+            "filtered",
+            "the status paid is not one of shipped",
+        ),
+        ({"filter": EventFilter(None, ["paid"])}, _KIND, NOW, None, [], "not_queued", "filtered"),
         ({"is_active": False}, _KIND, NOW, None, [], "inactive", "switched off"),
         ({}, _KIND, NOW, None, [], "not_queued", "It was not queued"),
     ],
@@ -104,7 +127,7 @@ def test_every_verdict(
     verdict: str,
     words: str,
 ) -> None:
-    found = explain(a_subscription(**subscription), kind, created_at, row, attempts)
+    found = explain(a_subscription(**subscription), kind, created_at, _BODY, row, attempts)
 
     assert found.verdict == verdict
     assert words in found.sentence

@@ -237,7 +237,7 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
     assert f"{len(sent)} times" in str(last.error_message)
     assert [one.id for one in reversed(before)] == sent[:-1]
     assert {(one.outcome, one.final) for one in before} == {("unknown", False)}
-    found = explain(a_subscription(), "order.updated", NOW, None, [last, *before])
+    found = explain(a_subscription(), "order.updated", NOW, b"{}", None, [last, *before])
     assert (found.verdict, str(last.error_message) in found.sentence) == ("failed", True)
     ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
@@ -266,7 +266,8 @@ def test_secrets_are_sealed_anew_and_deliveries_go_on(
     with launcher.serving(workers=1) as api:
         market, approver = webhook_system.market, webhook_system.approver
         webhooks = WebhookSystem(api, market, api.person(), approver)
-        hook, other = webhooks.hook(endpoint.url()), webhooks.hook(endpoint.url("/other"))
+        hook = webhooks.hook(endpoint.url(), headers={"X-Kept": "kept"})
+        other = webhooks.hook(endpoint.url("/other"))
         both = {"TRADEWIND_SECRET_KEY": f"{new},{SECRET_KEY}"}
 
         first = _rotate(api, both)
@@ -275,7 +276,8 @@ def test_secrets_are_sealed_anew_and_deliveries_go_on(
             webhooks.emit(2)
             endpoint.until(lambda got: len(got) == 4)
 
-    assert (first["resealed"], again["resealed"]) == (2, 0)
+    assert (first["resealed"], again["resealed"]) == (3, 0)
+    assert {one.headers["x-kept"] for one in endpoint.at("/hook")} == {"kept"}
     for path, secret in (("/hook", hook.secret), ("/other", other.secret)):
         for one in endpoint.at(path):
             assert_genuine(one, secret)

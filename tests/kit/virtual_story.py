@@ -105,12 +105,11 @@ class Story:
                     tx,
                     hook.id,
                     hook.account_id,
-                    url=look.url,
-                    events=sorted(look.events),
-                    is_active=True,
-                    description="",
-                    catch_up=chance.random() < 0.3,
+                    SubscriptionChanges(
+                        look.url, sorted(look.events), catch_up=chance.random() < 0.3
+                    ),
                     secret=secrets.sealed(KEYRING, hook.account_id, hook.id, look.secret),
+                    headers=None,
                 )
 
     async def happen(self) -> None:

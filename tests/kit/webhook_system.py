@@ -77,10 +77,13 @@ class WebhookSystem(System):
         by: Person | None = None,
         order_id: UUID | None = None,
         ago: timedelta = timedelta(0),
+        **news: str,
     ) -> list[str]:
         """Write events into the journal as a change of an order does; their ids."""
         account_id = (by or self.buyer).uuid
-        return emit(self.api.database_url, account_id, count, kind, order_id=order_id, ago=ago)
+        return emit(
+            self.api.database_url, account_id, count, kind, order_id=order_id, ago=ago, **news
+        )
 
     def now(self) -> datetime:
         moment: datetime = self.api.fetch("SELECT tradewind_now() AS now")[0]["now"]
@@ -134,13 +137,23 @@ def emit(
     *,
     order_id: UUID | None = None,
     ago: timedelta = timedelta(0),
+    platform: str = "sandbox",
+    status: str = "paid",
 ) -> list[str]:
     """Write events of an account as a change of an order does; their ids."""
-    return Postgres.run(_emit(url, account_id, count, kind, order_id or ids.new(), ago))
+    order_id = order_id or ids.new()
+    return Postgres.run(_emit(url, account_id, count, kind, order_id, ago, platform, status))
 
 
 async def _emit(
-    url: str, account_id: UUID, count: int, kind: EventKind, order_id: UUID, ago: timedelta
+    url: str,
+    account_id: UUID,
+    count: int,
+    kind: EventKind,
+    order_id: UUID,
+    ago: timedelta,
+    platform: str,
+    status: str,
 ) -> list[str]:
     db = Database(url, size=1, name="test")
     await db.open()
@@ -148,9 +161,9 @@ async def _emit(
         now = await db.fetchval("SELECT tradewind_now()") - ago
         news = OrderNews(
             id=ids.ORDER.show(order_id),
-            platform="sandbox",
+            platform=platform,
             order_id="1688001",
-            status="paid",
+            status=status,
             payment_status="paid",
             platform_payment_status="paid",
             total_amount_cny=128.5,

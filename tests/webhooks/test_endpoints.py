@@ -17,7 +17,8 @@ _SECRET = re.compile(r"whsec_[A-Za-z0-9_-]{43}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _RECORD = {
     "id", "url", "events", "is_active", "description", "catch_up", "disabled_reason", "health",
-    "failing_since", "created_at", "updated_at", "secret_rotated_at",
+    "failing_since", "created_at", "updated_at", "secret_rotated_at", "headers",
+    "standard_webhooks", "filter",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.delivery import attempt, metrics, sql, sql_replays
-from tradewind.delivery.attempt import SECONDS, Network
+from tradewind.delivery.attempt import SECONDS, MoreHeaders, Network
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.host_limits import HostLimits
 from tradewind.delivery.lanes import REST_SECONDS, EngineLimits, Lane, Usage, share_out
@@ -25,7 +25,7 @@ from tradewind.observability.logs import log
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
-from tradewind.webhooks.secret import unsealed
+from tradewind.webhooks.secret import unsealed, unsealed_headers
 
 # An attempt, and its record, with room to spare.
 LEASE = timedelta(seconds=SECONDS + 10)
@@ -90,8 +90,8 @@ class Engine:
         # The lanes with something in flight.
         self._busy: dict[UUID, Lane] = {}
         self._in_flight = Usage()
-        # Subscriptions as they were at their last attempt, with their secrets.
-        self._destinations: dict[UUID, tuple[Destination, str]] = {}
+        # Subscriptions as they were at their last attempt, with their secrets and headers.
+        self._destinations: dict[UUID, tuple[Destination, str, MoreHeaders | None]] = {}
         self._stopping = False
         self._hosts = HostLimits()
         self._buffer = ClaimBuffer(self._lanes)
@@ -278,8 +278,8 @@ class Engine:
                 continue
             delivery.began = self._monotonic()
             delivery.started = clock_offset + delivery.began
-            destination, secret = self._destinations.get(key, (None, ""))
-            self._begin_or_cancel(delivery, destination, secret, cancelled)
+            destination, secret, more = self._destinations.get(key, (None, "", None))
+            self._begin_or_cancel(delivery, destination, secret, more, cancelled)
         none_begun = before == self._in_flight.total
         await self._give_back(unsent)
         return none_begun
@@ -289,6 +289,7 @@ class Engine:
         delivery: ClaimedDelivery,
         destination: Destination | None,
         secret: str,
+        more: MoreHeaders | None,
         cancelled_replays: Container[UUID | None],
     ) -> None:
         reason = reason_not_to_send(delivery, destination)
@@ -297,7 +298,7 @@ class Engine:
         if reason is not None or destination is None:
             self._recorder.add(delivery, CANCELLED_RESULTS[reason or Cancelled.DELETED])
         else:
-            self._begin(delivery, destination, secret)
+            self._begin(delivery, destination, secret, more)
 
     async def _give_back(self, deliveries: Sequence[ClaimedDelivery]) -> None:
         if deliveries:
@@ -312,14 +313,15 @@ class Engine:
                     await self._room.wait()
 
     def _update_destinations(self, changed: Mapping[UUID, Destination | None]) -> None:
-        """Keep the destinations whose secret can be opened, with it; forget the deleted ones."""
+        """Keep the destinations whose secrets can be opened, with them; forget the deleted ones."""
         for key, destination in changed.items():
             self._destinations.pop(key, None)
             if destination is None:
                 continue
             try:
-                sealed = destination.sealed_secret
-                secret = unsealed(self._keyring, destination.account_id, key, sealed)
+                subscription = (self._keyring, destination.account_id, key)
+                secret = unsealed(*subscription, destination.sealed_secret)
+                own_headers = unsealed_headers(*subscription, destination.sealed_headers)
             except CannotUnseal as error:
                 self._unreadable[key] = self._monotonic() + _UNREADABLE_SECONDS
                 shown = ids.SUBSCRIPTION.show(key)
@@ -331,16 +333,23 @@ class Engine:
                 self._in_flight.add(lane, -lane.in_flight)
                 lane.host = host
                 self._in_flight.add(lane, lane.in_flight)
-            self._destinations[key] = (destination, secret)
+            more = MoreHeaders.of(own_headers, secret, standard=destination.standard_webhooks)
+            self._destinations[key] = (destination, secret, more)
 
-    def _begin(self, delivery: ClaimedDelivery, destination: Destination, secret: str) -> None:
+    def _begin(
+        self,
+        delivery: ClaimedDelivery,
+        destination: Destination,
+        secret: str,
+        more: MoreHeaders | None,
+    ) -> None:
         key = delivery.subscription_id
         lane = self._busy[key] = self._lanes[key]
         lane.in_flight += 1
         self._in_flight.add(lane, 1)
         delivery.catch_up = destination.catch_up
         try:
-            attempt.send(self._network, delivery, destination.url, secret, self._done)
+            attempt.send(self._network, delivery, destination.url, secret, self._done, more)
         except Exception as error:  # noqa: BLE001 - its lease expires, and it is tried again
             log.exception("delivery.not_begun", delivery=delivery.delivery_id, error=str(error))
             self._leave(key, lane)

@@ -12,6 +12,7 @@ from tradewind.delivery import sql_log
 from tradewind.delivery.model import CANCEL_MESSAGES, Cancelled, LoggedAttempt, QueuedDelivery
 from tradewind.egress.result import Outcome
 from tradewind.errors import ResourceNotFound
+from tradewind.events.catalogue import order_of
 from tradewind.storage.pool import Database
 from tradewind.webhooks.model import Subscription
 
@@ -41,7 +42,7 @@ async def explain_event(
     event = None if event_id is None else await sql_log.find_event(db, account_id, event_id)
     if event_id is None or event is None:
         raise ResourceNotFound(ids.EVENT)
-    event_type, created_at = event
+    event_type, created_at, body = event
     subscription_ids = [subscription.id for subscription in subscriptions]
     rows = await sql_log.list_queued_of_event(db, account_id, subscription_ids, event_id)
     queued = {row.subscription_id: row for row in rows}
@@ -53,6 +54,7 @@ async def explain_event(
             subscription,
             event_type,
             created_at,
+            body,
             queued.get(subscription.id),
             attempts[subscription.id],
         )
@@ -64,6 +66,7 @@ def explain(
     subscription: Subscription,
     event_type: str,
     created_at: datetime,
+    body: bytes,
     queued: QueuedDelivery | None,
     attempts: Sequence[LoggedAttempt],
 ) -> Explanation:
@@ -75,7 +78,7 @@ def explain(
         _success(attempts)
         or _from_queue(queued)
         or _last_failure(attempts)
-        or _from_subscription(subscription, event_type, created_at)
+        or _from_subscription(subscription, event_type, created_at, body)
     )
     return Explanation(verdict, sentence, attempts)
 
@@ -109,7 +112,7 @@ def _from_queue(queued: QueuedDelivery | None) -> tuple[Verdict, str] | None:
 
 
 def _from_subscription(
-    subscription: Subscription, event_type: str, created_at: datetime
+    subscription: Subscription, event_type: str, created_at: datetime, body: bytes
 ) -> tuple[Verdict, str]:
     """Why nothing was ever queued, as far as it can be told now."""
     if created_at < subscription.created_at:
@@ -117,9 +120,14 @@ def _from_subscription(
         return "created_later", f"The subscription was created later, at {shown}."
     if event_type not in subscription.events:
         return "filtered", f"The subscription does not list {event_type}."
+    if subscription.filter is not None:
+        order = order_of(body)
+        reason = subscription.filter.reason_against(order.platform, order.status)
+        if reason is not None:
+            return "filtered", f"The subscription's filter leaves it out: {reason}."
     if not subscription.is_active:
         return "inactive", "The subscription is switched off."
     return (
         "not_queued",
-        "It was not queued: the subscription was switched off, or did not list it, at the time.",
+        "It was not queued: the subscription was off, did not list it, or filtered it out then.",
     )

@@ -11,6 +11,7 @@ import msgspec
 
 from tradewind.egress.result import AttemptResult, Outcome, Problem
 from tradewind.events.catalogue import EventKind
+from tradewind.webhooks.model import EventFilter
 
 # The order in which outcomes are counted by hour: it is stored, so new ones go to the end.
 COUNTED = (
@@ -42,6 +43,7 @@ class Cancelled(StrEnum):
     DELETED = "subscription_deleted"
     SWITCHED_OFF = "subscription_inactive"
     NOT_WANTED = "event_no_longer_wanted"
+    FILTERED_OUT = "event_filtered_out"
     EXPIRED = "event_expired"
     REPLAY = "recover_cancelled"
 
@@ -81,6 +83,8 @@ class ClaimedDelivery(msgspec.Struct, gc=False):
     url: str | None = None
     sent_at: int | None = None
     signature: str | None = None
+    # Headers that only this subscription has, as the log shows them.
+    more_headers: str | None = None
     # Whether its subscription replays missed events by itself.
     catch_up: bool = False
 
@@ -97,6 +101,9 @@ class Destination(msgspec.Struct, frozen=True):
     sealed_secret: bytes
     catch_up: bool
     version: int
+    sealed_headers: bytes | None = None
+    standard_webhooks: bool = False
+    filter: EventFilter | None = None
 
 
 # What the log and `explain` say about a delivery that was cancelled.
@@ -104,6 +111,7 @@ CANCEL_MESSAGES: dict[Cancelled, str] = {
     Cancelled.DELETED: "The subscription was deleted before this was sent.",
     Cancelled.SWITCHED_OFF: "The subscription was switched off before this was sent.",
     Cancelled.NOT_WANTED: "The subscription no longer lists this kind of event.",
+    Cancelled.FILTERED_OUT: "The filter of the subscription leaves this event out.",
     Cancelled.EXPIRED: "The event is older than what is kept.",
     Cancelled.REPLAY: "The replay that it belonged to was cancelled.",
 }
@@ -145,6 +153,7 @@ class AttemptDetail(LoggedAttempt):
     url: str | None
     sent_at: int | None
     signature: str | None
+    more_headers: str | None
     response_head: bytes | None
     response_body: bytes | None
     body: bytes | None

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 from tradewind.delivery.model import Cancelled, ClaimedDelivery, Destination
 from tradewind.egress.result import Outcome
+from tradewind.events.catalogue import order_of
+from tradewind.webhooks.model import EventFilter
 
 # The contract's: after the first failed attempt, and after the second. Operators may lengthen them.
 CONTRACT_DELAYS = (timedelta(seconds=60), timedelta(seconds=300))
@@ -48,4 +50,11 @@ def reason_not_to_send(
         return Cancelled.EXPIRED
     if delivery.event not in destination.events:
         return Cancelled.NOT_WANTED
+    if destination.filter is not None and _leaves_out(destination.filter, delivery.body):
+        return Cancelled.FILTERED_OUT
     return None
+
+
+def _leaves_out(event_filter: EventFilter, body: bytes) -> bool:
+    order = order_of(body)
+    return event_filter.reason_against(order.platform, order.status) is not None

@@ -9,6 +9,7 @@ from tradewind.delivery.model import ClaimedDelivery, Destination, DueSubscripti
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.result import AttemptResult
 from tradewind.storage.pool import Database
+from tradewind.webhooks.sql import read_filter
 
 # What the log says of an attempt whose worker died before it recorded the result.
 WORKER_DIED = "It was sent, but the worker died before it reported the result."
@@ -185,7 +186,8 @@ async def load_changed_destinations(
         SELECT tradewind_now(), changed.*
           FROM (VALUES (1)) AS always
           LEFT JOIN (SELECT known.id AS known_id, s.id, s.account_id, s.url, s.events, s.is_active,
-                            s.generation, s.secret, s.catch_up, s.xmin::text::bigint
+                            s.generation, s.secret, s.catch_up, s.xmin::text::bigint,
+                            s.headers, s.standard_webhooks, s.filter
                        FROM unnest($1::uuid[], $2::bigint[]) AS known (id, version)
                        LEFT JOIN webhook_subscription AS s ON s.id = known.id
                       WHERE s.xmin::text::bigint IS DISTINCT FROM known.version) AS changed
@@ -194,7 +196,11 @@ async def load_changed_destinations(
         list(versions),
         list(versions.values()),
     )
-    changed = {row[1]: row[2] and Destination(*row[2:]) for row in rows if row[1] is not None}
+    changed = {
+        row[1]: row[2] and Destination(*[*row[2:-1], read_filter(row[-1])])
+        for row in rows
+        if row[1] is not None
+    }
     return changed, rows[0][0]
 
 
@@ -232,11 +238,11 @@ async def record(
               FROM synchronous
              CROSS JOIN (
                    unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::float8[], $6::integer[],
-                          $7::text[], $8::text[], $9::bigint[])
+                          $7::text[], $8::text[], $9::text[], $10::bigint[])
                    AS attempt (queue_id, delivery_id, over, started, duration_ms, url, signature,
-                               number)
-                   FULL JOIN unnest($10::text[], $11::smallint[], $12::text[], $13::text[],
-                                    $14::bigint[], $15::bytea[], $16::bytea[]) WITH ORDINALITY
+                               more_headers, number)
+                   FULL JOIN unnest($11::text[], $12::smallint[], $13::text[], $14::text[],
+                                    $15::bigint[], $16::bytea[], $17::bytea[]) WITH ORDINALITY
                    AS response (outcome, status_code, error_code, error_message, sent_at, head,
                                 body, number)
                    USING (number))
@@ -274,11 +280,11 @@ async def record(
                                           event, purchase_order_id, attempt, trigger, outcome,
                                           final, status_code, error_code, error_message,
                                           started_at, duration_ms, next_attempt_at, url, sent_at,
-                                          signature, response_head, response_body)
+                                          signature, more_headers, response_head, response_body)
             SELECT delivery_id, account_id, subscription_id, event_id, event_at, event,
                    purchase_order_id, attempt, trigger, outcome, over, status_code, error_code,
                    error_message, to_timestamp(started), duration_ms, next_at, url, sent_at,
-                   signature, head, body
+                   signature, more_headers, head, body
               FROM result
              WHERE account_id IS NOT NULL
         )
@@ -292,6 +298,7 @@ async def record(
         [delivery.duration_ms for delivery in deliveries],
         [delivery.url for delivery in deliveries],
         [delivery.signature for delivery in deliveries],
+        [delivery.more_headers for delivery in deliveries],
         numbers,
         *zip(*responses, strict=True),
     )

@@ -32,11 +32,11 @@ async def log_late(db: Database, attempts: Sequence[tuple[ClaimedDelivery, Attem
               FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[],
                           $7::smallint[], $8::boolean[], $9::text[], $10::smallint[], $11::text[],
                           $12::text[], $13::float8[], $14::integer[], $15::text[],
-                          $16::bigint[], $17::text[], $18::bytea[], $19::bytea[])
+                          $16::bigint[], $17::text[], $18::text[], $19::bytea[], $20::bytea[])
                    AS late (queue_id, delivery_id, account_id, subscription_id, event_id, event,
                              attempt, of_a_replay, outcome, status_code, error_code, error_message,
-                             started, duration_ms, url, sent_at, signature, response_head,
-                             response_body)
+                             started, duration_ms, url, sent_at, signature, more_headers,
+                             response_head, response_body)
         ),
         corrected AS (
             UPDATE delivery_attempt AS a
@@ -49,6 +49,7 @@ async def log_late(db: Database, attempts: Sequence[tuple[ClaimedDelivery, Attem
                    url = late.url,
                    sent_at = late.sent_at,
                    signature = late.signature,
+                   more_headers = late.more_headers,
                    response_head = late.response_head,
                    response_body = late.response_body
               FROM late
@@ -63,14 +64,14 @@ async def log_late(db: Database, attempts: Sequence[tuple[ClaimedDelivery, Attem
                                           event, purchase_order_id, attempt, trigger, outcome,
                                           final, late, status_code, error_code, error_message,
                                           started_at, duration_ms, url, sent_at, signature,
-                                          response_head, response_body)
+                                          more_headers, response_head, response_body)
             SELECT late.delivery_id, late.account_id, late.subscription_id, late.event_id,
                    e.created_at, late.event, e.purchase_order_id, late.attempt,
                    coalesce(q.trigger, CASE WHEN late.of_a_replay THEN 'recover' ELSE 'event' END),
                    late.outcome, false, true, late.status_code, late.error_code,
                    late.error_message, to_timestamp(late.started), late.duration_ms,
-                   late.url, late.sent_at, late.signature, late.response_head,
-                   late.response_body
+                   late.url, late.sent_at, late.signature, late.more_headers,
+                   late.response_head, late.response_body
               FROM late
               LEFT JOIN event AS e ON e.id = late.event_id AND e.account_id = late.account_id
               LEFT JOIN delivery_queue AS q ON q.id = late.queue_id
@@ -100,6 +101,7 @@ async def log_late(db: Database, attempts: Sequence[tuple[ClaimedDelivery, Attem
         [delivery.url for delivery in deliveries],
         sent_at,
         [delivery.signature for delivery in deliveries],
+        [delivery.more_headers for delivery in deliveries],
         head,
         body,
     )

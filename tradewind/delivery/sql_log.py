@@ -109,7 +109,7 @@ async def find_attempt(
     """One attempt with all that was sent and answered. Its id tells about when it was."""
     row = await db.fetchrow(
         f"""
-        SELECT {_ATTEMPT}, url, sent_at, signature, response_head, response_body,
+        SELECT {_ATTEMPT}, url, sent_at, signature, more_headers, response_head, response_body,
                (SELECT body FROM event WHERE event.id = a.event_id
                                          AND event.created_at = a.event_at) AS body
           FROM delivery_attempt AS a
@@ -312,10 +312,10 @@ async def insert_test(db: Database, values: Sequence[object]) -> None:
         INSERT INTO delivery_attempt (id, account_id, subscription_id, event_id, event, attempt,
                                       trigger, outcome, final, status_code, error_code,
                                       error_message, started_at, duration_ms, url, sent_at,
-                                      signature, response_head, response_body)
+                                      signature, more_headers, response_head, response_body)
         VALUES ($1, $2, $3, $4, $5, 1, 'test', $6, true, $7, $8, $9,
                 tradewind_now() - make_interval(secs => $10::integer / 1000.0), $10::integer,
-                $11, $12, $13, $14, $15)
+                $11, $12, $13, $14, $15, $16)
         """,
         *values,
     )
@@ -337,14 +337,16 @@ async def delete_old_hours(db: Database, *, kept: timedelta) -> None:
     )
 
 
-async def find_event(db: Database, account_id: UUID, event_id: UUID) -> tuple[str, datetime] | None:
-    """The type of an event, and when it was created."""
+async def find_event(
+    db: Database, account_id: UUID, event_id: UUID
+) -> tuple[str, datetime, bytes] | None:
+    """The type of an event, when it was created, and its body."""
     row = await db.fetchrow(
-        "SELECT type, created_at FROM event WHERE account_id = $1 AND id = $2",
+        "SELECT type, created_at, body FROM event WHERE account_id = $1 AND id = $2",
         account_id,
         event_id,
     )
-    return None if row is None else (row["type"], row["created_at"])
+    return None if row is None else (row["type"], row["created_at"], row["body"])
 
 
 async def now(db: Database) -> datetime:

@@ -15,14 +15,21 @@ _REPLAY = """
     ended_at
 """
 
-# The next events of a window, and which of them were missed: those that the subscription lists and,
-# unless everything is asked for, that were never delivered to it and are not about to be.
+# The next events of a window, and which of them were missed: those that the subscription lists and
+# its filter accepts and, unless everything is asked for, that were never delivered to it and are
+# not about to be.
 #
 # The cost is bounded, whatever the statistics: it reads at most $9 events, looks each of them up in
 # the log by index, and reads the subscription's queue once (a FULL JOIN is never a nested loop).
 _MISSED = """
-    WITH examined AS MATERIALIZED (
-        SELECT e.id, e.created_at, e.type, e.purchase_order_id
+    WITH subscription AS MATERIALIZED (
+        SELECT s.events, s.filter FROM webhook_subscription AS s WHERE s.id = $2
+    ),
+    examined AS MATERIALIZED (
+        SELECT e.id, e.created_at, e.type, e.purchase_order_id,
+               CASE WHEN (SELECT filter FROM subscription) IS NOT NULL
+                    THEN filter_accepts((SELECT filter FROM subscription), e.body)
+                    ELSE true END AS is_accepted
           FROM event AS e
          WHERE e.account_id = $1
            AND e.created_at >= $3
@@ -46,9 +53,8 @@ _MISSED = """
         SELECT e.id, e.created_at, e.type, e.purchase_order_id
           FROM joined AS e
          WHERE e.id IS NOT NULL
-           AND e.type = ANY ((SELECT s.events
-                                FROM webhook_subscription AS s
-                               WHERE s.id = $2)::text[])
+           AND e.type = ANY ((SELECT events FROM subscription)::text[])
+           AND e.is_accepted
            AND NOT e.is_queued
            AND ($6 OR (SELECT true
                          FROM delivery_attempt AS a

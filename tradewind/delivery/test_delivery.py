@@ -10,7 +10,7 @@ import msgspec
 
 from tradewind import clock, ids
 from tradewind.delivery import sql_log
-from tradewind.delivery.attempt import SECONDS, headers
+from tradewind.delivery.attempt import SECONDS, MoreHeaders, headers
 from tradewind.delivery.errors import TestDeliveriesLimited
 from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.egress.sender import Sender
@@ -31,7 +31,7 @@ from tradewind.web.limits import Rate
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.model import Subscription
-from tradewind.webhooks.secret import unsealed
+from tradewind.webhooks.secret import unsealed, unsealed_headers
 from tradewind.webhooks.signing import sign
 from tradewind.webhooks.subscribe import get_subscription
 
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A test delivery that was made."""
+    """A test delivery that was made. In `headers`, the subscription's own values are masked."""
 
     delivery_id: UUID
     event: str
@@ -94,13 +94,23 @@ async def send_test(
 async def _send(
     db: Database, keyring: Keyring, sender: Sender, subscription: Subscription, event: EventKind
 ) -> Trial:
-    secret = await _open_secret(db, keyring, subscription)
+    secret, more = await _open_secrets(db, keyring, subscription)
     event_id, delivery_id = ids.new(), await sql_log.new_delivery_id(db)
     body = body_of(event_id, event)
     sent_at = int(time())
     signature = sign(secret, sent_at, body)
-    lines = headers(event, delivery_id, sent_at, signature)
-    result = await sender.post(subscription.url, body, lines, seconds=SECONDS, diagnosis=True)
+    more_lines: Sequence[str] = ()
+    shown = None
+    if more is not None:
+        more_lines, masked_lines = more.lines(ids.TEST_EVENT.show(event_id), sent_at, body)
+        shown = "\n".join(masked_lines)
+    result = await sender.post(
+        subscription.url,
+        body,
+        [*headers(event, delivery_id, sent_at, signature), *more_lines],
+        seconds=SECONDS,
+        diagnosis=True,
+    )
     problem = result.problem
     await sql_log.insert_test(
         db,
@@ -118,19 +128,26 @@ async def _send(
             subscription.url,
             sent_at,
             signature,
+            shown,
             result.head,
             result.body,
         ],
     )
     url = subscription.url
+    lines = headers(event, delivery_id, sent_at, signature, shown)
     return Trial(delivery_id, event, url, body, lines, result, steps(result, url))
 
 
-async def _open_secret(db: Database, keyring: Keyring, subscription: Subscription) -> str:
-    """The signing secret, or SigningSecretUnreadable if it was not sealed for this row."""
-    sealed = await webhooks.find_sealed_secret(db, subscription.id)
+async def _open_secrets(
+    db: Database, keyring: Keyring, subscription: Subscription
+) -> tuple[str, MoreHeaders | None]:
+    """The signing secret and its own headers; SigningSecretUnreadable if one cannot be opened."""
+    sealed_secret, sealed_headers = await webhooks.find_sealed(db, subscription.id)
+    location = (keyring, subscription.account_id, subscription.id)
     try:
-        return unsealed(keyring, subscription.account_id, subscription.id, sealed or b"")
+        secret = unsealed(*location, sealed_secret or b"")
+        own_headers = unsealed_headers(*location, sealed_headers)
+        return secret, MoreHeaders.of(own_headers, secret, standard=subscription.standard_webhooks)
     except CannotUnseal as error:
         shown = ids.SUBSCRIPTION.show(subscription.id)
         log.error("webhook.secret_unreadable", subscription=shown, error=str(error))

@@ -115,7 +115,10 @@ class AttemptRequestOut(Output):
     url: Annotated[str | None, Meta(examples=["https://shop.example.com/hooks"])]
     headers: Annotated[
         list[HeaderOut],
-        Meta(description="Empty where nothing is known to have been sent."),
+        Meta(
+            description="Empty where nothing is known to have been sent. The values of headers "
+            "that the subscription adds are masked."
+        ),
     ]
     body: Annotated[
         str | None, Meta(description="Null when the event is no longer kept.", examples=["{}"])
@@ -170,7 +173,9 @@ def _sent_headers(attempt: AttemptDetail) -> list[HeaderOut]:
     """The headers as they were sent; none if nothing was."""
     if attempt.sent_at is None or attempt.signature is None:
         return []
-    return _header_lines(headers(attempt.event, attempt.id, attempt.sent_at, attempt.signature))
+    return _header_lines(
+        headers(attempt.event, attempt.id, attempt.sent_at, attempt.signature, attempt.more_headers)
+    )
 
 
 def _header_lines(lines: Sequence[str]) -> list[HeaderOut]:

@@ -84,5 +84,11 @@ async def _point_webhooks_at(
         for webhook in existing:
             if webhook.description == description and webhook.url != url:
                 await change(
-                    db, url_policy, _DEMO, account_id, webhook.id, SubscriptionChanges(url=url)
+                    db,
+                    keyring,
+                    url_policy,
+                    _DEMO,
+                    account_id,
+                    webhook.id,
+                    SubscriptionChanges(url=url),
                 )

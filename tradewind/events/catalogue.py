@@ -59,6 +59,29 @@ class EventBody(Output):
     data: EventData
 
 
+class FilteredOrder(msgspec.Struct, frozen=True):
+    """What a subscription can filter by, of the order that an event is about."""
+
+    platform: str = ""
+    status: str = ""
+
+
+class _FilteredData(msgspec.Struct, frozen=True):
+    order: FilteredOrder = FilteredOrder()
+
+
+class _FilteredBody(msgspec.Struct, frozen=True):
+    data: _FilteredData = _FilteredData()
+
+
+_FILTERED = msgspec.json.Decoder(_FilteredBody)
+
+
+def order_of(body: bytes) -> FilteredOrder:
+    """What a subscription can filter by, from the body of an event; the rest is not read."""
+    return _FILTERED.decode(body).data.order
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """An event to be written. `body` is what endpoints get, byte for byte."""

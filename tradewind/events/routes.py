@@ -14,18 +14,20 @@ from tradewind.auth.model import Buyer, Role
 from tradewind.errors import InsufficientPermissions, Malformed, ResourceNotFound
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody
+from tradewind.events.event_types import EVENT_TYPES
 from tradewind.events.read import Cursor, EventsExpired, EventsRewound, Retention, read
 from tradewind.events.stream import EventStreams
 from tradewind.events.stream_slots import TooManyStreams
-from tradewind.events.wire import EventFilters
+from tradewind.events.wire import EventFilters, EventTypeOut
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
-from tradewind.web.paging import MalformedCursor, read_cursor, write_cursor
+from tradewind.web.paging import MalformedCursor, Page, read_cursor, write_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
 
 routes = Routes("/v1/events", tag="Events")
+event_types = Routes("/v1/event-types", tag="Events")
 
 # The name of the list, which its cursors carry.
 _LIST = "events"
@@ -218,6 +220,16 @@ async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Respo
     if body is None:
         raise ResourceNotFound(ids.EVENT)
     return Response(body)
+
+
+@event_types.get()
+async def list_event_types(caller: Buyer) -> Page[EventTypeOut]:
+    """List the event types: what each means, its causes, and the body that is sent for each cause.
+
+    An example has the fields, their order and the spelling of a real delivery.
+    """
+    items = [EventTypeOut.of(event_type) for event_type in EVENT_TYPES]
+    return Page(items=items, has_more=False, next_cursor=None)
 
 
 def _read_cursor(text: str | None) -> Cursor | None:

@@ -58,6 +58,8 @@ async def append(tx: Tx, events: Sequence[Event]) -> int:
                 ON s.account_id = appended.account_id
                AND s.is_active
                AND appended.type = ANY (s.events)
+               AND CASE WHEN s.filter IS NULL THEN true
+                        ELSE filter_accepts(s.filter, appended.body) END
             RETURNING 1
         )
         SELECT count(*) FROM queued

@@ -1,4 +1,4 @@
-"""What callers send about events: the filters of the journal; and events of a stream as text."""
+"""Events as JSON and as text: filters of the journal, event types, and events of a stream."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,9 +7,10 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.errors import ValidationFailed
-from tradewind.events.catalogue import EventKind
+from tradewind.events.catalogue import EventBody, EventKind
+from tradewind.events.event_types import EventCause, EventType
 from tradewind.events.sql import JournalEvent
-from tradewind.web.inputs import Input
+from tradewind.web.inputs import Input, Output
 
 
 class EventFilters(Input):
@@ -45,3 +46,31 @@ def position(number: int) -> bytes:
 def comment(text: str) -> bytes:
     """A line that clients ignore."""
     return f": {text}\n\n".encode()
+
+
+class EventCauseOut(Output):
+    """Something that causes an event."""
+
+    cause: Annotated[str, Meta(examples=["sync"])]
+    description: Annotated[str, Meta(examples=["The order was read from its platform."])]
+    example: Annotated[EventBody, Meta(description="The body of a delivery for this cause.")]
+
+    @staticmethod
+    def of(cause: EventCause) -> "EventCauseOut":
+        return EventCauseOut(cause=cause.name, description=cause.description, example=cause.example)
+
+
+class EventTypeOut(Output):
+    """A kind of event."""
+
+    event: EventKind
+    description: Annotated[str, Meta(examples=["The `status` of an order changed."])]
+    causes: list[EventCauseOut]
+
+    @staticmethod
+    def of(event_type: EventType) -> "EventTypeOut":
+        return EventTypeOut(
+            event=event_type.name,
+            description=event_type.description,
+            causes=[EventCauseOut.of(cause) for cause in event_type.causes],
+        )

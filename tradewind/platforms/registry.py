@@ -112,6 +112,11 @@ class Platforms:
             for (platform, purpose), paced_client in paced_clients.items()
         }
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The platform of each name and alias."""
+        return self._names
+
     def named(self, name: str) -> str:
         """Return the platform of a name or an alias."""
         platform = self._names.get(name)

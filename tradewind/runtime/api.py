@@ -94,6 +94,7 @@ ROUTES: Sequence[Routes] = (
     payment_routes.approvals,
     order_routes.sandbox,
     event_routes.routes,
+    event_routes.event_types,
     export_routes.routes,
     notice_routes.routes,
     admin_routes.routes,
@@ -225,7 +226,9 @@ def build(chosen: Settings) -> Application:
             BackgroundTasks: background_tasks,
             Client: client,
             Sender: sender,
-            UrlPolicy: UrlPolicy(policy_of(chosen), resolver, chosen.max_subscriptions),
+            UrlPolicy: UrlPolicy(
+                policy_of(chosen), resolver, chosen.max_subscriptions, platforms.names
+            ),
             RetryPolicy: retry_policy_of(chosen),
             Retention: Retention(events_kept),
             EventStreams: streams,

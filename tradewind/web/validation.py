@@ -312,7 +312,7 @@ class _Map(_Rule):
 
     @property
     def has_checks(self) -> bool:
-        return super().has_checks or self.member.has_checks
+        return super().has_checks or self.key.has_checks or self.member.has_checks
 
     def _examine(self, value: Any, at: str, report: _Report) -> None:
         if not isinstance(value, dict):
@@ -320,18 +320,28 @@ class _Map(_Rule):
             return
         if not _has_size(value, self.least, self.most):
             self.reject(at, report)
+        before = len(report.errors)
         for name, member in islice(value.items(), self.most):
             names = _Report(as_text=report.as_text)
             self.key.examine(name, "", names)
-            if names.errors:
-                report.add(below(at, name), f"Its name m{names.errors[0].message[1:]}")
+            self._report_name(name, at, names, report)
             self.member.examine(member, below(at, name), report)
+        if len(report.errors) == before:
+            super().verify(value, at, report)
 
     def verify(self, value: Any, at: str, report: _Report) -> None:
         super().verify(value, at, report)
-        if value is not None and self.member.has_checks:
-            for name, member in value.items():
-                self.member.verify(member, below(at, name), report)
+        if value is None:
+            return
+        for name, member in value.items():
+            names = _Report(as_text=report.as_text)
+            self.key.verify(name, "", names)
+            self._report_name(name, at, names, report)
+            self.member.verify(member, below(at, name), report)
+
+    def _report_name(self, name: str, at: str, names: _Report, report: _Report) -> None:
+        if names.errors:
+            report.add(below(at, name), f"Its name m{names.errors[0].message[1:]}")
 
 
 class _Object(_Rule):

@@ -21,6 +21,7 @@ from tradewind.webhooks.wire import (
     SubscriptionIn,
     SubscriptionOut,
     SubscriptionPatch,
+    standard_secret,
 )
 
 routes = Routes("/v1/webhooks", tag="Webhooks")
@@ -84,17 +85,19 @@ async def update_webhook(
     body: SubscriptionPatch,
     request: Request,
     db: Database,
+    keyring: Keyring,
     url_policy: UrlPolicy,
 ) -> SubscriptionOut:
     """Change a subscription.
 
     Every attempt that is made after the answer, a retry included, uses the new values. Switching
-    it off cancels what is pending; switching it on again forgets its failures.
+    it off cancels what is pending; switching it on again forgets its failures. `headers` replaces
+    all headers; a value of asterisks, as you read it, keeps the stored one.
     """
     actor = Actor.of(caller, request)
     return SubscriptionOut.of(
         await subscribe.change(
-            db, url_policy, actor, caller.account_id, subscription_id, body.changes()
+            db, keyring, url_policy, actor, caller.account_id, subscription_id, body.changes()
         )
     )
 
@@ -126,6 +129,9 @@ async def rotate_webhook_secret(
     )
     rotated_at = subscription.secret_rotated_at or subscription.updated_at
     shown = RotatedOut(
-        id=ids.SUBSCRIPTION.show(subscription.id), secret=secret, rotated_at=clock.show(rotated_at)
+        id=ids.SUBSCRIPTION.show(subscription.id),
+        secret=secret,
+        standard_webhooks_secret=standard_secret(subscription, secret),
+        rotated_at=clock.show(rotated_at),
     )
     return Response(shown, headers=[NO_STORE])

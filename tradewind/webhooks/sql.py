@@ -1,18 +1,21 @@
 """The statements about subscriptions."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+import asyncpg
+import msgspec
+
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
-from tradewind.webhooks.model import Subscription, SubscriptionChanges
+from tradewind.webhooks.model import EventFilter, Subscription, SubscriptionChanges
 
 _COLUMNS = """
     s.id, s.account_id, s.url, s.events, s.is_active, s.generation, s.description, s.catch_up,
-    s.disabled_reason, h.failing_since, s.created_at, s.updated_at, s.secret_rotated_at
+    s.header_names, s.standard_webhooks, s.filter, s.disabled_reason, h.failing_since,
+    s.created_at, s.updated_at, s.secret_rotated_at
 """
 # Asks a worker to cancel what `unwanted`, a list of subscriptions, have in the queue and no longer
 # want. If it is going through the queue of one of them already, it begins again.
@@ -29,6 +32,24 @@ _FROM = """
 """
 
 
+def read_filter(text: str | None) -> EventFilter | None:
+    """A stored filter; None: there is none."""
+    return None if text is None else msgspec.json.decode(text, type=EventFilter)
+
+
+def _filter_json(event_filter: EventFilter | None) -> str | None:
+    """A filter as it is stored; None if it leaves nothing out."""
+    if not event_filter:
+        return None
+    parts = {"platforms": event_filter.platforms, "statuses": event_filter.statuses}
+    set_parts = {name: values for name, values in parts.items() if values is not None}
+    return msgspec.json.encode(set_parts).decode()
+
+
+def _subscription(row: asyncpg.Record) -> Subscription:
+    return Subscription(**{**row, "filter": read_filter(row["filter"])})
+
+
 async def count_for_update(tx: Tx, account_id: UUID) -> int:
     """How many subscriptions an account has; others who ask wait until this one is done."""
     await tx.execute("SELECT 1 FROM account WHERE id = $1 FOR UPDATE", account_id)
@@ -42,27 +63,31 @@ async def insert_subscription(
     tx: Tx,
     subscription_id: UUID,
     account_id: UUID,
+    settings: SubscriptionChanges,
     *,
-    url: str,
-    events: Sequence[str],
-    is_active: bool,
-    description: str,
-    catch_up: bool,
     secret: bytes,
+    headers: bytes | None,
 ) -> None:
+    """Insert a subscription with these settings; `secret` and `headers` are sealed."""
     await tx.execute(
         """
         INSERT INTO webhook_subscription (id, account_id, url, events, is_active, description,
-                                          catch_up, secret, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, tradewind_now(), tradewind_now())
+                                          catch_up, header_names, headers, standard_webhooks,
+                                          filter, secret, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, tradewind_now(),
+                tradewind_now())
         """,
         subscription_id,
         account_id,
-        url,
-        events,
-        is_active,
-        description,
-        catch_up,
+        settings.url or "",
+        settings.events or [],
+        settings.is_active is not False,
+        settings.description or "",
+        bool(settings.catch_up),
+        list(settings.headers or ()),
+        headers,
+        bool(settings.standard_webhooks),
+        _filter_json(settings.filter),
         secret,
     )
 
@@ -80,14 +105,29 @@ async def find_subscription(
         account_id,
         subscription_id,
     )
-    return None if row is None else Subscription(**row)
+    return None if row is None else _subscription(row)
 
 
-async def find_sealed_secret(db: Database, subscription_id: UUID) -> bytes | None:
-    secret: bytes | None = await db.fetchval(
-        "SELECT secret FROM webhook_subscription WHERE id = $1", subscription_id
+async def find_sealed(db: Database, subscription_id: UUID) -> tuple[bytes | None, bytes | None]:
+    """The sealed secret and the sealed headers of a subscription; None where there is none."""
+    row = await db.fetchrow(
+        "SELECT secret, headers FROM webhook_subscription WHERE id = $1", subscription_id
     )
-    return secret
+    return (None, None) if row is None else (row["secret"], row["headers"])
+
+
+async def lock_sealed_headers(
+    tx: Tx, account_id: UUID, subscription_id: UUID
+) -> tuple[bool, bytes | None]:
+    """Lock a subscription to change its headers: whether there is one, and its sealed headers."""
+    row = await tx.fetchrow(
+        """
+        SELECT headers FROM webhook_subscription WHERE account_id = $1 AND id = $2 FOR UPDATE
+        """,
+        account_id,
+        subscription_id,
+    )
+    return (False, None) if row is None else (True, row["headers"])
 
 
 async def list_subscriptions(
@@ -105,7 +145,7 @@ async def list_subscriptions(
         below,
         limit,
     )
-    return [Subscription(**row) for row in rows]
+    return [_subscription(row) for row in rows]
 
 
 async def list_all(
@@ -128,13 +168,20 @@ async def list_all(
         below,
         limit,
     )
-    return [Subscription(**row) for row in rows]
+    return [_subscription(row) for row in rows]
 
 
 async def update_subscription(
-    tx: Tx, account_id: UUID, subscription_id: UUID, changes: SubscriptionChanges
+    tx: Tx,
+    account_id: UUID,
+    subscription_id: UUID,
+    changes: SubscriptionChanges,
+    *,
+    headers: bytes | None = None,
 ) -> bool:
     """Change a subscription. Off begins a new generation, and on again forgets failures.
+
+    `headers` are the sealed headers, if they change.
 
     What is queued and no longer wanted is cancelled by a worker: see `delivery/cancel.py`.
     """
@@ -149,13 +196,19 @@ async def update_subscription(
                    disabled_reason = CASE WHEN $5 THEN NULL ELSE s.disabled_reason END,
                    description = coalesce($6, s.description),
                    catch_up = coalesce($7, s.catch_up),
+                   header_names = coalesce($8::text[], s.header_names),
+                   headers = CASE WHEN $8::text[] IS NULL THEN s.headers ELSE $9::bytea END,
+                   standard_webhooks = coalesce($10, s.standard_webhooks),
+                   filter = CASE WHEN $11 THEN $12::jsonb ELSE s.filter END,
                    updated_at = tradewind_now()
-              FROM (SELECT id, is_active, events
+              FROM (SELECT id, is_active, events, filter
                       FROM webhook_subscription
                      WHERE account_id = $1 AND id = $2) AS old
              WHERE s.id = old.id
             RETURNING s.id, old.is_active AS was_active,
-                      old.is_active AND NOT s.is_active OR NOT old.events <@ s.events AS wants_less
+                      old.is_active AND NOT s.is_active
+                      OR NOT old.events <@ s.events
+                      OR s.filter <> coalesce(old.filter, '{{}}') AS wants_less
         ),
         forgiven AS (
             UPDATE subscription_health
@@ -171,7 +224,16 @@ async def update_subscription(
         """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
-        *astuple(changes),
+        changes.url,
+        changes.events,
+        changes.is_active,
+        changes.description,
+        changes.catch_up,
+        None if changes.headers is None else list(changes.headers),
+        headers,
+        changes.standard_webhooks,
+        changes.filter is not None,
+        _filter_json(changes.filter),
     )
     return exists is not None
 
@@ -261,25 +323,37 @@ async def switch_off_failing(
     return [FailingSubscription(*row) for row in rows]
 
 
-class SealedSecret(NamedTuple):
-    """The sealed signing secret of a subscription."""
+class SealedValues(NamedTuple):
+    """The sealed signing secret and the sealed headers of a subscription."""
 
     subscription_id: UUID
     account_id: UUID
-    value: bytes
+    secret: bytes
+    headers: bytes | None
 
 
-async def list_sealed_secrets(db: Database) -> Sequence[SealedSecret]:
-    rows = await db.fetch("SELECT id, account_id, secret FROM webhook_subscription ORDER BY id")
-    return [SealedSecret(*row) for row in rows]
+async def list_sealed(db: Database) -> Sequence[SealedValues]:
+    rows = await db.fetch(
+        "SELECT id, account_id, secret, headers FROM webhook_subscription ORDER BY id"
+    )
+    return [SealedValues(*row) for row in rows]
 
 
-async def replace_sealed(db: Database, subscription_id: UUID, old: bytes, new: bytes) -> bool:
-    """Replace the sealed secret with a re-encrypted one; False if it changed meanwhile."""
+async def replace_sealed(
+    db: Database, subscription_id: UUID, old: SealedValues, secret: bytes, headers: bytes | None
+) -> bool:
+    """Replace the sealed values with re-encrypted ones; False if they changed meanwhile."""
     replaced = await db.fetchval(
-        "UPDATE webhook_subscription SET secret = $3 WHERE id = $1 AND secret = $2 RETURNING true",
+        """
+        UPDATE webhook_subscription
+           SET secret = $4, headers = $5
+         WHERE id = $1 AND secret = $2 AND headers IS NOT DISTINCT FROM $3
+        RETURNING true
+        """,
         subscription_id,
-        old,
-        new,
+        old.secret,
+        old.headers,
+        secret,
+        headers,
     )
     return replaced is not None

@@ -1,16 +1,18 @@
 """Subscriptions as JSON: the secret only when it is created."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from tradewind import clock, ids
 from tradewind.errors import FieldError
 from tradewind.web.inputs import Input, Output
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
-from tradewind.webhooks.model import Health, Subscription, SubscriptionChanges
+from tradewind.webhooks.headers import MASK, NAME_PATTERN, VALUE_PATTERN, is_reserved
+from tradewind.webhooks.model import EventFilter, Health, Subscription, SubscriptionChanges
+from tradewind.webhooks.secret import standard_form
 
 _Time = clock.Timestamp
 _Url = Annotated[
@@ -19,7 +21,7 @@ _Url = Annotated[
         min_length=1,
         max_length=2048,
         description="HTTPS in production; `http` and localhost in development too.",
-        examples=["https://shop.example.com/hooks/tradewind"],
+        examples=["http://localhost:3000/hooks/tradewind"],
     ),
 ]
 _Event = Literal["order.updated", "payment.updated"]
@@ -40,6 +42,103 @@ _CatchUp = Annotated[
     ),
 ]
 BOTH: Sequence[_Event] = ("order.updated", "payment.updated")
+_MOST_HEADERS = 10
+_MOST_HEADER_CHARACTERS = 4096
+
+
+def _fit(headers: Mapping[str, str]) -> bool:
+    """Whether headers are not too long together, and no two differ only in case."""
+    characters = sum(len(name) + len(value) for name, value in headers.items())
+    return characters <= _MOST_HEADER_CHARACTERS and len({name.lower() for name in headers}) == len(
+        headers
+    )
+
+
+_HeaderName = Annotated[
+    str,
+    Meta(
+        pattern=NAME_PATTERN,
+        extra={
+            "accepts": lambda name: not is_reserved(name),
+            "expected": "the name of a header of at most 64 characters, other than those of the"
+            " delivery (X-Service-*, webhook-*, Content-*, Host, User-Agent), of the connection,"
+            " of cookies and of proxies",
+        },
+    ),
+]
+_HeaderValue = Annotated[
+    str,
+    Meta(
+        pattern=VALUE_PATTERN,
+        extra={
+            "expected": "text of 1 to 2,048 visible ASCII characters, with spaces only in between"
+        },
+    ),
+]
+_Headers = Annotated[
+    dict[_HeaderName, _HeaderValue],
+    Meta(
+        max_length=_MOST_HEADERS,
+        description="Headers that every request to the URL carries besides ours. Values are "
+        "stored encrypted, and shown as asterisks.",
+        examples=[{"X-Environment": "staging"}],
+        extra={
+            "accepts": _fit,
+            "expected": f"at most {_MOST_HEADERS} headers of {_MOST_HEADER_CHARACTERS:,} "
+            "characters together, each name once in whatever case",
+        },
+    ),
+]
+_StandardWebhooks = Annotated[
+    bool,
+    Meta(
+        description="Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, "
+        "`webhook-signature`) are sent as well.",
+        examples=[False],
+    ),
+]
+# The statuses of orders, which know of subscriptions and not the other way round; a test compares.
+OrderStatusName = Literal[
+    "creating", "create_failed", "pending_payment", "paid", "partially_shipped", "shipped",
+    "received", "completed", "cancelled", "closed", "unknown",
+]  # fmt: skip
+_Platforms = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=64)]],
+    Meta(
+        min_length=1,
+        max_length=20,
+        description="Only events about orders on these platforms.",
+        examples=[["sandbox"]],
+    ),
+]
+_Statuses = Annotated[
+    list[OrderStatusName],
+    Meta(
+        min_length=1,
+        max_length=20,
+        description="Only events whose order has one of these `status` values.",
+        examples=[["pending_payment", "paid", "shipped"]],
+    ),
+]
+
+
+class FilterIn(Input):
+    """Which events to deliver, by their order; an empty filter leaves nothing out."""
+
+    platforms: _Platforms | None = None
+    statuses: _Statuses | None = None
+
+    def model(self) -> EventFilter:
+        return EventFilter(
+            self.platforms, None if self.statuses is None else distinct(self.statuses)
+        )
+
+
+class FilterOut(Output):
+    """Which events are delivered, by their order; null: any."""
+
+    platforms: _Platforms | None
+    statuses: _Statuses | None
 
 
 class SubscriptionIn(Input):
@@ -50,10 +149,20 @@ class SubscriptionIn(Input):
     is_active: Annotated[bool, Meta(examples=[True])] = True
     description: _Description = ""
     catch_up: _CatchUp = False
+    headers: _Headers = msgspec.field(default_factory=dict)
+    standard_webhooks: _StandardWebhooks = False
+    filter: FilterIn | None = None
 
     def changes(self) -> SubscriptionChanges:
         return SubscriptionChanges(
-            self.url, distinct(self.events), self.is_active, self.description, self.catch_up
+            self.url,
+            distinct(self.events),
+            self.is_active,
+            self.description,
+            self.catch_up,
+            self.headers,
+            self.standard_webhooks,
+            None if self.filter is None else self.filter.model(),
         )
 
 
@@ -65,6 +174,9 @@ class SubscriptionPatch(Input):
     is_active: Annotated[bool | None, Meta(examples=[True])] = None
     description: _Description | None = None
     catch_up: _CatchUp | None = None
+    headers: _Headers | None = None
+    standard_webhooks: _StandardWebhooks | None = None
+    filter: FilterIn | None = None
 
     def check_fields(self) -> Iterator[FieldError]:
         names = self.__struct_fields__
@@ -75,7 +187,14 @@ class SubscriptionPatch(Input):
     def changes(self) -> SubscriptionChanges:
         events = None if self.events is None else distinct(self.events)
         return SubscriptionChanges(
-            self.url, events, self.is_active, self.description, self.catch_up
+            self.url,
+            events,
+            self.is_active,
+            self.description,
+            self.catch_up,
+            self.headers,
+            self.standard_webhooks,
+            None if self.filter is None else self.filter.model(),
         )
 
 
@@ -95,6 +214,15 @@ class SubscriptionOut(Output):
     is_active: Annotated[bool, Meta(examples=[True])]
     description: _Description
     catch_up: _CatchUp
+    headers: Annotated[
+        dict[str, str],
+        Meta(
+            description="The names of its own headers; values are not shown.",
+            examples=[{"X-Environment": MASK}],
+        ),
+    ]
+    standard_webhooks: _StandardWebhooks
+    filter: FilterOut | None
     disabled_reason: Annotated[
         str | None,
         Meta(
@@ -117,6 +245,9 @@ class SubscriptionOut(Output):
             is_active=subscription.is_active,
             description=subscription.description,
             catch_up=subscription.catch_up,
+            headers=dict.fromkeys(subscription.header_names, MASK),
+            standard_webhooks=subscription.standard_webhooks,
+            filter=_filter_out(subscription.filter),
             disabled_reason=subscription.disabled_reason,
             health=subscription.health,
             failing_since=clock.show_or_none(subscription.failing_since),
@@ -124,6 +255,30 @@ class SubscriptionOut(Output):
             updated_at=clock.show(subscription.updated_at),
             secret_rotated_at=clock.show_or_none(subscription.secret_rotated_at),
         )
+
+
+def _filter_out(event_filter: EventFilter | None) -> FilterOut | None:
+    if event_filter is None:
+        return None
+    return FilterOut(
+        platforms=event_filter.platforms,  # type: ignore[arg-type]
+        statuses=event_filter.statuses,  # type: ignore[arg-type]
+    )
+
+
+_StandardSecret = Annotated[
+    str | UnsetType,
+    Meta(
+        description="The same secret as libraries of Standard Webhooks read it; only if "
+        "`standard_webhooks` is on.",
+        examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0="],
+    ),
+]
+
+
+def standard_secret(subscription: Subscription, secret: str) -> str | UnsetType:
+    """The secret for Standard Webhooks, if the subscription sends their headers."""
+    return standard_form(secret) if subscription.standard_webhooks else UNSET
 
 
 class NewSubscriptionOut(SubscriptionOut):
@@ -136,11 +291,14 @@ class NewSubscriptionOut(SubscriptionOut):
             examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"],
         ),
     ]
+    standard_webhooks_secret: _StandardSecret = UNSET
 
     @staticmethod
     def with_secret(subscription: Subscription, secret: str) -> "NewSubscriptionOut":
         return NewSubscriptionOut(
-            **msgspec.structs.asdict(SubscriptionOut.of(subscription)), secret=secret
+            **msgspec.structs.asdict(SubscriptionOut.of(subscription)),
+            secret=secret,
+            standard_webhooks_secret=standard_secret(subscription, secret),
         )
 
 
@@ -150,3 +308,4 @@ class RotatedOut(Output):
     id: Annotated[str, Meta(examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     secret: Annotated[str, Meta(examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"])]
     rotated_at: _Time
+    standard_webhooks_secret: _StandardSecret = UNSET

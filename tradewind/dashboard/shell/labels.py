@@ -51,6 +51,7 @@ _LABELS: Mapping[str, str] = {
     "subscription_deleted": "Webhook deleted",
     "subscription_inactive": "Webhook disabled",
     "event_no_longer_wanted": "Event type not selected",
+    "event_filtered_out": "Filtered out",
     "recover_cancelled": "Replay cancelled",
     # The health of a webhook, and why an event did not reach it.
     "ok": "Healthy",
@@ -58,7 +59,7 @@ _LABELS: Mapping[str, str] = {
     "disabled": "Disabled automatically",
     "inactive": "Disabled",
     "created_later": "Webhook created later",
-    "filtered": "Event type not selected",
+    "filtered": "Filtered out",
     "not_queued": "Never queued",
     # How a payment is made, and why it was superseded.
     "paid_outside": "Paid at the marketplace",

@@ -112,10 +112,12 @@ def _mac(key: bytes, session_id: UUID) -> str:
 
 
 class FlashSecret(msgspec.Struct, frozen=True):
-    """A value that is shown once, and what it is."""
+    """A value that is shown once, and what it is; perhaps with the same in another form."""
 
     value: str
     label: str
+    other_value: str | None = None
+    other_label: str = ""
 
 
 class Flash(msgspec.Struct, frozen=True):

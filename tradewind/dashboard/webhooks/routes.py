@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 from uuid import UUID
 
 import msgspec
@@ -13,6 +14,7 @@ from tradewind.auth.model import Buyer
 from tradewind.dashboard.admin import queries as admin_queries
 from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time, required_text
+from tradewind.dashboard.shell.labels import label, marketplace
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
@@ -21,7 +23,10 @@ from tradewind.dashboard.webhooks.views import (
     VERIFY_OPENSSL,
     VERIFY_PLAIN,
     VERIFY_PYTHON,
+    read_headers,
     replay_presets,
+    show_filter,
+    show_headers,
     webhook_path,
     webhook_state,
 )
@@ -31,7 +36,7 @@ from tradewind.delivery.replay import Total
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.wire import RecoverIn
-from tradewind.errors import Conflict, Invalid, ValidationFailed
+from tradewind.errors import ApiError, Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
@@ -39,8 +44,15 @@ from tradewind.web.paging import PageQuery, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
+from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.secret import standard_form
 from tradewind.webhooks.subscribe import UrlPolicy, get_subscription
-from tradewind.webhooks.wire import BOTH, SubscriptionIn, SubscriptionPatch
+from tradewind.webhooks.wire import (
+    BOTH,
+    OrderStatusName,
+    SubscriptionIn,
+    SubscriptionPatch,
+)
 
 routes = PageRoutes("/webhooks")
 
@@ -56,6 +68,10 @@ class WebhookForm(Form):
     events: list[str] = msgspec.field(default_factory=list)
     description: str = ""
     catch_up: bool = False
+    headers: str = ""
+    standard_webhooks: bool = False
+    platforms: list[str] = msgspec.field(default_factory=list)
+    statuses: list[str] = msgspec.field(default_factory=list)
 
 
 class SwitchForm(Form):
@@ -100,10 +116,10 @@ async def show_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Templa
 
 
 @routes.get("/new")
-async def show_new(caller: Buyer) -> TemplatePage:
+async def show_new(caller: Buyer, url_policy: UrlPolicy) -> TemplatePage:
     """Show the form for a new webhook. People want missed events replayed, so it is ticked."""
     form = WebhookForm(events=list(BOTH), catch_up=True)
-    return TemplatePage("webhooks/form.html", webhook=None, form=form)
+    return _form_page(form, None, url_policy)
 
 
 @routes.post("/new")
@@ -122,17 +138,18 @@ async def create_webhook(
             db, keyring, url_policy, Actor.of(caller, request), caller.account_id, settings
         )
     except (Invalid, Conflict) as error:
-        return (await show_new(caller)).rejected(error, form=body)
+        page = await show_new(caller, url_policy)
+        return page.rejected(error, _form_errors(error), form=body)
     return Redirect(
         webhook_path(webhook.id),
         "Webhook created. Save its signing secret, then send a test.",
-        secret=FlashSecret(secret, "Signing secret of the new webhook"),
+        secret=_shown_once(webhook, secret, "Signing secret of the new webhook"),
     )
 
 
 @routes.get("/{subscription_id}/edit")
 async def show_edit(
-    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database, url_policy: UrlPolicy
 ) -> TemplatePage:
     """Show the form to edit a webhook."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
@@ -141,8 +158,12 @@ async def show_edit(
         events=list(webhook.events),
         description=webhook.description,
         catch_up=webhook.catch_up,
+        headers=show_headers(webhook.header_names),
+        standard_webhooks=webhook.standard_webhooks,
+        platforms=list((webhook.filter and webhook.filter.platforms) or ()),
+        statuses=list((webhook.filter and webhook.filter.statuses) or ()),
     )
-    return TemplatePage("webhooks/form.html", webhook=webhook, form=form)
+    return _form_page(form, webhook, url_policy)
 
 
 @routes.post("/{subscription_id}/edit")
@@ -152,6 +173,7 @@ async def edit_webhook(
     caller: Buyer,
     body: WebhookForm,
     db: Database,
+    keyring: Keyring,
     url_policy: UrlPolicy,
 ) -> PageResult:
     """Change a webhook. An unchanged URL is not checked again."""
@@ -162,10 +184,12 @@ async def edit_webhook(
             del values["url"]
         settings = read_values(SubscriptionPatch, **values).changes()
         actor = Actor.of(caller, request)
-        await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
+        await subscribe.change(
+            db, keyring, url_policy, actor, caller.account_id, subscription_id, settings
+        )
     except Invalid as error:
-        page = await show_edit(subscription_id, caller, db)
-        return page.rejected(error, form=body)
+        page = await show_edit(subscription_id, caller, db, url_policy)
+        return page.rejected(error, _form_errors(error), form=body)
     return Redirect(
         webhook_path(subscription_id),
         "Webhook saved. Every attempt from now on uses the new settings.",
@@ -188,6 +212,7 @@ async def show_webhook(
     return TemplatePage(
         "webhooks/webhook.html",
         webhook=webhook,
+        filter_text=show_filter(webhook.filter),
         state=webhook_state(webhook, health),
         last_failure=(await admin_queries.webhook_states(db, [webhook.id])).get(webhook.id),
         health=health,
@@ -211,11 +236,11 @@ async def rotate_secret(
 ) -> Redirect:
     """Rotate the signing secret and show the new one on the next page."""
     actor = Actor.of(caller, request)
-    _, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
+    webhook, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
     return Redirect(
         webhook_path(subscription_id),
         "Signing secret rotated. The old secret no longer signs anything.",
-        secret=FlashSecret(secret, "New signing secret"),
+        secret=_shown_once(webhook, secret, "New signing secret"),
     )
 
 
@@ -226,12 +251,15 @@ async def switch_webhook(
     caller: Buyer,
     body: SwitchForm,
     db: Database,
+    keyring: Keyring,
     url_policy: UrlPolicy,
 ) -> Redirect:
     """Enable a webhook, which clears its failures, or disable it, which cancels deliveries."""
     actor = Actor.of(caller, request)
     settings = SubscriptionPatch(is_active=body.on).changes()
-    await subscribe.change(db, url_policy, actor, caller.account_id, subscription_id, settings)
+    await subscribe.change(
+        db, keyring, url_policy, actor, caller.account_id, subscription_id, settings
+    )
     message = (
         "Webhook enabled. You can replay the events it missed."
         if body.on
@@ -249,6 +277,42 @@ async def delete_webhook(
     return Redirect("/webhooks", "Webhook deleted.")
 
 
+def _form_page(
+    form: WebhookForm, webhook: Subscription | None, url_policy: UrlPolicy
+) -> TemplatePage:
+    return TemplatePage(
+        "webhooks/form.html",
+        webhook=webhook,
+        form=form,
+        platforms=[
+            (name, marketplace(name)) for name in dict.fromkeys(url_policy.platforms.values())
+        ],
+        statuses=[(status, label(status)) for status in get_args(OrderStatusName)],
+        options_open=bool(
+            form.headers or form.standard_webhooks or form.platforms or form.statuses
+        ),
+    )
+
+
+def _form_errors(error: ApiError) -> Mapping[str, str]:
+    """The messages by field: those about a header name it, and a filter has two fields."""
+    messages = dict(errors_of(error))
+    for field_error in error.facts.get("errors", ()):
+        pointer = str(field_error["pointer"])
+        _, field, *rest = pointer.split("/") if pointer else ("", "")
+        if field == "headers" and rest:
+            name = rest[0].replace("~1", "/").replace("~0", "~")
+            messages["headers"] = f"{name}: {field_error['message']}"
+        if field == "filter":
+            messages[rest[0] if rest else "platforms"] = str(field_error["message"])
+    return messages
+
+
+def _shown_once(webhook: Subscription, secret: str, name: str) -> FlashSecret:
+    standard = standard_form(secret) if webhook.standard_webhooks else None
+    return FlashSecret(secret, name, standard, "The same for libraries of Standard Webhooks")
+
+
 def _read(body: WebhookForm) -> dict[str, object]:
     """The form as the API takes it."""
     url = required_text("url", body.url, "Enter a URL that starts with https://")
@@ -259,6 +323,9 @@ def _read(body: WebhookForm) -> dict[str, object]:
         "events": body.events,
         "description": body.description.strip(),
         "catch_up": body.catch_up,
+        "headers": read_headers(body.headers),
+        "standard_webhooks": body.standard_webhooks,
+        "filter": {"platforms": body.platforms or None, "statuses": body.statuses or None},
     }
 
 

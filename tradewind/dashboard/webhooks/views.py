@@ -12,6 +12,7 @@ import msgspec
 
 from tradewind import ids
 from tradewind.dashboard.shell.forms import show_time
+from tradewind.dashboard.shell.labels import label, marketplace
 from tradewind.delivery.attempt import headers
 from tradewind.delivery.model import (
     AttemptDetail,
@@ -23,10 +24,18 @@ from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import headers_of
 from tradewind.egress.sender import USER_AGENT
 from tradewind.webhooks import headers as names
-from tradewind.webhooks.model import Subscription
+from tradewind.webhooks.model import EventFilter, Subscription
 
 _SECRET_PLACEHOLDER = "whsec_…"  # noqa: S105 - not a secret
 _LARGEST_PRETTY = 256 * 1024
+# Headers of an attempt that no longer fit when it is signed again.
+_SIGNED_ANEW = {
+    names.TIMESTAMP,
+    names.SIGNATURE,
+    names.STANDARD_ID,
+    names.STANDARD_TIMESTAMP,
+    names.STANDARD_SIGNATURE,
+}
 
 VERIFY_PYTHON = """\
 import os
@@ -74,7 +83,7 @@ def curl_signed_now(url: str, headers: Sequence[HeaderLine], body: str) -> str:
     fixed = [
         quote(f"{header.name}: {header.value}")
         for header in headers
-        if header.name not in {names.TIMESTAMP, names.SIGNATURE}
+        if header.name not in _SIGNED_ANEW
     ]
     fresh = [f'"{names.TIMESTAMP}: $NOW"', f'"{names.SIGNATURE}: sha256=$SIGNATURE"']
     return (
@@ -135,6 +144,7 @@ _BY_CODE: Mapping[str, str] = {
     "missed events.",
     "subscription_inactive": "Enable the webhook, then replay the events it missed.",
     "event_no_longer_wanted": "Edit the webhook and select this event type again.",
+    "event_filtered_out": "Edit the filter of the webhook if it should get such events.",
     "event_expired": "Read the order itself: it has the current state.",
     "recover_cancelled": "Start another replay if you need the events.",
 }
@@ -205,6 +215,26 @@ def webhook_state(webhook: Subscription, health: SubscriptionHealth) -> str:
     return str(webhook.health) if was_tried else "untried"
 
 
+def show_filter(event_filter: EventFilter | None) -> str:
+    """Which orders a webhook is about, in one line."""
+    if event_filter is None:
+        return "None: all orders"
+    platforms = ", ".join(map(marketplace, event_filter.platforms or ()))
+    statuses = ", ".join(map(label, event_filter.statuses or ()))
+    return "; ".join(filter(None, [platforms, statuses]))
+
+
+def show_headers(header_names: Sequence[str]) -> str:
+    """The headers of a webhook as the form shows them: a line each, the values masked."""
+    return "\n".join(f"{name}: {names.MASK}" for name in header_names)
+
+
+def read_headers(text: str) -> dict[str, str]:
+    """Headers as people type them, a line each: `Name: value`."""
+    pairs = (line.partition(":") for line in text.splitlines() if line.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
 @dataclass(frozen=True, slots=True)
 class RequestView:
     """The request of an attempt; without headers, nothing was sent.
@@ -249,7 +279,9 @@ def request_view(attempt: AttemptDetail) -> RequestView:
     body = None if content is None else content.decode()
     lines: Sequence[str] = ()
     if attempt.sent_at is not None and attempt.signature is not None:
-        sent = headers(attempt.event, attempt.id, attempt.sent_at, attempt.signature)
+        sent = headers(
+            attempt.event, attempt.id, attempt.sent_at, attempt.signature, attempt.more_headers
+        )
         lines = [f"User-Agent: {USER_AGENT}", *sent]
     parts = (line.partition(": ") for line in lines)
     return RequestView(
