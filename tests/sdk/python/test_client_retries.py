@@ -22,6 +22,7 @@ from tradewind_sdk.client import (
     ApiError,
     ApiTimeout,
     AsyncTradewind,
+    AuthenticationError,
     Conflict,
     InvalidResponse,
     NotFound,
@@ -31,11 +32,11 @@ from tradewind_sdk.client import (
     Tradewind,
     ValidationError,
 )
-from tradewind_sdk.client.call import Call
 from tradewind_sdk.client.sse import EventStreamReader
 
 Reply = tuple[int, dict[str, str], bytes] | None
 OK: Reply = (200, {}, b'{"id": "ORD1"}')
+QUICK = RetryPolicy(first_delay=0.02)
 LINE: Any = {"product_id": "1", "quantity": 1}
 
 
@@ -110,7 +111,7 @@ def flaky_server() -> Iterator[FlakyServer]:
 
 @pytest.fixture
 def client(server: FlakyServer) -> Iterator[Tradewind]:
-    with Tradewind(server.url, api_key="twk_x", timeout=2) as made:
+    with Tradewind(server.url, api_key="twk_x", timeout=2, retries=QUICK) as made:
         yield made
 
 
@@ -136,8 +137,8 @@ def test_all_tries_of_a_call_have_one_key_and_one_body(
     assert first.body == second.body == third.body
     assert json.loads(first.body)["expected_total_cny"] == 128.5
     assert first.headers["x-api-key"] == "twk_x"
-    assert 1.0 <= second.at - first.at < 1.5  # Retry-After is longer than the first delay
-    assert third.at - second.at < 1.2
+    assert 1.0 <= second.at - first.at < 2.0  # Retry-After, which is longer than the delay
+    assert third.at - second.at < 0.9
 
     # Another call has another key; a key of the caller's is sent as it is.
     earlier = server.keys()[0]
@@ -174,7 +175,7 @@ def test_a_list_that_does_not_go_on_ends(server: FlakyServer, client: Tradewind)
 
 def test_the_same_in_asyncio(server: FlakyServer) -> None:
     async def place() -> Any:
-        async with AsyncTradewind(server.url, access_token="token", timeout=2) as client:
+        async with AsyncTradewind(server.url, access_token="token", retries=QUICK) as client:
             return await client.orders.cancel("ORD1")
 
     in_flight = problem(409, "request_in_flight", {"Retry-After": "0"})
@@ -219,7 +220,7 @@ def test_a_post_without_a_key_is_repeated_if_it_was_not_looked_at(
 
 
 def test_nobody_listens() -> None:
-    retries = RetryPolicy(max_retries=1)
+    retries = RetryPolicy(max_retries=1, first_delay=0.02)
     with (
         Tradewind(f"http://127.0.0.1:{free_port()}", retries=retries) as client,
         pytest.raises(ApiConnectionError) as raised,
@@ -360,19 +361,65 @@ def test_a_client_of_the_callers_stays_open(server: FlakyServer) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_stream_is_read_event_by_event(server: FlakyServer, client: Tradewind) -> None:
-    text = (
-        b": hello\n\nid: 7\nevent: order.updated\ndata: {\n"
-        b"data: }\n\n:\nid: 8\r\ndata:x\r\n\r\ndata: cut off"
-    )
-    server.answers((200, {"content-type": "text/event-stream"}, text))
+STREAM = (
+    b": hello\n\nid: 6\n\nid: 7\nevent: order.updated\ndata: {\n"
+    b"data: }\n\n:\nid: 8\r\ndata:x\r\n\r\nid: 9\ndata: cut off"
+)
 
-    events = list(client.events._transport.events(Call("GET", "/v1/events/stream")))  # noqa: SLF001
 
-    assert [(event.id, event.event, event.data) for event in events] == [
-        ("7", "order.updated", "{\n}"),
-        ("8", "message", "x"),
+def stream_replies() -> list[Reply]:
+    kind = {"content-type": "text/event-stream"}
+    return [
+        problem(503, "database_away", {"Retry-After": "0"}),
+        (200, kind, b"id: 5\n\n"),
+        (200, {**kind, "content-length": "9999", "connection": "close"}, STREAM),
+        None,
+        (200, kind, b"id: 9\ndata: whole\n\n"),
+        problem(401, "invalid_credentials"),
     ]
+
+
+RECEIVED = [("7", "order.updated", "{\n}"), ("8", "message", "x"), ("9", "message", "whole")]
+
+
+def test_a_stream_is_resumed_after_the_last_event(server: FlakyServer, client: Tradewind) -> None:
+    server.answers(*stream_replies())
+    stream = client.events.stream(event="order.updated")
+
+    events = [next(stream) for _ in RECEIVED]
+    with pytest.raises(AuthenticationError):
+        next(stream)
+
+    assert [(event.id, event.event, event.data) for event in events] == RECEIVED
+    positions = [request.headers.get("last-event-id") for request in server.requests]
+    assert positions == [None, None, "5", "8", "8", "9"]
+    assert server.requests[0].path == "/v1/events/stream?event=order.updated"
+
+
+def test_the_same_stream_in_asyncio(server: FlakyServer) -> None:
+    async def follow() -> list[tuple[str, str, str]]:
+        async with AsyncTradewind(server.url, api_key="twk_x", retries=QUICK) as client:
+            stream = client.events.stream(last_event_id="4")
+            events = [await anext(stream) for _ in RECEIVED]
+            with pytest.raises(AuthenticationError):
+                await anext(stream)
+        return [(event.id, event.event, event.data) for event in events]
+
+    server.answers(*stream_replies())
+
+    assert asyncio.run(follow()) == RECEIVED
+    positions = [request.headers.get("last-event-id") for request in server.requests]
+    assert positions == ["4", "4", "5", "8", "8", "9"]
+
+
+def test_a_stream_without_retries_ends_when_it_is_lost(server: FlakyServer) -> None:
+    _, first, cut_off, *_ = stream_replies()
+    with Tradewind(server.url, retries=RetryPolicy(0)) as client:
+        server.answers(first)
+        assert list(client.events.stream()) == []
+        server.answers(cut_off)
+        with pytest.raises(ApiConnectionError):
+            list(client.events.stream())
 
 
 def test_a_stream_may_be_cut_anywhere() -> None:

@@ -1,6 +1,8 @@
 """The client buys something from a running server, from the search to the events."""
 
 import asyncio
+import itertools
+import json
 import re
 import time
 from decimal import Decimal
@@ -94,6 +96,10 @@ def test_buying_with_the_client_that_waits(system: System) -> None:
         assert [row["id"] for row in client.orders.list_payments(order["id"])] == [payment["id"]]
         assert len(list(client.orders.get_timeline(order["id"], limit=2))) > 4
 
+        stream = client.events.stream(order=order["id"], last_event_id="0")
+        streamed = [json.loads(event.data) for event in itertools.islice(stream, len(events))]
+        assert streamed == [dict(event.raw) for event in events]
+
         # Bytes in and out, and bodies that may be missing.
         assert client.imports.create(content=CSV, file_name="a.csv", platform="sandbox")["id"]
         csv = b"".join(client.exports.orders(status=["shipped"]))
@@ -103,8 +109,12 @@ def test_buying_with_the_client_that_waits(system: System) -> None:
         assert client.webhooks.test(hook["id"])["outcome"] == "connect_failed"
         client.webhooks.delete(hook["id"])
 
+
+def test_errors_say_what_is_wrong(system: System) -> None:
+    api = system.api
+    with Tradewind(api.url, api_key=system.buyer.key) as client:
         with pytest.raises(NotFound) as missing:
-            client.webhooks.get(hook["id"])
+            client.webhooks.get("whk_" + "0" * 26)
         assert missing.value.request_id
         with pytest.raises(ValidationError) as invalid:
             client.orders.create(platform="sandbox", items=[], address={**TO, "name": ""})

@@ -10,8 +10,8 @@ from tradewind_sdk.client.errors import read_retry_after
 _TOO_MANY_REQUESTS = 429
 _CONFLICT = 409
 _WORTH_ANOTHER_TRY = {408, 500, 502, 503, 504}
-_FIRST_DELAY = 0.5
 _LONGEST_DELAY = 8.0
+_DOUBLINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class RetryPolicy:
     """How often a call is tried again, and how long the server may make it wait."""
 
     max_retries: int = 3
+    first_delay: float = 0.5
+    """Seconds before the first retry; each further one waits twice as long, up to 8 seconds."""
     longest_wait: float = 60.0
     """If Retry-After is longer, the error is raised at once, and carries it."""
 
@@ -38,22 +40,21 @@ class RetryPolicy:
         wait = read_retry_after(headers, problem)
         if wait is not None and wait > self.longest_wait:
             return None
-        delay = self._backoff(retry, chance)
-        return None if delay is None else max(delay, wait or 0)
+        if retry >= self.max_retries:
+            return None
+        return max(self.backoff(retry, chance), wait or 0)
 
     def delay_after_failure(
         self, call: Call, retry: int, *, may_have_been_sent: bool, chance: float
     ) -> float | None:
         """Seconds until the next try after there was no response; None if it is not tried."""
-        if may_have_been_sent and not call.is_repeatable:
+        if retry >= self.max_retries or (may_have_been_sent and not call.is_repeatable):
             return None
-        return self._backoff(retry, chance)
+        return self.backoff(retry, chance)
 
-    def _backoff(self, retry: int, chance: float) -> float | None:
+    def backoff(self, retry: int, chance: float) -> float:
         """Exponential, between half and all of it, so that clients do not come back together."""
-        if retry >= self.max_retries:
-            return None
-        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0**retry)
+        longest = min(_LONGEST_DELAY, self.first_delay * 2.0 ** min(retry, _DOUBLINGS))
         return longest / 2 + longest / 2 * chance
 
 

@@ -26,6 +26,8 @@ class EventStreamReader:
     """Puts the pieces of a stream together to events, as the HTML standard says."""
 
     def __init__(self) -> None:
+        self.last_id = ""
+        """The id of the last block, also of one without an event; empty before the first."""
         self._rest = b""
         self._id = ""
         self._event = ""
@@ -59,6 +61,7 @@ class EventStreamReader:
         return None
 
     def _complete(self) -> ServerSentEvent | None:
+        self.last_id = self._id
         event, data = self._event, self._data
         self._event, self._data, self._length = "", [], 0
         if not data:

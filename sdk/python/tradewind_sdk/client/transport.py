@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import random
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -14,20 +15,23 @@ from tradewind_sdk.client.errors import (
     ApiConnectionError,
     ApiTimeout,
     InvalidResponse,
+    ServerError,
     TradewindError,
     error_of,
 )
 from tradewind_sdk.client.retries import RetryPolicy
-from tradewind_sdk.client.sse import EventStreamReader, ServerSentEvent
+from tradewind_sdk.client.sse import ServerSentEvent
+from tradewind_sdk.client.stream_position import StreamPosition
 
 VERSION = "0.1.0"
 TIMEOUT_SECONDS = 30.0
 _FIRST_ERROR = 300
 # A stream is quiet for 15 seconds at most: then the server sends a comment.
-_STREAM_TIMEOUT = httpx.Timeout(TIMEOUT_SECONDS, read=60.0)
+_STREAM_TIMEOUT = httpx.Timeout(TIMEOUT_SECONDS, read=30.0)
 # Before any of these, no byte of the request was sent.
 _BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _chance = random.SystemRandom().random
+logger = logging.getLogger("tradewind_sdk.client")
 
 
 def credentials(api_key: str | None, access_token: str | None) -> dict[str, str]:
@@ -130,16 +134,33 @@ class Transport(_Requests):
             response.close()
 
     def events(self, call: Call) -> Iterator[ServerSentEvent]:
-        """The events of a stream, until the server or the caller ends it."""
-        response = self._open(call)
-        reader = EventStreamReader()
-        try:
-            for chunk in response.iter_bytes():
-                yield from reader.feed(chunk)
-        except httpx.TransportError as error:
-            raise _failure(error) from error
-        finally:
-            response.close()
+        """The events of a stream; when it is lost, it is resumed after the last event.
+
+        It ends with an error: of the API, as when the credential has ended, or when the server
+        was away for `longest_wait`. Close the iterator to end it.
+        """
+        position = StreamPosition(self._policy, call)
+        while True:
+            try:
+                response = self._open(position.call)
+            except (ApiConnectionError, ServerError) as error:
+                if not position.may_resume(time.monotonic()):
+                    raise
+                logger.info("The stream of events cannot be resumed yet: %s", error)
+                time.sleep(position.delay(_chance()))
+                continue
+            try:
+                for chunk in response.iter_bytes():
+                    yield from position.feed(chunk)
+            except httpx.TransportError as error:
+                if not self._policy.max_retries:
+                    raise _failure(error) from error
+            finally:
+                response.close()
+            if not self._policy.max_retries:
+                return
+            position.lose(time.monotonic())
+            time.sleep(position.delay(_chance()))
 
     def _open(self, call: Call, *, read: bool = False) -> httpx.Response:
         """A response that is a success, with the body unread unless `read`."""
@@ -196,17 +217,34 @@ class AsyncTransport(_Requests):
             await response.aclose()
 
     async def events(self, call: Call) -> AsyncIterator[ServerSentEvent]:
-        """The events of a stream, until the server or the caller ends it."""
-        response = await self._open(call)
-        reader = EventStreamReader()
-        try:
-            async for chunk in response.aiter_bytes():
-                for event in reader.feed(chunk):
-                    yield event
-        except httpx.TransportError as error:
-            raise _failure(error) from error
-        finally:
-            await response.aclose()
+        """The events of a stream; when it is lost, it is resumed after the last event.
+
+        It ends with an error: of the API, as when the credential has ended, or when the server
+        was away for `longest_wait`. Close the iterator to end it.
+        """
+        position = StreamPosition(self._policy, call)
+        while True:
+            try:
+                response = await self._open(position.call)
+            except (ApiConnectionError, ServerError) as error:
+                if not position.may_resume(time.monotonic()):
+                    raise
+                logger.info("The stream of events cannot be resumed yet: %s", error)
+                await asyncio.sleep(position.delay(_chance()))
+                continue
+            try:
+                async for chunk in response.aiter_bytes():
+                    for event in position.feed(chunk):
+                        yield event
+            except httpx.TransportError as error:
+                if not self._policy.max_retries:
+                    raise _failure(error) from error
+            finally:
+                await response.aclose()
+            if not self._policy.max_retries:
+                return
+            position.lose(time.monotonic())
+            await asyncio.sleep(position.delay(_chance()))
 
     async def _open(self, call: Call, *, read: bool = False) -> httpx.Response:
         """A response that is a success, with the body unread unless `read`."""

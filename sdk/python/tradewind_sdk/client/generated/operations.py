@@ -64,6 +64,7 @@ METHODS = {
     "reject_payment": "payments.reject",
     "advance_sandbox_order": "sandbox.advance_order",
     "list_events": "events.list",
+    "stream_events": "events.stream",
     "get_event": "events.get",
     "export_orders": "exports.orders",
     "export_payments": "exports.payments",

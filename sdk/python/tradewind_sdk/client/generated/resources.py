@@ -1362,6 +1362,37 @@ class Events:
 
         return Paginator(fetch, after)
 
+    def stream(
+        self,
+        *,
+        order: str | None = None,
+        event: Literal["order.updated", "payment.updated"]
+        | Sequence[Literal["order.updated", "payment.updated"]]
+        | None = None,
+        after: str | None = None,
+        last_event_id: str | None = None,
+    ) -> Iterator[ServerSentEvent]:
+        """Receive your events as they happen, as server-sent events
+
+        No public address is needed. The response does not end by itself: each event is sent
+        when it was committed, in the order of the journal. When the connection is lost, connect
+        again with `Last-Event-ID`: no event is skipped or repeated. The first block has an `id`
+        and no event, so that you can resume before you got one. A comment is sent every 15
+        seconds. Your account may have 8 streams open. A stream ends within a second when its
+        key is revoked, its session ends or the account is locked, and when the server stops:
+        connect again.
+
+        Requires the role `buyer`.
+        """
+        return self._transport.events(
+            Call(
+                "GET",
+                "/v1/events/stream",
+                query=query_of(order=order, event=event, after=after),
+                headers={"Accept": "text/event-stream"} | headers_of(last_event_id=last_event_id),
+            )
+        )
+
     def get(self, id: str) -> types.EventBody:
         """Look at one event, in the exact bytes that webhooks get
 
