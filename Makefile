@@ -56,8 +56,10 @@ screenshots: setup ## Shoot every page of the dashboard into build/screenshots; 
 	@$(PYTHON) tools/setup.py browser
 	@$(VENV_PYTHON) tools/screenshots.py $(ONLY)
 
-client: setup ## Write the Python client anew from the OpenAPI document
+client: setup ## Write the clients in sdk/ anew from the OpenAPI document
+	@$(PYTHON) tools/setup.py node
 	@$(VENV_PYTHON) tools/python_client.py
+	@$(VENV_PYTHON) -m tools.generate_sdk
 
 lock: setup ## Write both locks anew from pyproject.toml
 	$(LOCK) --group dev pyproject.toml -o requirements-dev.lock

@@ -258,7 +258,7 @@ def ensure_sdk_languages() -> int:
         say(f"Tests of the kits need {' and '.join(packages)}; run: {apt_command(packages)}")
     without_go = not shutil.which("go")
     if without_go:
-        say("Tests of the kit for Go need go, version 1.23 or newer, and it is missing.")
+        say("Tests of the kit for Go need go, version 1.24 or newer, and it is missing.")
     return 1 if (packages or without_go) and os.environ.get("CI") == "true" else 0
 
 

@@ -1,9 +1,8 @@
-#!/usr/bin/env node
 // Checks this kit against a file of signature vectors: node check.js FILE
 import { readFileSync } from "node:fs";
 import { exit, argv, stderr, stdout } from "node:process";
 
-import { NotGenuine, verify } from "./src/verify.js";
+import { VerificationError, verify } from "./src/verify.js";
 
 // Of a longer text, the bytes at the start, at the end and in between are changed, not all.
 const MOST_CHANGES = 2048;
@@ -168,7 +167,7 @@ function failedCheck(secret, timestamp, body, signature) {
     verify(secret, headers, body, { now: Number(timestamp) });
     return null;
   } catch (error) {
-    if (error instanceof NotGenuine || error instanceof TypeError) return error.message;
+    if (error instanceof VerificationError || error instanceof TypeError) return error.message;
     throw error;
   }
 }

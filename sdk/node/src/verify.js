@@ -18,15 +18,15 @@ const SENTENCES = /** @type {const} */ ({
   timestamp_missing: `There is no ${TIMESTAMP_HEADER} header.`,
   timestamp_malformed: `${TIMESTAMP_HEADER} is not a number of seconds.`,
   signature_wrong:
-    "The signature does not fit the body. Verify the raw bytes as they came, before any " +
-    "parsing, with the whole secret, whsec_ included.",
+    "The signature does not match the body. Verify the raw bytes as they were received, before " +
+    "any parsing, with the whole secret, whsec_ included.",
   timestamp_too_old: "The webhook was sent too long ago.",
   timestamp_too_new: "The webhook was sent in the future; is this machine's clock right?",
 });
 
 /**
  * Which check a webhook failed.
- * @typedef {keyof typeof SENTENCES} Check
+ * @typedef {keyof typeof SENTENCES} VerificationFailure
  */
 
 /**
@@ -43,19 +43,19 @@ const SENTENCES = /** @type {const} */ ({
  *   | Readonly<Record<string, string | readonly string[] | undefined>>} HeaderSource
  */
 
-/** A webhook that must not be trusted. `check` says which check failed. */
-export class NotGenuine extends Error {
-  /** @param {Check} check */
-  constructor(check) {
-    super(SENTENCES[check]);
-    this.name = "NotGenuine";
-    /** @type {Check} */
-    this.check = check;
+/** A webhook that must not be trusted. `reason` says which check failed. */
+export class VerificationError extends Error {
+  /** @param {VerificationFailure} reason */
+  constructor(reason) {
+    super(SENTENCES[reason]);
+    this.name = "VerificationError";
+    /** @type {VerificationFailure} */
+    this.reason = reason;
   }
 }
 
 /**
- * Check a webhook, or throw NotGenuine.
+ * Check a webhook, or throw VerificationError.
  *
  * `body` is the request's body exactly as it was received. Pass several secrets while one replaces
  * another: any of them may have signed. The time is compared only when the signature is right, so
@@ -74,15 +74,15 @@ export function verify(secret, headers, body, options = {}) {
   const { now = Date.now() / 1000, tolerance = TOLERANCE_SECONDS } = options;
   const signature = headerValue(headers, SIGNATURE_HEADER);
   const timestamp = headerValue(headers, TIMESTAMP_HEADER);
-  if (signature === undefined) throw new NotGenuine("signature_missing");
-  if (!SIGNATURE.test(signature)) throw new NotGenuine("signature_malformed");
-  if (timestamp === undefined) throw new NotGenuine("timestamp_missing");
-  if (!TIMESTAMP.test(timestamp)) throw new NotGenuine("timestamp_malformed");
-  if (!isSignedByAny(secrets, signature, timestamp, bytes)) throw new NotGenuine("signature_wrong");
+  if (signature === undefined) throw new VerificationError("signature_missing");
+  if (!SIGNATURE.test(signature)) throw new VerificationError("signature_malformed");
+  if (timestamp === undefined) throw new VerificationError("timestamp_missing");
+  if (!TIMESTAMP.test(timestamp)) throw new VerificationError("timestamp_malformed");
+  if (!isSignedByAny(secrets, signature, timestamp, bytes)) throw new VerificationError("signature_wrong");
   const age = now - Number(timestamp);
-  if (age > tolerance) throw new NotGenuine("timestamp_too_old");
+  if (age > tolerance) throw new VerificationError("timestamp_too_old");
   // Written so that a time that is not a number is refused, too.
-  if (!(age >= -tolerance)) throw new NotGenuine("timestamp_too_new");
+  if (!(age >= -tolerance)) throw new VerificationError("timestamp_too_new");
   return {
     timestamp: Number(timestamp),
     id: headerValue(headers, DELIVERY_HEADER) ?? "",

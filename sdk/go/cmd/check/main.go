@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	tradewind "tradewind.example/sdk"
+	"tradewind.example/sdk/webhook"
 )
 
 // Of a longer text, the bytes at the start, at the end and in between are changed, not all.
@@ -178,8 +178,8 @@ func (v *vector) check() (int, error) {
 
 func (v *vector) refuse(what, secret, timestamp string, body []byte, signature string) error {
 	err := verify(secret, timestamp, body, signature)
-	var notGenuine *tradewind.NotGenuine
-	if errors.As(err, &notGenuine) || errors.Is(err, tradewind.ErrEmptySecret) {
+	var refused *webhook.VerificationError
+	if errors.As(err, &refused) || errors.Is(err, webhook.ErrEmptySecret) {
 		return nil
 	}
 	return fmt.Errorf("Vector %s %s is accepted.", v.ID, what)
@@ -189,7 +189,7 @@ func (v *vector) refuse(what, secret, timestamp string, body []byte, signature s
 // its age.
 func verify(secret, timestamp string, body []byte, signature string) error {
 	now, _ := strconv.ParseInt(timestamp, 10, 64)
-	verifier := tradewind.Verifier{
+	verifier := webhook.Verifier{
 		Secrets: []string{secret},
 		Now:     func() time.Time { return time.Unix(now, 0) },
 	}

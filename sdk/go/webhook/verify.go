@@ -1,6 +1,6 @@
 // Verifies a webhook: the signature over the raw body, and how long ago it was sent.
 
-package tradewind
+package webhook
 
 import (
 	"crypto/hmac"
@@ -26,40 +26,40 @@ const (
 	longestTime     = 15
 )
 
-// Check names what is wrong with a webhook.
-type Check string
+// VerificationFailure names what is wrong with a webhook.
+type VerificationFailure string
 
 // What can be wrong with a webhook.
 const (
-	SignatureMissing   Check = "signature_missing"
-	SignatureMalformed Check = "signature_malformed"
-	TimestampMissing   Check = "timestamp_missing"
-	TimestampMalformed Check = "timestamp_malformed"
-	SignatureWrong     Check = "signature_wrong"
-	TimestampTooOld    Check = "timestamp_too_old"
-	TimestampTooNew    Check = "timestamp_too_new"
+	SignatureMissing   VerificationFailure = "signature_missing"
+	SignatureMalformed VerificationFailure = "signature_malformed"
+	TimestampMissing   VerificationFailure = "timestamp_missing"
+	TimestampMalformed VerificationFailure = "timestamp_malformed"
+	SignatureWrong     VerificationFailure = "signature_wrong"
+	TimestampTooOld    VerificationFailure = "timestamp_too_old"
+	TimestampTooNew    VerificationFailure = "timestamp_too_new"
 )
 
-var sentences = map[Check]string{
+var sentences = map[VerificationFailure]string{
 	SignatureMissing:   "There is no " + signatureHeader + " header.",
 	SignatureMalformed: signatureHeader + " is not sha256= and 64 lower-case hex digits.",
 	TimestampMissing:   "There is no " + timestampHeader + " header.",
 	TimestampMalformed: timestampHeader + " is not a number of seconds.",
-	SignatureWrong: "The signature does not fit the body. Verify the raw bytes as they came, before any " +
-		"parsing, with the whole secret, whsec_ included.",
+	SignatureWrong: "The signature does not match the body. Verify the raw bytes as they were received, before " +
+		"any parsing, with the whole secret, whsec_ included.",
 	TimestampTooOld: "The webhook was sent too long ago.",
 	TimestampTooNew: "The webhook was sent in the future; is this machine's clock right?",
 }
 
-// NotGenuine is the error of a webhook that must not be trusted. Check says which check failed.
-type NotGenuine struct {
-	Check Check
+// VerificationError is the error of a webhook that must not be trusted. Reason says which check failed.
+type VerificationError struct {
+	Reason VerificationFailure
 }
 
-func (e *NotGenuine) Error() string { return sentences[e.Check] }
+func (e *VerificationError) Error() string { return sentences[e.Reason] }
 
 // ErrEmptySecret is returned where a secret is empty: anybody can sign with it.
-var ErrEmptySecret = errors.New("tradewind: a secret is empty, and anybody can sign with an empty " +
+var ErrEmptySecret = errors.New("webhook: a secret is empty, and anybody can sign with an empty " +
 	"secret; pass the whole secret of the webhook, whsec_ included")
 
 // Delivery is what the headers of a genuine webhook say. Only Timestamp and the body are signed.
@@ -79,7 +79,7 @@ type Verifier struct {
 }
 
 // Verify checks a webhook with the usual tolerance and this machine's clock. Pass the body exactly
-// as it was received, and several secrets while one replaces another. The error is *NotGenuine, or
+// as it was received, and several secrets while one replaces another. The error is *VerificationError, or
 // ErrEmptySecret.
 func Verify(header http.Header, body []byte, secrets ...string) (Delivery, error) {
 	return Verifier{Secrets: secrets}.Verify(header, body)
@@ -95,22 +95,22 @@ func (v Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
 	timestamp, isTimed := headerValue(header, timestampHeader)
 	switch {
 	case !isSigned:
-		return Delivery{}, &NotGenuine{SignatureMissing}
+		return Delivery{}, &VerificationError{SignatureMissing}
 	case !isSignature(signature):
-		return Delivery{}, &NotGenuine{SignatureMalformed}
+		return Delivery{}, &VerificationError{SignatureMalformed}
 	case !isTimed:
-		return Delivery{}, &NotGenuine{TimestampMissing}
+		return Delivery{}, &VerificationError{TimestampMissing}
 	case len(timestamp) > longestTime || !isDigits(timestamp):
-		return Delivery{}, &NotGenuine{TimestampMalformed}
+		return Delivery{}, &VerificationError{TimestampMalformed}
 	case !isSignedByAny(v.Secrets, signature, timestamp, body):
-		return Delivery{}, &NotGenuine{SignatureWrong}
+		return Delivery{}, &VerificationError{SignatureWrong}
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return Delivery{}, &NotGenuine{TimestampMalformed}
+		return Delivery{}, &VerificationError{TimestampMalformed}
 	}
 	if check := v.checkTime(seconds); check != "" {
-		return Delivery{}, &NotGenuine{check}
+		return Delivery{}, &VerificationError{check}
 	}
 	id, _ := headerValue(header, deliveryHeader)
 	event, _ := headerValue(header, eventHeader)
@@ -135,7 +135,7 @@ func (v Verifier) checkSecrets() error {
 }
 
 // checkTime compares in seconds: a Duration cannot hold the distance to every timestamp.
-func (v Verifier) checkTime(sent int64) Check {
+func (v Verifier) checkTime(sent int64) VerificationFailure {
 	now, tolerance := time.Now, v.Tolerance
 	if v.Now != nil {
 		now = v.Now

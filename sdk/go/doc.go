@@ -1,2 +1,0 @@
-// Package tradewind receives Tradewind's webhooks. It has no dependency.
-package tradewind
