@@ -1,0 +1,33 @@
+"""The how-to page about testing an integration works as it is printed."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from kit import docs
+from kit.docs import Block
+from kit.server import free_port
+
+PAGE = "docs/how-to/test-your-integration.md"
+SECONDS = 120
+
+pytestmark = pytest.mark.xdist_group("dev")
+
+
+def test_the_page_runs_as_printed(tmp_path: Path) -> None:
+    """The steps of the CI job run too: its service is started as in the first block."""
+    page = docs.blocks(PAGE)
+    (job,) = [block for block in page if block.language == "yaml"]
+    start, *steps = [step["run"] for step in yaml.safe_load(job.text)["steps"]]
+    ports = {"8000": str(free_port()), "8688": str(free_port())}
+
+    data_dir, _, command = start.partition(" tradewind dev ")
+    assert f"export {data_dir}\ntradewind dev {command}\n" in page[0].text
+    docs.check(
+        PAGE,
+        tmp_path,
+        seconds=SECONDS,
+        environ={},
+        replace=ports,
+        extra={0: [Block("sh", step, job.line, job.end) for step in steps]},
+    )

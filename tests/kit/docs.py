@@ -1,0 +1,141 @@
+"""Code blocks of the documentation: read them, run the shell ones, compare what they print."""
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+OUTPUT = ("console", "text", "json")
+
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ ]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_END = "@@end-of-block"
+_STOP_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: the word after its fence, its text, and the line of the fence."""
+
+    language: str
+    text: str
+    line: int
+    end: int
+
+    def follows(self, other: "Block") -> bool:
+        """Tell whether only blank lines are between the two."""
+        return self.line - other.end <= 2
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page, by its path in the repository."""
+    text = (ROOT / page).read_text()
+    return [
+        Block(
+            match["language"],
+            re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE),
+            text.count("\n", 0, match.start()) + 1,
+            text.count("\n", 0, match.end()) + 1,
+        )
+        for match in _FENCE.finditer(text)
+    ]
+
+
+def outputs(page: Sequence[Block]) -> dict[Block, Block]:
+    """Return the output block of each `sh` block that is directly followed by one."""
+    return {
+        command: output
+        for command, output in itertools.pairwise(page)
+        if command.language == "sh" and output.language in OUTPUT and output.follows(command)
+    }
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Compare an output block with what was printed; `…` stands for anything in a line."""
+    pattern = ".*?".join(re.escape(part) for part in expected.strip().split("…"))
+    return re.fullmatch(pattern, printed.strip()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a block printed, on both streams, and its exit status."""
+
+    text: str
+    status: int
+
+
+def run(
+    commands: Sequence[str], folder: Path, *, seconds: float, environ: Mapping[str, str]
+) -> list[Printed]:
+    """Run blocks in one bash session; those after a timeout are missing from the result."""
+    script, log = folder / "page.sh", folder / "page.log"
+    marked = "".join(f"{text}\nprintf '\\n{_END} %d\\n' $?\n" for text in commands)
+    script.write_text(marked)
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with log.open("wb") as output:
+        shell = subprocess.Popen(
+            ["bash", str(script)],  # noqa: S607 - whichever bash a reader has
+            cwd=folder,
+            env={**inherited, "PATH": path, **environ},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            shell.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGTERM)
+            shell.wait(timeout=_STOP_SECONDS)
+    *ended, _ = re.split(rf"^{_END} (\d+)\n", log.read_text(), flags=re.MULTILINE)
+    return [
+        Printed(text, int(status)) for text, status in zip(ended[::2], ended[1::2], strict=True)
+    ]
+
+
+def check(
+    page: str,
+    folder: Path,
+    *,
+    seconds: float,
+    environ: Mapping[str, str],
+    replace: Mapping[str, str] | None = None,
+    setup: Sequence[Block] = (),
+    extra: Mapping[int, Sequence[Block]] | None = None,
+) -> None:
+    """Run the `sh` blocks of a page in order, and compare each with its output block.
+
+    `setup` runs first. `extra` runs further blocks after the block of an index.
+    """
+    parsed = blocks(page)
+    expected = outputs(parsed)
+    commands = [*setup]
+    for index, block in enumerate(block for block in parsed if block.language == "sh"):
+        commands += [block, *(extra or {}).get(index, ())]
+    texts = [replaced(block.text, replace or {}) for block in commands]
+    printed = run(texts, folder, seconds=seconds, environ=environ)
+    for block, result in zip(commands, printed, strict=False):
+        where = f"{page}:{block.line}"
+        assert result.status == 0, f"{where} ended with {result.status}:\n{result.text}"
+        if block in expected:
+            output = replaced(expected[block].text, replace or {})
+            assert matches(output, result.text), f"{where} printed:\n{result.text}"
+    assert len(printed) == len(commands), (
+        f"{page}:{commands[len(printed)].line} did not end:\n{(folder / 'page.log').read_text()}"
+    )
+
+
+def replaced(text: str, replace: Mapping[str, str]) -> str:
+    """Replace what a test cannot use as printed, such as a port."""
+    for old, new in replace.items():
+        text = text.replace(old, new)
+    return text
