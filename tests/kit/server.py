@@ -153,9 +153,14 @@ class ServerLauncher:
 
     @contextmanager
     def serving_on(
-        self, database_url: str, *, workers: int = 2, settings: Mapping[str, str] | None = None
+        self,
+        database_url: str,
+        *,
+        workers: int = 2,
+        settings: Mapping[str, str] | None = None,
+        port: int | None = None,
     ) -> Iterator[Server]:
-        port = free_port()
+        port = port or free_port()
         log = self.folder / f"server-{next(self._numbers)}.log"
         environ = _environ(database_url, {"TRADEWIND_PORT": str(port), **(settings or {})})
         command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]

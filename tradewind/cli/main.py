@@ -3,13 +3,27 @@
 import asyncio
 import os
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 
-from tradewind.cli import account, doctor, keys, platforms, secrets
+from tradewind.cli import (
+    account,
+    deliveries,
+    doctor,
+    keys,
+    listen,
+    login,
+    orders,
+    platforms,
+    products,
+    secrets,
+    trigger,
+    verify,
+)
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import Json, say, write_error, write_json
 from tradewind.errors import CannotStart, TradewindError
@@ -20,19 +34,50 @@ from tradewind.settings.settings import Settings
 from tradewind.storage import migrate as migrations
 from tradewind.storage.pool import DatabaseAway
 
+# The heading of commands that call a server over HTTP.
+_CLIENT = "Commands that use a server, as an account"
+
 app = typer.Typer(
     name="tradewind",
     help="Cross-border purchasing: search, order, pay with approval, signed webhooks.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(account.app, name="account")
 app.add_typer(keys.app, name="keys")
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(secrets.app, name="secrets")
+app.command(rich_help_panel=_CLIENT)(login.login)
+app.command(rich_help_panel=_CLIENT)(login.logout)
+app.command(rich_help_panel=_CLIENT)(listen.listen)
+app.command(rich_help_panel=_CLIENT)(trigger.trigger)
+app.command(rich_help_panel=_CLIENT)(verify.verify)
+app.command(rich_help_panel=_CLIENT)(products.search)
+app.add_typer(orders.app, name="orders", rich_help_panel=_CLIENT)
+app.add_typer(deliveries.app, name="deliveries", rich_help_panel=_CLIENT)
 
 Port = Annotated[int | None, typer.Option(help="The API's port; default TRADEWIND_PORT.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"tradewind {metadata.version('tradewind')}")
+        raise typer.Exit
+
+
+@app.callback()
+def configure(
+    *,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="The directory of `tradewind dev`; default TRADEWIND_DATA_DIR."),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback does it
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Apply the options that stand before the command."""
+    _override("DATA_DIR", data_dir)
 
 
 @app.command()

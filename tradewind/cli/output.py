@@ -1,18 +1,25 @@
-"""Output: tables for people on a terminal, JSON for programs on request."""
+"""Output: tables and progress for people on a terminal, JSON for programs."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import msgspec
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 _WIDE = 1000
 
 Json = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+
+
+def for_programs(as_json: bool) -> bool:
+    """Whether a client command writes JSON: on request, and where nobody sees the output."""
+    return as_json or not sys.stdout.isatty()
 
 
 def write(value: object, *, as_json: bool, columns: Sequence[str] = (), empty: str = "") -> None:
@@ -58,6 +65,22 @@ def write_record(row: Mapping[str, Any]) -> None:
         say(f"{name.replace('_', ' '):<{width}}  {_cell(value)}")
 
 
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show on a terminal how far long work has come: call it with what is done, and of how much."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(label, total=None)
+
+        def show(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show
+
+
 def say(sentence: str) -> None:
     sys.stdout.write(sentence + "\n")
     sys.stdout.flush()
@@ -73,12 +96,16 @@ def write_error(sentence: str) -> None:
     sys.stderr.write(f"tradewind: {sentence}\n")
 
 
-def _cell(value: Any) -> str:
+def printable(text: str) -> str:
     """One line of plain text, without control characters for the terminal."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+
+
+def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, list | tuple | frozenset):
         value = ", ".join(sorted(map(str, value)))
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value)
-    )
+    return printable(str(value))

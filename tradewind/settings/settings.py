@@ -15,6 +15,8 @@ from tradewind.errors import CannotStart
 from tradewind.settings import parsers as parse
 
 PREFIX = "TRADEWIND_"
+# What client commands read: the server, an API key, and the secret of a webhook to verify.
+CLIENT_VARIABLES = {PREFIX + name for name in ("URL", "API_KEY", "WEBHOOK_SECRET")}
 
 # The secret of a development server when none is set; production rejects it.
 DEVELOPMENT_SECRET = hashlib.sha256(b"tradewind development only").digest()
@@ -198,7 +200,7 @@ def load(environ: Mapping[str, str] | None = None, *, database: bool = True) -> 
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """Variables with our prefix that are no settings: most likely typing errors."""
-    variables = {setting.variable for setting in SETTINGS} | {PREFIX + "CONFIG"}
+    variables = {setting.variable for setting in SETTINGS} | {PREFIX + "CONFIG"} | CLIENT_VARIABLES
     return sorted(
         name
         for name in environ
