@@ -1,6 +1,7 @@
 """`tradewind verify`: checks the signature of a webhook that was received, offline."""
 
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,8 @@ import typer
 
 from tradewind.cli.output import Json, for_programs, say, write_json
 from tradewind.errors import TradewindError
-from tradewind.receiver.verify import TOLERANCE, Check, NotGenuine
-from tradewind.receiver.verify import verify as check_webhook
 from tradewind.webhooks.headers import SIGNATURE, TIMESTAMP
+from tradewind.webhooks.verification import SUGGESTED_TOLERANCE, FailedCheck, failed_check
 
 _STDIN = "-"
 
@@ -20,7 +20,7 @@ class UnreadableFile(TradewindError):
 
 
 class WrongHeader(TradewindError):
-    """A header is not a name and a value."""
+    """A header is not a name and a value, or the secret is empty."""
 
 
 def verify(
@@ -44,7 +44,7 @@ def verify(
     ] = None,
     tolerance: Annotated[
         float, typer.Option(min=0, help="How many seconds ago it may have been sent.")
-    ] = TOLERANCE,
+    ] = SUGGESTED_TOLERANCE,
     as_json: Json = False,
 ) -> None:
     """Verify a webhook: exit status 0 if it is genuine, 1 with the check that failed."""
@@ -58,33 +58,29 @@ def verify(
         named[SIGNATURE] = signature
     if timestamp is not None:
         named[TIMESTAMP] = timestamp
-    try:
-        delivery = check_webhook(secret, named, received, tolerance=tolerance)
-    except NotGenuine as error:
-        message = f"{error}{_hint(error, secret, named, received, tolerance)}"
+    if not secret.strip():
+        raise WrongHeader("The secret is empty; give the whole secret, whsec_ included.")
+    now = time.time()
+    failed = failed_check(secret, named, received, now=now, tolerance=tolerance)
+    if failed is None:
         if for_programs(as_json):
-            write_json({"valid": False, "check": error.check, "message": message})
+            write_json({"valid": True, "timestamp": int(named[TIMESTAMP])})
         else:
-            say(f"Not valid ({error.check}): {message}")
-        raise typer.Exit(1) from None
+            say("Valid: signature and timestamp are right.")
+        return
+    message = failed.sentence
+    # An editor or `echo` often puts a line break at the end of a file.
+    bare = received.removesuffix(b"\n").removesuffix(b"\r")
+    if (
+        failed is FailedCheck.SIGNATURE_WRONG
+        and failed_check(secret, named, bare, now=now, tolerance=tolerance) is not failed
+    ):
+        message += " It fits the body without the line break at its end, which was not sent."
     if for_programs(as_json):
-        write_json({"valid": True, "timestamp": delivery.timestamp})
+        write_json({"valid": False, "check": failed, "message": message})
     else:
-        say("Valid: signature and timestamp are right.")
-
-
-def _hint(
-    error: NotGenuine, secret: str, headers: dict[str, str], body: bytes, tolerance: float
-) -> str:
-    """What is often the reason: an editor or `echo` put a line break at the end of the file."""
-    bare = body.removesuffix(b"\n").removesuffix(b"\r")
-    if error.check is Check.SIGNATURE_WRONG and bare != body:
-        try:
-            check_webhook(secret, headers, bare, tolerance=tolerance)
-        except NotGenuine:
-            return ""
-        return " It fits the body without the line break at its end, which was not sent."
-    return ""
+        say(f"Not valid ({failed}): {message}")
+    raise typer.Exit(1)
 
 
 def _read(name: str) -> bytes:

@@ -65,6 +65,9 @@ class StreamSlots:
             except _FAILURES as error:
                 self._drop_connection()
                 raise DatabaseAway from error
+            except asyncio.CancelledError:
+                self._drop_connection()  # it may hold a lock that nobody knows of
+                raise
         raise TooManyStreams
 
     async def release(self, slot: Slot) -> None:
