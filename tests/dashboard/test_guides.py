@@ -19,6 +19,7 @@ def test_every_page_of_the_docs_is_a_guide_but_decisions() -> None:
     assert {guide.path for guide in ALL} == {
         path for path in pages if not path.startswith("decisions/")
     }
+    assert len({guide.path for guide in ALL}) == len(ALL), "each is listed once"
     assert all(guide.title and guide.summary for guide in ALL)
 
 
