@@ -88,13 +88,31 @@ class ResourceNotFound(NotFound):
 
 
 class InsufficientPermissions(Forbidden):
-    """Your account lacks the role that this endpoint requires; an operator can grant it."""
+    """Your account lacks the role, or your API key the scope, that this endpoint requires.
+
+    An operator can grant a role. The scopes and the allowed networks of a key never change: create
+    another key. No key with scopes can approve payments, manage keys, replace the secret of a
+    webhook, change a password or act as an operator.
+    """
 
     code = "insufficient_permissions"
     title = "Not allowed"
 
-    def __init__(self, role: str) -> None:
-        super().__init__(f"This requires the role {role}, which your account does not have.")
+    @classmethod
+    def role(cls, role: str) -> Self:
+        return cls(f"This requires the role {role}, which your account does not have.")
+
+    @classmethod
+    def scope(cls, scope: str) -> Self:
+        return cls(f"This requires the scope {scope}, which this API key does not have.")
+
+    @classmethod
+    def full_access(cls) -> Self:
+        return cls("No API key with scopes can do this; log in, or use a key without scopes.")
+
+    @classmethod
+    def address(cls, address: str) -> Self:
+        return cls(f"This API key cannot be used from {address}: see its allowed_cidrs.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ def test_a_key_is_shown_once_and_works(api: Server) -> None:
     shown = listed(api, person)[0]
     assert shown["id"] == made["id"]
     assert "key" not in shown
-    assert set(shown) == {"id", "name", "prefix", "created_at", "last_used_at", "revoked_at"}
+    times = {"created_at", "last_used_at", "revoked_at", "expires_at"}
+    assert set(shown) == {"id", "name", "prefix", "scopes", "allowed_cidrs", *times}
 
 
 def test_only_a_keyed_hash_is_stored(api: Server) -> None:

@@ -218,6 +218,14 @@ def test_a_key_works_until_it_is_revoked(server_shell: Shell, server: Server) ->
     assert server.call("GET", "/v1/me", headers={"x-api-key": key}).status_code == 401
     [listed] = server_shell.tell("keys", "list", "buyer@test.example")
     assert listed["revoked_at"] is not None
+    limited = server_shell.tell(
+        *("keys", "create", "buyer@test.example", "agent", "--scope", "order", "--scope", "read"),
+        *("--expires-at", "2046-01-01T00:00:00Z", "--allowed-cidr", "192.0.2.0/24"),
+    )
+    server.launcher.secrets.add(limited["key"])
+    assert limited["scopes"] == ["read", "order"]
+    assert limited["allowed_cidrs"] == ["192.0.2.0/24"]
+    assert limited["expires_at"] == "2046-01-01T00:00:00.000Z"
     assert key not in server_shell.run("keys", "list", "buyer@test.example").stdout
 
 
@@ -254,6 +262,10 @@ def test_an_unknown_account_or_key_is_told_in_one_sentence(
             "The reason is wrong: it must be text of 1 to 500",
         ),
         (("keys", "create", "a@b.c", "x" * 101), "The name is wrong: it must be text of 1 to 100"),
+        (
+            ("keys", "create", "a@b.c", "x", "--scope", "all", "--allowed-cidr", "10.0.0.1/8"),
+            "A value of scopes is wrong: it must be one of: read, order, pay_request, webhooks. A",
+        ),
     ],
 )
 def test_a_wrong_argument_is_told_in_one_sentence_and_changes_nothing(

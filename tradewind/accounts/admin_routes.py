@@ -27,12 +27,13 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
+from tradewind.web.scopes import FULL_ACCESS
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
 
 
-@routes.get(expensive=True)
+@routes.get(scope=FULL_ACCESS, expensive=True)
 async def list_accounts(
     caller: Operator, query: AccountListQuery, db: Database
 ) -> Page[AdminAccountOut]:
@@ -56,6 +57,7 @@ async def list_accounts(
 
 
 @routes.post(
+    scope=FULL_ACCESS,
     status=201,
     returns=AdminAccountOut,
     errors=(EmailTaken, TooManyPasswords),
@@ -82,7 +84,7 @@ async def create_account(
     return Response(created, headers=[location("admin", "accounts", created.id)])
 
 
-@routes.get("/{id}", errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
     account = await sql.find_account(db, account_id=account_id)
@@ -91,7 +93,7 @@ async def get_account(account_id: AccountId, caller: Operator, db: Database) -> 
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/lock", errors=(ResourceNotFound, OwnAccount))
+@routes.post("/{id}/lock", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
 async def lock_account(
     account_id: AccountId, request: Request, caller: Operator, body: LockIn, db: Database
 ) -> AdminAccountOut:
@@ -106,7 +108,7 @@ async def lock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/unlock", errors=(ResourceNotFound,))
+@routes.post("/{id}/unlock", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def unlock_account(
     account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
@@ -118,7 +120,7 @@ async def unlock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/plan", errors=(ResourceNotFound,))
+@routes.post("/{id}/plan", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def change_plan(
     account_id: AccountId, request: Request, caller: Operator, body: PlanIn, db: Database
 ) -> AdminAccountOut:
@@ -127,7 +129,7 @@ async def change_plan(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/roles", errors=(ResourceNotFound, OwnAccount))
+@routes.post("/{id}/roles", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
 async def change_roles(
     account_id: AccountId, request: Request, caller: Operator, body: RolesIn, db: Database
 ) -> AdminAccountOut:
@@ -138,6 +140,7 @@ async def change_roles(
 
 @routes.post(
     "/{id}/password-link",
+    scope=FULL_ACCESS,
     status=201,
     returns=PasswordLinkOut,
     errors=(ResourceNotFound,),

@@ -8,11 +8,12 @@ from tradewind.auth.model import Operator
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
+from tradewind.web.scopes import FULL_ACCESS
 
 routes = Routes("/v1/admin/audit", tag="Audit log (operators)")
 
 
-@routes.get(expensive=True)
+@routes.get(scope=FULL_ACCESS, expensive=True)
 async def list_audit(caller: Operator, query: AuditListQuery, db: Database) -> Page[AuditOut]:
     """List changes of permissions and decisions about payments, newest first."""
     entries = await sql.list_entries(

@@ -10,17 +10,24 @@ from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.request import Request
+from tradewind.web.scopes import FULL_ACCESS, Scope
 
 routes = Routes("/v1/me", tag="Account")
 
 
-@routes.get()
+@routes.get(scope=Scope.READ)
 async def get_me(caller: Caller) -> MeOut:
     """The account behind the credentials: roles, plan, and what is left of its rate budget."""
     return MeOut.of_caller(caller)
 
 
-@routes.post("/password", status=204, urgent=True, errors=(TooManyPasswords, TooManyLogins))
+@routes.post(
+    "/password",
+    scope=FULL_ACCESS,
+    status=204,
+    urgent=True,
+    errors=(TooManyPasswords, TooManyLogins),
+)
 async def change_password(
     request: Request,
     caller: Caller,

@@ -7,12 +7,14 @@ from msgspec import Meta, structs
 
 from tradewind import clock, ids
 from tradewind.accounts.model import Account
+from tradewind.auth.api_keys.wire import KeyLimitsOut, show_networks
 from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MAXIMUM, Password
 from tradewind.auth.wire import AccountOut, Email, Name, PlanName
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input, Output
 from tradewind.web.paging import PageQuery
+from tradewind.web.scopes import Scope
 from tradewind.web.validation import NOT_BLANK
 
 
@@ -31,10 +33,31 @@ class UsageOut(Output):
     resets_in_seconds: Annotated[int, Meta(description="Until all is back.", examples=[1])]
 
 
+class MyKeyOut(KeyLimitsOut):
+    """The API key that the request was sent with."""
+
+    id: Annotated[
+        str, Meta(pattern=ids.API_KEY.pattern, examples=["key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
+    ]
+
+    @staticmethod
+    def of_caller(caller: Caller) -> "MyKeyOut | None":
+        if caller.key_id is None:
+            return None
+        scopes = caller.scopes
+        return MyKeyOut(
+            id=ids.API_KEY.show(caller.key_id),
+            scopes=None if scopes is None else [scope for scope in Scope if scope in scopes],
+            expires_at=clock.show_or_none(caller.expires_at),
+            allowed_cidrs=show_networks(caller.allowed_cidrs),
+        )
+
+
 class MeOut(AccountOut):
     """The caller's own account."""
 
     usage: UsageOut
+    api_key: Annotated[MyKeyOut | None, Meta(description="Null for a session.")]
 
     @staticmethod
     def of_caller(caller: Caller) -> "MeOut":
@@ -51,6 +74,7 @@ class MeOut(AccountOut):
                 remaining=budget.remaining,
                 resets_in_seconds=budget.reset_seconds,
             ),
+            api_key=MyKeyOut.of_caller(caller),
         )
 
 

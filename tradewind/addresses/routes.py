@@ -22,11 +22,12 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
+from tradewind.web.scopes import Scope
 
 routes = Routes("/v1/addresses", tag="Addresses")
 
 
-@routes.get()
+@routes.get(scope=Scope.READ)
 async def list_addresses(caller: Buyer, query: PageQuery, db: Database) -> Page[SavedAddressOut]:
     """List your addresses, newest first."""
     rows = await sql.list_addresses(
@@ -39,6 +40,7 @@ async def list_addresses(caller: Buyer, query: PageQuery, db: Database) -> Page[
 
 
 @routes.post(
+    scope=Scope.ORDER,
     status=201,
     returns=SavedAddressOut,
     errors=(AddressLimitReached,),
@@ -65,7 +67,7 @@ async def create_address(
     return Response(shown, headers=[location("addresses", shown.id)])
 
 
-@routes.post("/parse")
+@routes.post("/parse", scope=Scope.READ)
 async def parse_address(caller: Buyer, body: PastedAddressIn) -> PastedAddressOut:
     """Take a pasted address apart. Nothing is stored.
 
@@ -75,7 +77,7 @@ async def parse_address(caller: Buyer, body: PastedAddressIn) -> PastedAddressOu
     return PastedAddressOut.of(parse(body.text))
 
 
-@routes.get("/{id}", errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_saved_address(
     address_id: ids.AddressId, caller: Buyer, db: Database
 ) -> SavedAddressOut:
@@ -83,7 +85,7 @@ async def get_saved_address(
     return SavedAddressOut.of(await get_address(db, caller.account_id, address_id))
 
 
-@routes.patch("/{id}", errors=(ResourceNotFound, DefaultAddressRequired))
+@routes.patch("/{id}", scope=Scope.ORDER, errors=(ResourceNotFound, DefaultAddressRequired))
 async def update_address(
     address_id: ids.AddressId,
     caller: Buyer,
@@ -99,7 +101,7 @@ async def update_address(
     )
 
 
-@routes.delete("/{id}", status=204, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=Scope.ORDER, status=204, errors=(ResourceNotFound,))
 async def delete_address(
     address_id: ids.AddressId, caller: Buyer, request: Request, db: Database
 ) -> None:

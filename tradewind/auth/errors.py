@@ -1,5 +1,8 @@
 """The errors of credentials, logins and sessions."""
 
+from datetime import datetime
+
+from tradewind import clock
 from tradewind.errors import Conflict, Forbidden, Invalid, ServiceUnavailable, Unauthenticated
 from tradewind.web.limits import Budget, CarriesBudget
 
@@ -32,6 +35,11 @@ class InvalidCredentials(Unauthenticated):
     @classmethod
     def unknown_key(cls) -> "InvalidCredentials":
         return cls("This API key is unknown or revoked.")
+
+    @classmethod
+    def expired_key(cls, at: datetime | None) -> "InvalidCredentials":
+        when = "" if at is None else f" at {clock.show(at)}"
+        return cls(f"This API key expired{when}; create another one.")
 
     @classmethod
     def malformed_header(cls) -> "InvalidCredentials":
@@ -127,7 +135,7 @@ class TooManyPasswords(ServiceUnavailable):
 
 
 class KeyLimitReached(Conflict):
-    """An account may have 100 keys that are not revoked. Revoke one that is not used."""
+    """An account may have 100 keys that are neither revoked nor expired. Revoke an unused one."""
 
     code = "key_limit_reached"
     title = "Too many API keys"

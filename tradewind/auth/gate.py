@@ -14,6 +14,7 @@ from tradewind.auth.api_keys import sql as key_sql
 from tradewind.auth.errors import AccountLocked, CredentialsMissing, InvalidCredentials
 from tradewind.auth.sql import Admission
 from tradewind.auth.tokens import AccessClaims, read_access
+from tradewind.errors import ApiError, InsufficientPermissions
 from tradewind.ids import Kind
 from tradewind.observability.logs import log, note
 from tradewind.observability.metrics import ADMISSION_BATCH, RATE_LIMITED
@@ -22,7 +23,7 @@ from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.web import limits
 from tradewind.web.caller import Caller
 from tradewind.web.limits import Budget, Rate, RateLimited
-from tradewind.web.request import Request
+from tradewind.web.request import Request, canonical_address
 
 T = TypeVar("T")
 
@@ -41,6 +42,8 @@ class _Credentials:
 
     key: str | None
     session_id: UUID | None
+    # Where a key is used from: it may be restricted to some networks.
+    address: str | None
     # Whether this only checks again what was admitted before, and takes nothing from the budget.
     is_recheck: bool = False
 
@@ -83,7 +86,8 @@ class Authenticator:
             raise InvalidCredentials.mistyped()
         access = None if bearer is None else self._read_bearer(bearer)
         session_id = access.session_id if access else None
-        looked_up = await self._look_up(_Credentials(key, session_id, is_recheck))
+        address = None if key is None else canonical_address(request.address)
+        looked_up = await self._look_up(_Credentials(key, session_id, address, is_recheck))
         if looked_up is None:
             raise _invalid(key, access)
         admission, granted = looked_up
@@ -91,7 +95,12 @@ class Authenticator:
             raise _invalid(key, access)
         budget = Budget(self._plans[admission.plan], admission.debt)
         credential = _credential_id(admission.key_id, admission.session_id)
+        agent = request.agent
         note(account=_shown(ids.ACCOUNT, admission.account_id), credential=credential)
+        if agent is not None:
+            note(agent=agent)
+        if admission.is_refused:
+            raise _refusal(admission, request)
         if admission.locked:
             raise AccountLocked.by_operator(budget)
         if not granted and not (urgent and await self._take_urgent(credential)):
@@ -109,6 +118,10 @@ class Authenticator:
             key_id=admission.key_id,
             session_id=admission.session_id,
             budget=budget,
+            scopes=None if admission.scopes is None else frozenset(admission.scopes),
+            expires_at=admission.expires_at,
+            allowed_cidrs=admission.allowed_cidrs,
+            agent=agent,
         )
 
     async def _take_urgent(self, credential: str) -> bool:
@@ -173,9 +186,7 @@ class Authenticator:
             for waiter in waiters:
                 result = None
                 if admission is not None:
-                    remaining = left.get(admission.account_id, admission.granted)
-                    left[admission.account_id] = remaining - (not credentials.is_recheck)
-                    result = admission, credentials.is_recheck or remaining > 0
+                    result = admission, credentials.is_recheck or _takes(admission, left)
                 if not waiter.done():
                     waiter.set_result(result)
 
@@ -194,6 +205,7 @@ class Authenticator:
             self._db,
             hashes=[hash_ for _, hash_ in lookups],
             sessions=[credentials.session_id for credentials, _ in lookups],
+            addresses=[credentials.address for credentials, _ in lookups],
             times=[
                 0 if credentials.is_recheck else len(batch[credentials])
                 for credentials, _ in lookups
@@ -219,6 +231,21 @@ async def _in_time(work: Coroutine[Any, Any, T]) -> T:
     task.cancel()
     task.add_done_callback(lambda late: late.cancelled() or late.exception())  # nobody awaits it
     raise DatabaseAway
+
+
+def _takes(admission: Admission, left: dict[UUID, int]) -> bool:
+    """Whether there is room for another request in what is left of its account's budget."""
+    if admission.is_refused:
+        return False
+    remaining = left.get(admission.account_id, admission.granted)
+    left[admission.account_id] = remaining - 1
+    return remaining > 0
+
+
+def _refusal(admission: Admission, request: Request) -> ApiError:
+    if admission.expired:
+        return InvalidCredentials.expired_key(admission.expires_at)
+    return InsufficientPermissions.address(request.address or "an unknown address")
 
 
 def _credential_id(key_id: UUID | None, session_id: UUID | None) -> str:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
+from tradewind.auth.api_keys.model import Network
 from tradewind.auth.model import Identity, Plan, Role
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
@@ -17,6 +18,8 @@ class Admission(NamedTuple):
     """Valid credentials: whose they are, and what is left of the account's budget.
 
     `granted` counts for the account as a whole: of all its requests in this statement, so many fit.
+    A key that has `expired`, or is used from `outside` its networks, takes from no budget and is
+    not marked as used: whoever found it cannot use up the account's requests.
     """
 
     number: int
@@ -33,6 +36,15 @@ class Admission(NamedTuple):
     granted: int
     debt: int
     now: datetime
+    scopes: Sequence[str] | None
+    expires_at: datetime | None
+    allowed_cidrs: Sequence[Network] | None
+    expired: bool
+    outside: bool
+
+    @property
+    def is_refused(self) -> bool:
+        return self.expired or self.outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,7 @@ async def admit(
     *,
     hashes: Sequence[bytes | None],
     sessions: Sequence[UUID | None],
+    addresses: Sequence[str | None],
     times: Sequence[int],
     plans: Sequence[str],
     steps: Sequence[int],
@@ -56,20 +69,25 @@ async def admit(
 ) -> list[Admission]:
     """Look up credentials and take from their accounts' budgets, for many requests at once.
 
-    Element n of the arrays is a key's hash, a session, or both, and how many requests carry it. A
-    row names its element by `number`; an element without a row is not valid. A key or session is
-    marked as used at most once a minute, and without waiting for another process that does so.
+    Element n of the arrays is a key's hash, a session, or both, the address that a key is used
+    from, and how many requests carry it. A row names its element by `number`; an element without a
+    row is not valid. A key or session is marked as used at most once a minute, and without waiting
+    for another process that does so.
     """
     rows = await db.fetch(
         """
         WITH asked AS (
-            SELECT number, hash, session_id, times
-              FROM unnest($1::bytea[], $2::uuid[], $3::bigint[])
-                   WITH ORDINALITY AS a (hash, session_id, times, number)
+            SELECT number, hash, session_id, times, address
+              FROM unnest($1::bytea[], $2::uuid[], $3::bigint[], $7::text[])
+                   WITH ORDINALITY AS a (hash, session_id, times, address, number)
         ), credential AS MATERIALIZED (
             SELECT asked.number, asked.times, k.id AS key_id, k.key_id AS made_with,
                    s.id AS session_id, a.id AS account_id, a.email, a.name, a.roles, a.plan,
                    a.created_at, a.locked_at IS NOT NULL AS locked,
+                   k.scopes, k.expires_at, k.allowed_cidrs,
+                   coalesce(k.expires_at <= tradewind_now(), false) AS expired,
+                   k.allowed_cidrs IS NOT NULL AND NOT coalesce(
+                       asked.address::inet <<= ANY (k.allowed_cidrs::inet[]), false) AS outside,
                    coalesce(k.last_used_at < tradewind_now() - interval '1 minute',
                             k.id IS NOT NULL) AS touch_key,
                    coalesce(s.last_used_at < tradewind_now() - interval '1 minute',
@@ -87,6 +105,7 @@ async def admit(
               FROM credential c
               JOIN unnest($4::text[], $5::bigint[], $6::bigint[])
                    AS plan (name, step, burst) ON plan.name = c.plan
+             WHERE NOT (c.expired OR c.outside)
              GROUP BY c.account_id, plan.step, plan.burst
         ), budget AS MATERIALIZED (
             SELECT taken.subject, taken.granted, taken.debt
@@ -100,21 +119,24 @@ async def admit(
             UPDATE api_key
                SET last_used_at = tradewind_now()
              WHERE id = ANY (ARRAY(SELECT k.id FROM api_key k
-                                    WHERE k.id IN (SELECT key_id FROM credential WHERE touch_key)
+                                    WHERE k.id IN (SELECT key_id FROM credential
+                                                    WHERE touch_key AND NOT (expired OR outside))
                                       FOR NO KEY UPDATE SKIP LOCKED))
         ), used_session AS (
             UPDATE session
                SET last_used_at = tradewind_now()
              WHERE id = ANY (ARRAY(SELECT s.id FROM session s
                                     WHERE s.id IN (SELECT session_id FROM credential
-                                                    WHERE touch_session)
+                                                    WHERE touch_session
+                                                      AND NOT (expired OR outside))
                                       FOR NO KEY UPDATE SKIP LOCKED))
         )
         SELECT c.number, c.key_id, c.made_with, c.session_id, c.account_id, c.email, c.name,
-               c.roles, c.plan, c.created_at, c.locked, budget.granted, budget.debt,
-               tradewind_now() AS now
+               c.roles, c.plan, c.created_at, c.locked, coalesce(budget.granted, 0),
+               coalesce(budget.debt, 0), tradewind_now() AS now, c.scopes, c.expires_at,
+               c.allowed_cidrs, c.expired, c.outside
           FROM credential c
-          JOIN budget ON budget.subject = 'account:' || c.account_id
+          LEFT JOIN budget ON budget.subject = 'account:' || c.account_id
         """,
         hashes,
         sessions,
@@ -122,6 +144,7 @@ async def admit(
         plans,
         steps,
         bursts,
+        addresses,
     )
     return [Admission(*row) for row in rows]
 

@@ -38,11 +38,12 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.response import Response, location
+from tradewind.web.scopes import Scope
 
 routes = Routes("/v1/cart", tag="Cart")
 
 
-@routes.get()
+@routes.get(scope=Scope.READ)
 async def get_cart(caller: Buyer, db: Database) -> CartOut:
     """Look at your cart: at most 200 lines, one for each product and variant."""
     return CartOut.of(await sql.list_lines(db, caller.account_id))
@@ -50,6 +51,7 @@ async def get_cart(caller: Buyer, db: Database) -> CartOut:
 
 @routes.post(
     "/items",
+    scope=Scope.ORDER,
     status=201,
     returns=CartItemOut,
     also={200: "The product and variant were in the cart: their quantity was raised."},
@@ -97,7 +99,7 @@ def _added(lines: Sequence[AddedLine]) -> Response:
     return Response(CartItemOut.of(added.line), 200)
 
 
-@routes.patch("/items/{id}", errors=(ResourceNotFound,))
+@routes.patch("/items/{id}", scope=Scope.ORDER, errors=(ResourceNotFound,))
 async def update_cart_item(
     line_id: ids.CartLineId, caller: Buyer, body: CartItemPatch, db: Database
 ) -> CartItemOut:
@@ -105,13 +107,13 @@ async def update_cart_item(
     return CartItemOut.of(await change_quantity(db, caller.account_id, line_id, body.quantity))
 
 
-@routes.delete("/items/{id}", status=204, errors=(ResourceNotFound,))
+@routes.delete("/items/{id}", scope=Scope.ORDER, status=204, errors=(ResourceNotFound,))
 async def remove_cart_item(line_id: ids.CartLineId, caller: Buyer, db: Database) -> None:
     """Remove a line from the cart."""
     await remove_line(db, caller.account_id, line_id)
 
 
-@routes.post("/preview", errors=(CartEmpty,), expensive=True)
+@routes.post("/preview", scope=Scope.READ, errors=(CartEmpty,), expensive=True)
 async def preview_cart(
     caller: Buyer, body: CartSelectionIn, platforms: Platforms, db: Database
 ) -> CartPreviewOut:
@@ -127,7 +129,13 @@ async def preview_cart(
     return CartPreviewOut.of(previews, region_warnings(address))
 
 
-@routes.post("/order", returns=CartOrderOut, errors=(CartEmpty, CartChanged), expensive=True)
+@routes.post(
+    "/order",
+    scope=Scope.ORDER,
+    returns=CartOrderOut,
+    errors=(CartEmpty, CartChanged),
+    expensive=True,
+)
 async def order_cart(
     caller: Buyer,
     body: CartSelectionIn,

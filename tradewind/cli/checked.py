@@ -18,8 +18,13 @@ def checked(kind: type[T], **values: Any) -> T:
         return read_values(kind, **values)
     except ValidationFailed as failed:
         sentences = [
-            f"The {error.pointer.strip('/').replace('_', ' ')} is wrong: "
-            f"it {error.message[0].lower()}{error.message[1:]}"
+            f"{_subject(error.pointer)} is wrong: it {error.message[0].lower()}{error.message[1:]}"
             for error in failed.errors
         ]
         raise WrongArgument(" ".join(sentences)) from None
+
+
+def _subject(pointer: str) -> str:
+    """`/name` as "The name", and a value of a list, `/scopes/0`, as "A value of scopes"."""
+    name, _, index = pointer.strip("/").replace("_", " ").partition("/")
+    return f"A value of {name}" if index else f"The {name}"

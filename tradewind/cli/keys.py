@@ -13,19 +13,40 @@ from tradewind.cli.checked import checked
 from tradewind.cli.context import Context, run
 from tradewind.cli.output import Json, say, write, write_json
 from tradewind.errors import ResourceNotFound
+from tradewind.web.scopes import Scope
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
 
 
 @app.command()
-def create(account: AccountArgument, name: str, *, as_json: Json = False) -> None:
+def create(
+    account: AccountArgument,
+    name: str,
+    *,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"What the key may do: {', '.join(Scope)}; repeat for several. Default: all."
+        ),
+    ] = None,
+    expires_at: Annotated[
+        str | None, typer.Option(help="When it ends, such as 2027-01-31T00:00:00Z. Default: never.")
+    ] = None,
+    allowed_cidr: Annotated[
+        list[str] | None,
+        typer.Option(help="A network it can be used from; repeat for several. Default: any."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Create an API key; it is shown only once."""
-    new = checked(NewKeyIn, name=name)
+    limits = {"scopes": scope, "expires_at": expires_at, "allowed_cidrs": allowed_cidr}
+    set_limits = {option: value for option, value in limits.items() if value}
+    new = checked(NewKeyIn, name=name, **set_limits)
 
     async def work(context: Context) -> NewKeyOut:
         owner = await find(context, account)
         api_key, key = await issue.issue(
-            context.db, context.keyring, COMMAND_LINE, owner.id, new.name
+            context.db, context.keyring, COMMAND_LINE, owner.id, new.name, limits=new.limits
         )
         return NewKeyOut.of_new(api_key, key)
 

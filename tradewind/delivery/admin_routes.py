@@ -13,6 +13,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.scopes import FULL_ACCESS
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
 from tradewind.webhooks.wire import SubscriptionOut
@@ -48,7 +49,7 @@ class QueueOut(Output):
     concurrency: Annotated[int | None, Meta(examples=[16])]
 
 
-@routes.get("/webhooks", expensive=True)
+@routes.get("/webhooks", scope=FULL_ACCESS, expensive=True)
 async def list_all_webhooks(
     caller: Operator, query: AdminWebhooksQuery, db: Database
 ) -> Page[AdminSubscriptionOut]:
@@ -76,7 +77,7 @@ def _with_account(subscription: Subscription) -> AdminSubscriptionOut:
     return AdminSubscriptionOut(**shown, account_id=ids.ACCOUNT.show(subscription.account_id))
 
 
-@routes.get("/queue", expensive=True)
+@routes.get("/queue", scope=FULL_ACCESS, expensive=True)
 async def list_queue(caller: Operator, db: Database) -> Page[QueueOut]:
     """List what waits to be delivered, by subscription, those first that have waited longest."""
     rows = await sql_log.list_queue(db, limit=_MOST + 1)

@@ -32,6 +32,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.scopes import Scope
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.subscribe import get_subscription
 
@@ -44,7 +45,7 @@ class ExplainQuery(Input):
     event: str
 
 
-@routes.get("/{id}/deliveries", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/deliveries", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def list_deliveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
 ) -> Page[DeliveryOut]:
@@ -69,7 +70,7 @@ async def list_deliveries(
     )
 
 
-@routes.get("/{id}/deliveries/{dlv}", errors=(ResourceNotFound,))
+@routes.get("/{id}/deliveries/{dlv}", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_delivery(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
 ) -> DeliveryDetailOut:
@@ -79,7 +80,12 @@ async def get_delivery(
     )
 
 
-@routes.post("/{id}/deliveries/{dlv}/redeliver", status=202, errors=(ResourceNotFound, NotActive))
+@routes.post(
+    "/{id}/deliveries/{dlv}/redeliver",
+    scope=Scope.WEBHOOKS,
+    status=202,
+    errors=(ResourceNotFound, NotActive),
+)
 async def redeliver(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
 ) -> PendingOut:
@@ -87,7 +93,7 @@ async def redeliver(
     return PendingOut.of(await resend(db, caller.account_id, subscription_id, delivery_id))
 
 
-@routes.get("/{id}/pending", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/pending", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
@@ -114,6 +120,7 @@ async def list_pending(
 
 @routes.post(
     "/{id}/recover",
+    scope=Scope.WEBHOOKS,
     status=202,
     errors=(ResourceNotFound, NotActive, ReplayRunning),
     expensive=True,
@@ -138,7 +145,7 @@ async def recover_webhook(
     return RecoverOut(id=ids.JOB.show(replay_id), count=total.count, count_is_exact=total.is_exact)
 
 
-@routes.get("/{id}/recover", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/recover", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def list_recoveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[JobOut]:
@@ -155,7 +162,7 @@ async def list_recoveries(
     )
 
 
-@routes.get("/{id}/recover/{job}", errors=(ResourceNotFound,))
+@routes.get("/{id}/recover/{job}", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -163,7 +170,7 @@ async def get_recovery(
     return JobOut.of(await replay.get_replay(db, caller.account_id, subscription_id, job_id))
 
 
-@routes.delete("/{id}/recover/{job}", errors=(ResourceNotFound,))
+@routes.delete("/{id}/recover/{job}", scope=Scope.WEBHOOKS, errors=(ResourceNotFound,))
 async def cancel_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -171,7 +178,7 @@ async def cancel_recovery(
     return JobOut.of(await replay.cancel(db, caller.account_id, subscription_id, job_id))
 
 
-@routes.get("/{id}/health", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/health", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def get_webhook_health(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> WebhookHealthOut:
@@ -181,7 +188,7 @@ async def get_webhook_health(
     return WebhookHealthOut.of(subscription, health)
 
 
-@routes.get("/{id}/explain", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/explain", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def explain_delivery(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
 ) -> ExplainOut:
@@ -193,7 +200,9 @@ async def explain_delivery(
 
 
 @routes.post(
-    "/{id}/test", errors=(ResourceNotFound, TestDeliveriesLimited, SigningSecretUnreadable)
+    "/{id}/test",
+    scope=Scope.WEBHOOKS,
+    errors=(ResourceNotFound, TestDeliveriesLimited, SigningSecretUnreadable),
 )
 async def test_webhook(
     subscription_id: ids.SubscriptionId,

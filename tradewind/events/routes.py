@@ -25,6 +25,7 @@ from tradewind.web.inputs import Output
 from tradewind.web.paging import MalformedCursor, Page, read_cursor, write_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
+from tradewind.web.scopes import Scope
 
 routes = Routes("/v1/events", tag="Events")
 event_types = Routes("/v1/event-types", tag="Events")
@@ -120,6 +121,7 @@ class EventPage(Output):
 
 
 @routes.get(
+    scope=Scope.READ,
     returns=EventPage,
     errors=(EventsExpired, EventsRewound, MalformedCursor, OutdatedCursor),
     expensive=True,
@@ -157,6 +159,7 @@ async def list_events(
 
 @routes.get(
     "/stream",
+    scope=Scope.READ,
     returns=_EventStream,
     media_type="text/event-stream",
     errors=(
@@ -191,7 +194,7 @@ async def stream_events(
 
     async def recheck() -> None:
         if Role.BUYER not in (await gate.recheck(request)).roles:
-            raise InsufficientPermissions(Role.BUYER)
+            raise InsufficientPermissions.role(Role.BUYER)
 
     cursor = _read_number(request.single_header(_LAST_EVENT_ID.lower()))
     async with AsyncExitStack() as held:
@@ -213,7 +216,7 @@ async def stream_events(
         )
 
 
-@routes.get("/{id}", returns=EventBody, errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ, returns=EventBody, errors=(ResourceNotFound,))
 async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Response:
     """Look at one event, in the exact bytes that webhooks get."""
     body = await sql.find_event(db, caller.account_id, event_id)
@@ -222,7 +225,7 @@ async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Respo
     return Response(body)
 
 
-@event_types.get()
+@event_types.get(scope=Scope.READ)
 async def list_event_types(caller: Buyer) -> Page[EventTypeOut]:
     """List the event types: what each means, its causes, and the body that is sent for each cause.
 

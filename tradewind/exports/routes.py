@@ -21,6 +21,7 @@ from tradewind.storage.pool import Database
 from tradewind.web.download import CSV, DISPOSITION, csv_download
 from tradewind.web.endpoint import Routes
 from tradewind.web.response import Response
+from tradewind.web.scopes import FULL_ACCESS, Scope
 
 routes = Routes("/v1/exports", tag="Exports")
 
@@ -36,6 +37,7 @@ _Csv = Annotated[
 
 @routes.get(
     "/orders",
+    scope=Scope.READ,
     returns=_Csv,
     media_type=CSV,
     headers=_HEADERS,
@@ -56,7 +58,9 @@ async def export_orders(
     return csv_download(await export.export_orders(db, filters, bom=query.bom))
 
 
-@routes.get("/payments", returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True)
+@routes.get(
+    "/payments", scope=Scope.READ, returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True
+)
 async def export_payments(caller: Approver, query: PaymentsExportQuery, db: Database) -> Response:
     """Export payments of all accounts as CSV, newest first; without a filter, all of them."""
     made = await export.export_payments(db, query.status, query.order_id, bom=query.bom)
@@ -65,6 +69,7 @@ async def export_payments(caller: Approver, query: PaymentsExportQuery, db: Data
 
 @routes.get(
     "/deliveries",
+    scope=Scope.READ,
     returns=_Csv,
     media_type=CSV,
     headers=_HEADERS,
@@ -82,7 +87,9 @@ async def export_deliveries(caller: Buyer, query: DeliveriesExportQuery, db: Dat
     return csv_download(made)
 
 
-@routes.get("/events", returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True)
+@routes.get(
+    "/events", scope=Scope.READ, returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True
+)
 async def export_events(
     caller: Buyer, query: EventsExportQuery, db: Database, retention: Retention
 ) -> Response:
@@ -93,7 +100,9 @@ async def export_events(
     return csv_download(made)
 
 
-@routes.get("/audit", returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True)
+@routes.get(
+    "/audit", scope=FULL_ACCESS, returns=_Csv, media_type=CSV, headers=_HEADERS, expensive=True
+)
 async def export_audit(caller: Operator, query: AuditExportQuery, db: Database) -> Response:
     """Export the audit log as CSV, newest first."""
     made = await export.export_audit(

@@ -33,6 +33,7 @@ from tradewind.web.inputs import read_file
 from tradewind.web.paging import page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
+from tradewind.web.scopes import Scope
 
 routes = Routes("/v1/imports", tag="Imports")
 
@@ -44,6 +45,7 @@ _TYPES = (
 
 
 @routes.post(
+    scope=Scope.ORDER,
     status=201,
     returns=ImportOut,
     errors=(FileUnreadable, ColumnsUnmatched, UnsupportedPlatform, TooManyImports),
@@ -84,7 +86,7 @@ async def create_import(
     return Response(ImportOut.of(stored), 201, [where])
 
 
-@routes.get("/{id}", errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
 async def get_import(
     import_id: ids.ImportId, caller: Buyer, query: ImportRowsQuery, db: Database
 ) -> ImportDetailOut:
@@ -110,6 +112,7 @@ async def get_import(
 
 @routes.post(
     "/{id}/order",
+    scope=Scope.ORDER,
     status=202,
     errors=(ResourceNotFound, ImportNotReady, NothingToOrder, ImportTotalChanged),
 )

@@ -51,6 +51,7 @@ from tradewind.web.inputs import Output, check_moment
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
+from tradewind.web.scopes import FULL_ACCESS, Scope
 
 routes = Routes("/v1/orders", tag="Orders")
 admin = Routes("/v1/admin/orders", tag="Orders (operators)")
@@ -69,6 +70,7 @@ class DiffOut(Output):
 
 @routes.post(
     "/preview",
+    scope=Scope.READ,
     errors=(*_PLATFORM, *_REJECTED, PlatformFailed, PlatformBusy, PlatformAuthExpired),
     expensive=True,
 )
@@ -91,6 +93,7 @@ async def preview_order(
 
 
 @routes.post(
+    scope=Scope.ORDER,
     status=201,
     returns=OrderOut,
     errors=(*_PLATFORM, *_REJECTED, PriceChanged, ExternalIdTaken),
@@ -124,7 +127,7 @@ def _created(order: Order) -> Response:
     return Response(OrderOut.of(order), 201, [location("orders", order.reference)])
 
 
-@routes.get(errors=(UnsupportedPlatform,), expensive=True)
+@routes.get(scope=Scope.READ, errors=(UnsupportedPlatform,), expensive=True)
 async def list_orders(
     caller: Buyer, query: OrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
@@ -133,7 +136,7 @@ async def list_orders(
     return await listing.list_orders(db, filters, query, OrderOut.of)
 
 
-@routes.post("/diff", expensive=True)
+@routes.post("/diff", scope=Scope.READ, expensive=True)
 async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
     """Compare up to 1,000 orders with what you have, by `updated_at`.
 
@@ -158,6 +161,7 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
 
 @routes.get(
     "/{id}",
+    scope=Scope.READ,
     returns=OrderOut,
     errors=(ResourceNotFound,),
     headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
@@ -187,6 +191,7 @@ def etag(order: Order, *, stale: bool) -> str:
 
 @routes.post(
     "/{id}/cancel",
+    scope=Scope.ORDER,
     returns=OrderOut,
     errors=(ResourceNotFound, InvalidTransition, CancelRejected),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
@@ -213,7 +218,7 @@ def _cancelled(order: Order) -> Response:
     return Response(OrderOut.of(order), 200 if order.status is OrderStatus.CANCELLED else 202)
 
 
-@routes.get("/{id}/timeline", errors=(ResourceNotFound,))
+@routes.get("/{id}/timeline", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_order_timeline(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[ChangeOut]:
@@ -229,7 +234,7 @@ async def get_order_timeline(
     return page("timeline", changes, query.limit, key=lambda c: c.version, show=ChangeOut.of)
 
 
-@admin.get(errors=(UnsupportedPlatform,), expensive=True)
+@admin.get(scope=FULL_ACCESS, errors=(UnsupportedPlatform,), expensive=True)
 async def list_all_orders(
     caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
@@ -245,6 +250,7 @@ async def list_all_orders(
 
 @sandbox.post(
     "/orders/{id}/advance",
+    scope=Scope.ORDER,
     errors=(ResourceNotFound, NotSimulated, InvalidTransition, SimulatorFailed),
 )
 async def advance_sandbox_order(

@@ -20,13 +20,14 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page
 from tradewind.web.request import Request
+from tradewind.web.scopes import FULL_ACCESS, Scope
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/v1/platforms", tag="Marketplaces")
 admin = Routes("/v1/admin/platforms", tag="Marketplaces (operators)")
 
 
-@routes.get()
+@routes.get(scope=Scope.READ)
 async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformOut]:
     """List the marketplaces, their capabilities, and whether each is connected here."""
     return Page(
@@ -36,7 +37,7 @@ async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformO
     )
 
 
-@admin.get("/{platform}", errors=(UnsupportedPlatform, PlatformNotConfigured))
+@admin.get("/{platform}", scope=FULL_ACCESS, errors=(UnsupportedPlatform, PlatformNotConfigured))
 async def get_platform_connection(
     platform: str,
     request: Request,
@@ -56,6 +57,7 @@ async def get_platform_connection(
 
 @admin.post(
     "/{platform}",
+    scope=FULL_ACCESS,
     errors=(
         UnsupportedPlatform,
         PlatformUrlMissing,
@@ -85,7 +87,12 @@ async def connect_platform(
     return ConnectionOut.of(name, connection, url)
 
 
-@admin.delete("/{platform}", status=204, errors=(UnsupportedPlatform, PlatformNotConfigured))
+@admin.delete(
+    "/{platform}",
+    scope=FULL_ACCESS,
+    status=204,
+    errors=(UnsupportedPlatform, PlatformNotConfigured),
+)
 async def disconnect_platform(
     platform: str, request: Request, caller: Operator, db: Database, platforms: Platforms
 ) -> None:

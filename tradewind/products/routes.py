@@ -30,6 +30,7 @@ from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import BODY_LIMIT
 from tradewind.web.response import Response, encode
+from tradewind.web.scopes import Scope
 
 routes = Routes("/v1/products", tag="Products")
 
@@ -45,6 +46,7 @@ _UPSTREAM: tuple[type[ApiError], ...] = (
 
 @routes.post(
     "/search",
+    scope=Scope.READ,
     returns=SearchOut,
     errors=_UPSTREAM,
     headers={"Age": "How many seconds ago the marketplace gave this answer."},
@@ -65,6 +67,7 @@ async def search_products(
 
 @routes.post(
     "/image-search",
+    scope=Scope.READ,
     errors=_UPSTREAM,
     body_limit=LONGEST_IMAGE + BODY_LIMIT,
     expensive=True,
@@ -98,7 +101,7 @@ async def search_products_by_image(
     return ImageSearchOut.of_image(result.platform, result.page, query.image_id or "")
 
 
-@routes.post("/resolve", errors=(UnsupportedPlatform,))
+@routes.post("/resolve", scope=Scope.READ, errors=(UnsupportedPlatform,))
 async def resolve(caller: Caller, body: ResolveIn, platforms: Platforms) -> ResolveOut:
     """Find the product that a link, a shared text or a product ID names.
 
@@ -112,7 +115,7 @@ async def resolve(caller: Caller, body: ResolveIn, platforms: Platforms) -> Reso
     return ResolveOut.of(await resolve_product(platforms, body.text, body.platform))
 
 
-@routes.get("/{platform}/{id}", errors=(*_UPSTREAM, ResourceNotFound))
+@routes.get("/{platform}/{id}", scope=Scope.READ, errors=(*_UPSTREAM, ResourceNotFound))
 async def get_product(
     platform: str, product_id: str, caller: Caller, query: ProductQuery, platforms: Platforms
 ) -> ProductOut:

@@ -1,5 +1,6 @@
 """The caller: the account behind the credentials, and the role that an endpoint requires."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -7,7 +8,7 @@ from uuid import UUID
 
 from tradewind import ids
 from tradewind.web.limits import Budget
-from tradewind.web.request import Request
+from tradewind.web.request import Network, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,12 @@ class Caller:
     key_id: UUID | None
     session_id: UUID | None
     budget: Budget
+    # What an API key is restricted to; None: it is not, and can do what its account can.
+    scopes: frozenset[str] | None = None
+    expires_at: datetime | None = None
+    allowed_cidrs: Sequence[Network] | None = None
+    # The program that acts for the account, as it calls itself; None: it did not say.
+    agent: str | None = None
 
     @property
     def credential(self) -> str:

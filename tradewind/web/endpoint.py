@@ -13,6 +13,7 @@ from tradewind.web.idempotency import IdempotencyKey
 from tradewind.web.inputs import BODY_LIMIT
 from tradewind.web.request import Request
 from tradewind.web.response import Response
+from tradewind.web.scopes import RequiredScope
 from tradewind.web.site import Form
 
 Handler = Callable[..., Awaitable[Any]]
@@ -58,6 +59,7 @@ class Endpoint:
     returns: Any = None
     caller: str | None = None
     role: str | None = None
+    scope: RequiredScope | None = None
     body: Any = None
     body_required: bool = True
     query: Any = None
@@ -84,6 +86,10 @@ class Endpoint:
 class RouteOptions(TypedDict, total=False):
     """What a route says beyond its function's signature.
 
+    Every route of the API with a caller has a `scope`: the one that an API key with scopes needs,
+    or `FULL_ACCESS`, with which no such key may call it. Without it none may either, and a test
+    fails.
+
     `status` is that of success, `also` are other ones, and what each means. `errors` and `headers`
     are what the reference lists, and `request_headers` are those that the function reads from the
     request. `returns` is the type of the body where the function returns a
@@ -98,6 +104,7 @@ class RouteOptions(TypedDict, total=False):
     type `bytes`; a text `file_name` gets the name of the file in the field `file`.
     """
 
+    scope: RequiredScope
     status: int
     also: Mapping[int, str]
     errors: Sequence[type[ApiError]]

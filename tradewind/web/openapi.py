@@ -8,7 +8,7 @@ from typing import Any
 from tradewind import errors
 from tradewind.errors import ApiError
 from tradewind.storage.pool import DatabaseAway
-from tradewind.web import problems
+from tradewind.web import problems, scopes
 from tradewind.web.endpoint import Endpoint
 from tradewind.web.idempotency import (
     IdempotencyKeyMalformed,
@@ -162,6 +162,8 @@ class _Operation:
             "responses": self._responses(shared),
             "security": self._security(),
         }
+        if endpoint.caller is not None:
+            operation["x-required-scope"] = endpoint.scope or scopes.FULL_ACCESS
         if endpoint.body is not None:
             media = "application/x-www-form-urlencoded" if endpoint.form else "application/json"
             operation["requestBody"] = {
@@ -185,9 +187,12 @@ class _Operation:
         return [{scheme: roles} for scheme in _SECURITY]
 
     def _description(self, text: str) -> str:
-        needs = f"Requires the role `{self.endpoint.role}`." if self.endpoint.role else ""
+        endpoint = self.endpoint
+        needs = [f"Requires the role `{endpoint.role}`."] if endpoint.role else []
+        if endpoint.caller is not None:
+            needs.append(scopes.describe(endpoint.scope))
         paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
-        return "\n\n".join(filter(None, [*paragraphs, needs]))
+        return "\n\n".join(filter(None, [*paragraphs, " ".join(needs)]))
 
     def _path(self, shared: Shared) -> list[dict[str, Any]]:
         return [
@@ -281,9 +286,7 @@ class _Operation:
         ]
         kinds += endpoint.errors
         if endpoint.caller is not None:
-            kinds += self.gate_errors
-        if endpoint.role is not None:
-            kinds.append(errors.InsufficientPermissions)
+            kinds += [*self.gate_errors, errors.InsufficientPermissions]
         if endpoint.body is not None or endpoint.upload:
             kinds += [
                 problems.MalformedJson,

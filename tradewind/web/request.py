@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Network = IPv4Network | IPv6Network
 
 _HTTP1 = frozenset({"1", "1.0", "1.1"})
+_PRINTABLE = (0x20, 0x7E)
+LONGEST_AGENT = 100
 _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
@@ -45,6 +47,20 @@ class Request(StarletteRequest):
             # Some proxies append to the line of X-Forwarded-For, others add a line.
             forwarded = ",".join(self.headers.getlist("x-forwarded-for"))
             self.address = client_address(peer, forwarded, proxies)
+
+    @property
+    def agent(self) -> str | None:
+        """How the program that sent it calls itself (`X-Agent-Name`): one line of printable ASCII.
+
+        Nobody checks it; the credentials say who is responsible.
+        """
+        sent = self._sent.get(b"x-agent-name")
+        if sent is None:
+            return None
+        text = "".join(
+            chr(byte) if _PRINTABLE[0] <= byte <= _PRINTABLE[1] else " " for byte in sent
+        )
+        return " ".join(text.split())[:LONGEST_AGENT] or None
 
     def single_header(self, name: str) -> str | None:
         """A header that has only one meaning; different values of it are DuplicateHeader."""
@@ -121,12 +137,19 @@ def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str
 
 @lru_cache(maxsize=4096)
 def _is_within(address: str, networks: tuple[Network, ...]) -> bool:
-    if not _is_address(address):
-        return False
-    parsed = ip_address(address)
+    canonical = canonical_address(address)
+    return canonical is not None and any(ip_address(canonical) in network for network in networks)
+
+
+@lru_cache(maxsize=4096)
+def canonical_address(text: str) -> str | None:
+    """An address in its shortest form, an IPv4 address in IPv6 as IPv4; None: it is no address."""
+    if not _is_address(text):
+        return None
+    parsed = ip_address(text)
     if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
         parsed = parsed.ipv4_mapped
-    return any(parsed in network for network in networks)
+    return str(parsed)
 
 
 def _is_address(text: str) -> bool:

@@ -12,6 +12,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
+from tradewind.web.scopes import FULL_ACCESS, Scope
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
 from tradewind.webhooks.subscribe import UrlPolicy
@@ -27,7 +28,7 @@ from tradewind.webhooks.wire import (
 routes = Routes("/v1/webhooks", tag="Webhooks")
 
 
-@routes.get()
+@routes.get(scope=Scope.READ)
 async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[SubscriptionOut]:
     """List your subscriptions, newest first. Secrets are not shown."""
     subscriptions = await sql.list_subscriptions(
@@ -46,6 +47,7 @@ async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[S
 
 
 @routes.post(
+    scope=Scope.WEBHOOKS,
     status=201,
     returns=NewSubscriptionOut,
     errors=(WebhookUrlRejected, SubscriptionLimitReached),
@@ -68,7 +70,7 @@ async def create_webhook(
     return Response(shown, headers=[NO_STORE, location("webhooks", shown.id)])
 
 
-@routes.get("/{id}", errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> SubscriptionOut:
@@ -78,7 +80,7 @@ async def get_webhook(
     )
 
 
-@routes.patch("/{id}", errors=(ResourceNotFound, WebhookUrlRejected))
+@routes.patch("/{id}", scope=Scope.WEBHOOKS, errors=(ResourceNotFound, WebhookUrlRejected))
 async def update_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
@@ -102,7 +104,7 @@ async def update_webhook(
     )
 
 
-@routes.delete("/{id}", status=204, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=Scope.WEBHOOKS, status=204, errors=(ResourceNotFound,))
 async def delete_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, request: Request, db: Database
 ) -> None:
@@ -110,7 +112,9 @@ async def delete_webhook(
     await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
 
 
-@routes.post("/{id}/rotate-secret", returns=RotatedOut, errors=(ResourceNotFound,))
+@routes.post(
+    "/{id}/rotate-secret", scope=FULL_ACCESS, returns=RotatedOut, errors=(ResourceNotFound,)
+)
 async def rotate_webhook_secret(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,

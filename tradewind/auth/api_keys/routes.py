@@ -17,11 +17,12 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
+from tradewind.web.scopes import FULL_ACCESS
 
 routes = Routes("/v1/api-keys", tag="API keys")
 
 
-@routes.get()
+@routes.get(scope=FULL_ACCESS)
 async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[KeyOut]:
     """List your API keys, newest first, the revoked ones included."""
     keys = await sql.list_keys(
@@ -34,6 +35,7 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
 
 
 @routes.post(
+    scope=FULL_ACCESS,
     status=201,
     returns=NewKeyOut,
     errors=(KeyLimitReached,),
@@ -47,14 +49,22 @@ async def create_api_key(
 ) -> Response:
     """Create an API key. Only this response contains the key itself.
 
-    A key can do what its account can.
+    A key can do what its account can, unless it is restricted: to `scopes`, to the time before
+    `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to never changes.
     """
-    api_key, key = await issue(db, keyring, Actor.of(caller, request), caller.account_id, body.name)
+    api_key, key = await issue(
+        db,
+        keyring,
+        Actor.of(caller, request),
+        caller.account_id,
+        body.name,
+        limits=body.limits,
+    )
     created = NewKeyOut.of_new(api_key, key)
     return Response(created, headers=[NO_STORE, location("api-keys", created.id)])
 
 
-@routes.delete("/{id}", status=204, urgent=True, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=FULL_ACCESS, status=204, urgent=True, errors=(ResourceNotFound,))
 async def revoke_api_key(key_id: ApiKeyId, request: Request, caller: Caller, db: Database) -> None:
     """Revoke an API key: from this response on, no process accepts it.
 

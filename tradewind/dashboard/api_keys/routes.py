@@ -10,6 +10,7 @@ from tradewind.auth.api_keys.issue import MOST_KEYS, issue
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
+from tradewind.dashboard.shell.forms import read_time
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
 from tradewind.dashboard.shell.urls import rows_page
@@ -21,11 +22,19 @@ from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.web.paging import read_cursor
 from tradewind.web.request import Request
+from tradewind.web.scopes import Scope
 from tradewind.web.site import Form
 
 routes = PageRoutes("/keys")
 
 _ROWS = 25
+_TABS = (("all", "All"), ("working", "Active"), ("revoked", "Revoked or expired"))
+_SCOPES = (
+    (Scope.READ, "read: search products; read orders, events, payments and webhooks"),
+    (Scope.ORDER, "order: place and cancel orders; change the cart and addresses"),
+    (Scope.PAY_REQUEST, "pay_request: request payments, which a person approves, and refunds"),
+    (Scope.WEBHOOKS, "webhooks: create, change, test and delete webhooks; resend events"),
+)
 
 
 class KeysQuery(Input):
@@ -36,9 +45,20 @@ class KeysQuery(Input):
 
 
 class NewKeyForm(Form):
-    """The name of a new key."""
+    """The name of a new key, and what it is restricted to."""
 
     name: str = ""
+    scopes: tuple[str, ...] = ()
+    expires_at: str = ""
+    allowed_cidrs: str = ""
+
+    def read(self) -> NewKeyIn:
+        """The key as the API takes it, with the same errors."""
+        expires_at = read_time("expires_at", self.expires_at)
+        networks = self.allowed_cidrs.replace(",", " ").split()
+        limits = {"scopes": [*self.scopes], "expires_at": expires_at, "allowed_cidrs": networks}
+        set_limits = {field: value for field, value in limits.items() if value}
+        return inputs.read_values(NewKeyIn, name=self.name.strip(), **set_limits)
 
 
 @routes.get()
@@ -50,7 +70,7 @@ async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplateP
         caller.account_id,
         below=read_cursor(list_name, query.cursor, UUID),
         limit=_ROWS + 1,
-        revoked=None if query.state == "all" else query.state == "revoked",
+        ended=None if query.state == "all" else query.state == "revoked",
     )
     keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
     return TemplatePage(
@@ -59,12 +79,13 @@ async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplateP
         state=query.state,
         tabs=[
             (label, "/keys" if state == "all" else f"/keys?state={state}", state == query.state)
-            for state, label in (("all", "All"), ("working", "Active"), ("revoked", "Revoked"))
+            for state, label in _TABS
         ],
         next_cursor=keys.next_cursor,
         live=await sql.count_live_keys(db, caller.account_id),
         most=MOST_KEYS,
-        name="",
+        form=NewKeyForm(),
+        scopes=_SCOPES,
     )
 
 
@@ -74,12 +95,13 @@ async def create_key(
 ) -> PageResult:
     """Create a key and show it once, on the next page."""
     try:
-        new_key = inputs.read_values(NewKeyIn, name=body.name.strip())
+        new_key = body.read()
+        actor = Actor.of(caller, request)
         created, key = await issue(
-            db, keyring, Actor.of(caller, request), caller.account_id, new_key.name
+            db, keyring, actor, caller.account_id, new_key.name, limits=new_key.limits
         )
     except (ValidationFailed, KeyLimitReached) as error:
-        return (await show_keys(caller, KeysQuery(), db)).rejected(error, name=body.name)
+        return (await show_keys(caller, KeysQuery(), db)).rejected(error, form=body)
     return Redirect("/keys", secret=FlashSecret(key, f"New API key “{created.name}”"))
 
 

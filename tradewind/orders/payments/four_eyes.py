@@ -30,7 +30,7 @@ async def check(tx: Tx, *, owner: UUID, requester: UUID, approver: UUID) -> None
     if by is not None and by.locked_at is not None:
         raise AccountLocked.by_operator()
     if by is None or Role.APPROVER not in by.roles:
-        raise InsufficientPermissions(Role.APPROVER)
+        raise InsufficientPermissions.role(Role.APPROVER)
     if accounts[owner].locked_at is not None:
         raise PaymentAccountLocked
     conflict = (await conflicts(tx, approver, [requester])).get(requester)

@@ -52,6 +52,7 @@ from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
+from tradewind.web.scopes import FULL_ACCESS, Scope
 
 routes = Routes("/v1/orders", tag="Payments")
 approvals = Routes("/v1/payments", tag="Payments (approvers)")
@@ -71,6 +72,7 @@ class PaymentWithOrderOut(PaymentOut):
 
 @routes.post(
     "/{id}/payment",
+    scope=Scope.PAY_REQUEST,
     status=201,
     returns=PaymentOut,
     errors=(ResourceNotFound, InvalidTransition, AmountChanged),
@@ -104,7 +106,12 @@ async def request_order_payment(
     )
 
 
-@routes.delete("/{id}/payment", returns=PaymentOut, errors=(ResourceNotFound, InvalidTransition))
+@routes.delete(
+    "/{id}/payment",
+    scope=Scope.PAY_REQUEST,
+    returns=PaymentOut,
+    errors=(ResourceNotFound, InvalidTransition),
+)
 async def withdraw_order_payment(
     order_id: ids.OrderId,
     caller: Buyer,
@@ -121,7 +128,7 @@ async def withdraw_order_payment(
     return show(await withdraw_payment(db, actor, Person.of(caller), order_id, stored))
 
 
-@routes.get("/{id}/payments", errors=(ResourceNotFound,))
+@routes.get("/{id}/payments", scope=Scope.READ, errors=(ResourceNotFound,))
 async def list_order_payments(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PaymentOut]:
@@ -145,6 +152,7 @@ async def list_order_payments(
 
 @routes.post(
     "/{id}/refunds",
+    scope=Scope.PAY_REQUEST,
     status=201,
     returns=RefundOut,
     errors=(
@@ -188,7 +196,7 @@ async def request_refund(
     return show(refund)
 
 
-@routes.get("/{id}/refunds", errors=(ResourceNotFound,))
+@routes.get("/{id}/refunds", scope=Scope.READ, errors=(ResourceNotFound,))
 async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Page[RefundOut]:
     """List every refund of an order, newest first."""
     order = await get_order(db, caller.account_id, order_id)
@@ -196,7 +204,7 @@ async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Pa
     return Page(items=newest, has_more=False, next_cursor=None)
 
 
-@approvals.get(expensive=True)
+@approvals.get(scope=Scope.READ, expensive=True)
 async def list_payments(
     caller: Approver, query: PaymentsQuery, db: Database
 ) -> Page[PaymentWithOrderOut]:
@@ -234,7 +242,7 @@ async def list_payments(
     )
 
 
-@approvals.get("/{id}", errors=(ResourceNotFound,))
+@approvals.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
 async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
@@ -251,6 +259,7 @@ def _decided(payment: OrderPayment) -> Response:
 
 @approvals.post(
     "/{id}/approve",
+    scope=FULL_ACCESS,
     returns=PaymentWithOrderOut,
     errors=(
         ResourceNotFound,
@@ -283,6 +292,7 @@ async def approve_payment(
 
 @approvals.post(
     "/{id}/reject",
+    scope=FULL_ACCESS,
     returns=PaymentWithOrderOut,
     errors=(ResourceNotFound, InvalidTransition, OwnRequest),
 )
