@@ -173,6 +173,7 @@ def test_the_audit_log_says_who_did_what_to_whom_and_from_where(api: Server) -> 
         "account.created",
     ]
     locked = log["items"][2]
+    assert locked["agent"] is None
     assert locked["actor"] == operator.email
     assert locked["actor_account"] == operator.id
     assert locked["credential"].startswith("key_")

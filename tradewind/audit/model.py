@@ -21,11 +21,32 @@ class Actor:
     credential: str | None = None
     address: str | None = None
     request_id: str | None = None
+    # The program that acts for the account, as it calls itself.
+    agent: str | None = None
 
     @staticmethod
     def of(caller: Caller, request: Request) -> "Actor":
         return Actor(
-            caller.email, caller.account_id, caller.credential, request.address, request.id
+            caller.email,
+            caller.account_id,
+            caller.credential,
+            request.address,
+            request.id,
+            caller.agent,
+        )
+
+    @staticmethod
+    def of_agent(caller: Caller) -> "Actor | None":
+        """The caller as an agent acts for it; None: no program gave its name."""
+        if caller.agent is None:
+            return None
+        return Actor(
+            caller.email,
+            caller.account_id,
+            caller.credential,
+            caller.address,
+            caller.request_id,
+            caller.agent,
         )
 
     @staticmethod
@@ -49,6 +70,7 @@ class AuditEntry:
     account_id: UUID | None
     subject: str
     details: Mapping[str, object]
+    agent: str | None
 
 
 def _user() -> str:

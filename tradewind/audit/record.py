@@ -1,5 +1,6 @@
 """Records an act in the audit log, in the transaction of the act itself."""
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -18,10 +19,26 @@ async def record(
 
     Of a URL in the details only scheme, host, port and path are kept.
     """
+    statement, args = entry(by, action, account_id, subject, details)
+    await tx.execute(statement, *args)
+
+
+def entry(
+    by: Actor,
+    action: str,
+    account_id: UUID | None,
+    subject: str,
+    details: Mapping[str, object],
+    *,
+    after: int = 0,
+) -> tuple[str, list[object]]:
+    """The same as a statement with its arguments, to be a part of the statement of the act.
+
+    Its arguments come `after` those of that statement.
+    """
     kept = {name: without_secrets(value) for name, value in details.items()}
-    await sql.insert_entry(
-        tx, ids.new(), by, action, account_id, subject, msgspec.json.encode(kept).decode()
-    )
+    encoded = msgspec.json.encode(kept).decode()
+    return sql.insert_entry(ids.new(), by, action, account_id, subject, encoded, after=after)
 
 
 def without_secrets(value: object) -> object:

@@ -8,24 +8,23 @@ import msgspec
 
 from tradewind.audit.model import Actor, AuditEntry
 from tradewind.storage.pool import Database
-from tradewind.storage.transaction import Tx
 
 
-async def insert_entry(
-    tx: Tx,
+def insert_entry(
     entry_id: UUID,
     by: Actor,
     action: str,
     account_id: UUID | None,
     subject: str,
     details: str,
-) -> None:
-    await tx.execute(
-        """
-        INSERT INTO audit (id, at, action, actor_id, actor, credential, address, request_id,
-                           account_id, subject, details)
-        VALUES ($1, tradewind_now(), $2, $3, $4, $5, $6, $7, $8, $9, $10)
-        """,
+    *,
+    after: int = 0,
+) -> tuple[str, list[object]]:
+    """The statement that inserts an entry, and its arguments.
+
+    As part of another statement its arguments come `after` those of that one.
+    """
+    args: list[object] = [
         entry_id,
         action,
         by.account_id,
@@ -36,6 +35,17 @@ async def insert_entry(
         account_id,
         subject,
         details,
+        by.agent,
+    ]
+    kinds = ["uuid", "text", "uuid", *["text"] * 4, "uuid", "text", "jsonb", "text"]
+    numbered = ", ".join(f"${number}::{kind}" for number, kind in enumerate(kinds, after + 1))
+    return (
+        f"""
+        INSERT INTO audit (at, id, action, actor_id, actor, credential, address, request_id,
+                           account_id, subject, details, agent)
+        VALUES (tradewind_now(), {numbered})
+        """,  # noqa: S608 - numbers and types of our own
+        args,
     )
 
 
@@ -57,7 +67,7 @@ async def list_entries(
     rows = await db.fetch(
         """
         SELECT id, at, action, actor_id, actor, credential, address, request_id, account_id,
-               subject, details
+               subject, details, agent
           FROM audit
          WHERE ($1::uuid IS NULL OR account_id = $1)
            AND ($2::text[] IS NULL OR action = ANY($2))

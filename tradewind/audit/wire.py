@@ -64,6 +64,13 @@ class AuditOut(Output):
             examples=["key_06EJ4KQZC5T9XN4R5ZJ2V7M8QX"],
         ),
     ]
+    agent: Annotated[
+        str | None,
+        Meta(
+            description="The program that acted, as it called itself (`X-Agent-Name`).",
+            examples=["shopper/1.2"],
+        ),
+    ]
     address: Annotated[str | None, Meta(examples=["203.0.113.9"])]
     request_id: Annotated[str | None, Meta(examples=["req_06EJ4KQZC5T9XN4R5ZJ2V7M8QY"])]
     account: Annotated[
@@ -84,6 +91,7 @@ class AuditOut(Output):
             actor=entry.actor,
             actor_account=ids.ACCOUNT.show(entry.actor_id) if entry.actor_id else None,
             credential=entry.credential,
+            agent=entry.agent,
             address=entry.address,
             request_id=entry.request_id,
             account=ids.ACCOUNT.show(entry.account_id) if entry.account_id else None,

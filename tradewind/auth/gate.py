@@ -122,6 +122,8 @@ class Authenticator:
             expires_at=admission.expires_at,
             allowed_cidrs=admission.allowed_cidrs,
             agent=agent,
+            address=request.address,
+            request_id=request.id,
         )
 
     async def _take_urgent(self, credential: str) -> bool:

@@ -200,6 +200,7 @@ AUDIT: Columns[AuditEntry] = {
     "actor": lambda row: row.actor,
     "actor_account": lambda row: _shown(ids.ACCOUNT, row.actor_id),
     "credential": lambda row: row.credential,
+    "agent": lambda row: row.agent,
     "address": lambda row: row.address,
     "request_id": lambda row: row.request_id,
     "account": lambda row: _shown(ids.ACCOUNT, row.account_id),

@@ -10,6 +10,8 @@ from uuid import UUID
 import asyncpg
 
 from tradewind import clock, ids, money
+from tradewind.audit import record as audit
+from tradewind.audit.model import Actor
 from tradewind.events import journal
 from tradewind.events.catalogue import (
     ORDER_UPDATED,
@@ -23,7 +25,7 @@ from tradewind.observability.logs import log
 from tradewind.orders import decide, schedule, sql, sql_leases, timeline
 from tradewind.orders.apply_platform_state import apply_state
 from tradewind.orders.errors import ExternalIdTaken
-from tradewind.orders.idempotency import PENDING, Idempotency
+from tradewind.orders.idempotency import PENDING, Idempotency, Statement
 from tradewind.orders.lease import HELD, Lease
 from tradewind.orders.lifecycle import next_job
 from tradewind.orders.model import Cause, NewOrder, Order, PlatformJob
@@ -114,9 +116,14 @@ async def accept(
     *,
     previewed: bool,
 ) -> Order:
-    """Store a new order and its pending result in one statement. It causes no event."""
+    """Store a new order and its pending result in one statement. It causes no event.
+
+    An order that an agent places is written to the audit log in the same statement.
+    """
     order = decide.accepted(ids.new(), by.id, wanted, at, previewed=previewed)
     statement = sql.insert_order(order, Cause("accepted", by), lease=lease.id, held=HELD)
+    if by.agent_actor is not None:
+        statement = _audited(statement, by.agent_actor, order)
     try:
         await idempotency.store_with(db, order, statement, pending=PENDING)
     except asyncpg.UniqueViolationError:
@@ -126,6 +133,19 @@ async def accept(
             raise
         raise ExternalIdTaken(existing) from None
     return replace(order, read_at=monotonic())
+
+
+def _audited(statement: Statement, by: Actor, order: Order) -> Statement:
+    insert, args = audit.entry(
+        by,
+        "order.placed",
+        order.account_id,
+        order.reference,
+        {"platform": order.platform, "amount_fen": order.expected_fen},
+        after=len(statement.args),
+    )
+    rest = statement.sql.lstrip().removeprefix("WITH")
+    return Statement(f"WITH audited AS ({insert}), {rest}", [*statement.args, *args])
 
 
 async def unlocked(

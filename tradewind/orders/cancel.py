@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from tradewind.audit.record import record
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.errors import ApiError
 from tradewind.observability.logs import log
@@ -44,6 +45,14 @@ async def cancel(
         if not order.cancel_requested:
             step = decide.cancel_requested(order, by)
             order = await advance.to(tx, order, step, Cause("cancel", by))
+            if by.agent_actor is not None:
+                await record(
+                    tx,
+                    by.agent_actor,
+                    "order.cancel_requested",
+                    account_id=order.account_id,
+                    subject=order.reference,
+                )
         await idempotency.store(tx, order, pending=PENDING)
     rejections: list[Rejected] = []
     await background_tasks.within(_PATIENCE_SECONDS, _now(db, platforms, order, rejections))

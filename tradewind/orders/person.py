@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from tradewind.audit.model import Actor
 from tradewind.web.caller import Caller
 
 
@@ -17,7 +18,12 @@ class Person:
     id: UUID
     email: str
     roles: frozenset[str] = field(default=frozenset(), compare=False)
+    # The program that acted for this person, as it called itself.
+    agent: str | None = field(default=None, compare=False)
+    # The same for the audit log, if such a program acts now. It is not stored either.
+    agent_actor: Actor | None = field(default=None, compare=False)
 
     @staticmethod
     def of(caller: Caller) -> "Person":
-        return Person(caller.account_id, caller.email, caller.roles)
+        actor = Actor.of_agent(caller)
+        return Person(caller.account_id, caller.email, caller.roles, caller.agent, actor)

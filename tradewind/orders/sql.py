@@ -72,8 +72,8 @@ def insert_order(order: Order, cause: Cause, *, lease: UUID, held: timedelta) ->
                     $11, 'create', $11, $11, $12, tradewind_now() + $13::interval)
         )
         INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
-                                  actor, changes, events)
-        VALUES ($1, 1, $2, $11, $14, $15, $16, '{}', '{}')
+                                  actor, changes, events, agent)
+        VALUES ($1, 1, $2, $11, $14, $15, $16, '{}', '{}', $17)
         """,
         [
             order.id,
@@ -92,6 +92,7 @@ def insert_order(order: Order, cause: Cause, *, lease: UUID, held: timedelta) ->
             cause.name,
             cause.by and cause.by.id,
             cause.by and cause.by.email,
+            cause.by and cause.by.agent,
         ],
     )
 
@@ -253,7 +254,7 @@ async def save_orders(
             INSERT INTO payment_request (id, purchase_order_id, account_id, status, amount_fen,
                                          sums, mode, requested_by, requested_email, requested_at,
                                          note, decided_by, decided_email, decided_at, reason,
-                                         pay_url, sent_at, failure, updated_at)
+                                         pay_url, sent_at, failure, updated_at, requested_agent)
             SELECT request.*
               FROM json_to_recordset($4)
                    AS request (id uuid, purchase_order_id uuid, account_id uuid, status text,
@@ -261,7 +262,7 @@ async def save_orders(
                                requested_email text, requested_at timestamptz, note text,
                                decided_by uuid, decided_email text, decided_at timestamptz,
                                reason text, pay_url text, sent_at timestamptz, failure json,
-                               updated_at timestamptz)
+                               updated_at timestamptz, requested_agent text)
               JOIN saved ON saved.id = request.purchase_order_id
             ON CONFLICT (id) DO UPDATE
                SET status = excluded.status,
@@ -287,11 +288,11 @@ async def save_orders(
         ),
         entered AS (
             INSERT INTO order_change (purchase_order_id, version, account_id, at, cause, actor_id,
-                                      actor, changes, events)
+                                      actor, changes, events, agent)
             SELECT entry.*
               FROM json_to_recordset($6)
                    AS entry (id uuid, version integer, account_id uuid, at timestamptz, cause text,
-                             actor_id uuid, actor text, changes json, events uuid[])
+                             actor_id uuid, actor text, changes json, events uuid[], agent text)
               JOIN saved ON saved.id = entry.id
         )
         SELECT id, synced_at, next_sync_at, sync_failures,
@@ -335,6 +336,7 @@ def _payment_row(order: Order, request: PaymentRequest) -> Mapping[str, object]:
         "account_id": order.account_id,
         "requested_by": by.id,
         "requested_email": by.email,
+        "requested_agent": by.agent,
         "decided_by": decided_by and decided_by.id,
         "decided_email": decided_by and decided_by.email,
         "updated_at": order.updated_at,
@@ -351,6 +353,7 @@ def _timeline_row(entry: TimelineWrite) -> Mapping[str, object]:
         "cause": entry.cause.name,
         "actor_id": by and by.id,
         "actor": by and by.email,
+        "agent": by and by.agent,
         "changes": entry.changes,
         "events": entry.events,
     }

@@ -147,7 +147,7 @@ async def list_changes(
     """List what happened to an order, newest first."""
     records = await db.fetch(
         """
-        SELECT version, at, cause, actor_id, actor, changes, events
+        SELECT version, at, cause, actor_id, actor, changes, events, agent
           FROM order_change
          WHERE account_id = $1
            AND purchase_order_id = $2
@@ -166,7 +166,8 @@ async def list_changes(
             at=record["at"],
             cause=Cause(
                 record["cause"],
-                record["actor_id"] and Person(record["actor_id"], record["actor"]),
+                record["actor_id"]
+                and Person(record["actor_id"], record["actor"], agent=record["agent"]),
             ),
             changes=msgspec.json.decode(record["changes"]),
             events=record["events"],

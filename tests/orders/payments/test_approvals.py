@@ -31,7 +31,11 @@ def test_a_request_says_who_asked_for_how_much(system: System) -> None:
         "status": "pending_approval",
         "amount_cny": 15,
         "mode": "auto",
-        "requested_by": {"account_id": system.buyer.id, "email": system.buyer.email},
+        "requested_by": {
+            "account_id": system.buyer.id,
+            "email": system.buyer.email,
+            "agent": None,
+        },
         "note": None,
         "decided_by": None,
         "decided_at": None,

@@ -11,6 +11,7 @@ from tradewind.dashboard.orders.goods import line_title
 from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
 from tradewind.dashboard.shell.labels import Tone, yuan
+from tradewind.orders.person import Person
 from tradewind.orders.sql_lists import OrderChange
 from tradewind.platforms.model import Line
 
@@ -187,10 +188,16 @@ def timeline_entry(
         at=change.at,
         title=_title(change),
         tone=_tone(change),
-        actor=change.cause.by.email if change.cause.by else "",
+        actor=_actor(change.cause.by),
         lines=lines,
         events=events,
     )
+
+
+def _actor(person: Person | None) -> str:
+    if person is None:
+        return ""
+    return f"{person.email} (agent {person.agent})" if person.agent else person.email
 
 
 def summary(changes: Iterable[Changes]) -> Sequence[TimelineLine]:

@@ -11,7 +11,8 @@ COLUMNS = """
     pay.id AS pay_id, pay.status AS pay_status, pay.amount_fen AS pay_amount_fen,
     pay.sums AS pay_sums,
     pay.mode AS pay_mode, pay.requested_by AS pay_requested_by,
-    pay.requested_email AS pay_requested_email, pay.requested_at AS pay_requested_at,
+    pay.requested_email AS pay_requested_email, pay.requested_agent AS pay_requested_agent,
+    pay.requested_at AS pay_requested_at,
     pay.note AS pay_note, pay.decided_by AS pay_decided_by, pay.decided_email AS pay_decided_email,
     pay.decided_at AS pay_decided_at, pay.reason AS pay_reason, pay.pay_url AS pay_pay_url,
     pay.sent_at AS pay_sent_at, pay.failure AS pay_failure
@@ -28,7 +29,9 @@ def read_payment(row: asyncpg.Record) -> PaymentRequest:
         amount_fen=row["pay_amount_fen"],
         sums=_SUMS.decode(row["pay_sums"]),
         mode=PayMode(row["pay_mode"]),
-        requested_by=Person(row["pay_requested_by"], row["pay_requested_email"]),
+        requested_by=Person(
+            row["pay_requested_by"], row["pay_requested_email"], agent=row["pay_requested_agent"]
+        ),
         requested_at=row["pay_requested_at"],
         note=row["pay_note"],
         decided_by=None if decided_by is None else Person(decided_by, row["pay_decided_email"]),

@@ -42,10 +42,16 @@ class PersonOut(Output):
 
     account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     email: Annotated[str, Meta(examples=["buyer@example.com"])]
+    agent: Annotated[
+        str | None,
+        Meta(description="The program that acted for it, if it gave its name.", examples=[None]),
+    ]
 
     @staticmethod
     def of(person: Person) -> "PersonOut":
-        return PersonOut(account_id=ids.ACCOUNT.show(person.id), email=person.email)
+        return PersonOut(
+            account_id=ids.ACCOUNT.show(person.id), email=person.email, agent=person.agent
+        )
 
     @staticmethod
     def or_none(person: Person | None) -> "PersonOut | None":
