@@ -193,8 +193,12 @@ def test_names_say_what_they_name() -> None:
 def test_only_egress_speaks_http_as_a_client() -> None:
     """Calls outside have a deadline, a cap on the answer and a check of the address."""
     clients = {"aiodns", "aiohttp", "http.client", "httpx", "pycurl", "requests", "urllib.request"}
-    # `tradewind dev` asks its own server, and client commands call the one that somebody names.
-    others = {PACKAGE / "dev" / "run.py", PACKAGE / "cli" / "remote.py"}
+    # `tradewind dev` asks its own server; client commands and tools of agents call a named one.
+    others = {
+        PACKAGE / "dev" / "run.py",
+        PACKAGE / "cli" / "remote.py",
+        PACKAGE / "mcp" / "api_client.py",
+    }
     wrong = [
         f"{shown(path)} imports {name}"
         for path in package_files()

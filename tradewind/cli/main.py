@@ -17,6 +17,7 @@ from tradewind.cli import (
     keys,
     listen,
     login,
+    mcp,
     orders,
     platforms,
     products,
@@ -186,6 +187,9 @@ def migrate(*, as_json: Json = False) -> None:
         say("Applied " + ", ".join(applied) + ".")
     else:
         say("The schema is up to date.")
+
+
+app.command("mcp")(mcp.serve_agents)
 
 
 @app.command("doctor")
