@@ -105,3 +105,13 @@ def test_a_slash_and_ctrl_k_go_to_the_search(desk: Visit, system: System) -> Non
         expect(search).to_be_focused()
         expect(search).to_have_value("")
         search.blur()
+
+
+def test_everybody_can_read_the_guides(visit: Visit) -> None:
+    for path in ("/guides", "/guides/reference/webhooks"):
+        visit.open(path)
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            visit.look(scheme, width)
+            assert visit.serious() == [], (path, scheme)
+            assert visit.too_wide() == 0, (path, width)
+    assert visit.complaints == []
