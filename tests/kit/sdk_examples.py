@@ -25,6 +25,11 @@ SDK = ROOT / "sdk"
 NODE_MODULES = ROOT / "tests" / "openapi" / "node_modules"
 BURST = 20
 MOST_BYTES = 256 * 1024
+# What the first block of a README sets; tests of the README of the project run this command.
+SETTINGS = """\
+eval "$(.venv/bin/tradewind dev --credentials --shell)"
+export TRADEWIND_SDK="$PWD/sdk"
+"""
 _START_SECONDS = 20
 
 
@@ -114,31 +119,27 @@ def running_example(
 
 
 def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
-    """Save the files of a README and run its commands as printed; what they print.
+    """Save the files of a README and run its commands as printed; returns what they print.
 
-    Only the address, the key and the port are others.
+    The port is another, and what is started in the background is waited for.
     """
     text = (kit / "README.md").read_text(encoding="utf-8")
     for path, code in re.findall(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL):
-        target = folder / "my-shop" / path
+        target = folder / "files" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(code, encoding="utf-8")
-    settings, *blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    names = re.findall(r"(TRADEWIND_\w+)=", settings)
+    settings, install, *blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    assert settings == SETTINGS
+    port = str(free_port())
+    script = "\n".join([install, "cp -r ../files/. .\n", *blocks])
+    script = script.replace("localhost:3000", f"localhost:{port}")
+    waits = f"until curl -s -o wait.txt localhost:{port}; do sleep 0.05; done\n"
+    script = re.sub(r"^(.* &\n)", rf"\g<1>{waits}", script, flags=re.MULTILINE)
     environ = {
         "TRADEWIND_SDK": str(SDK),
         "TRADEWIND_URL": system.api.url,
         "TRADEWIND_API_KEY": system.buyer.key,
     }
-    assert names == list(environ)
-    port = str(free_port())
-    script = (
-        "\n".join(blocks)
-        .replace("mkdir ", "mkdir -p ")
-        .replace("localhost:3000", f"localhost:{port}")
-    )
-    waits = f"until curl -s -o wait.txt localhost:{port}; do sleep 0.05; done\n"
-    script = re.sub(r"^(.* &\n)", rf"\g<1>{waits}", script, flags=re.MULTILINE)
     (folder / "tradewind").mkdir()
     offline = {"npm_config_offline": "true", "npm_config_audit": "false"}
     output = folder / "output"

@@ -56,6 +56,16 @@ type AddressInput struct {
 	PostalCode *string `json:"postal_code,omitempty"`
 }
 
+// AddressWarning: What is unusual about the address; the order can be placed all the same.
+type AddressWarning struct {
+	//
+	Pointer string `json:"pointer"`
+	//
+	Code string `json:"code"`
+	//
+	Message string `json:"message"`
+}
+
 // AdminAccount: An account as operators see it.
 type AdminAccount struct {
 	//
@@ -756,6 +766,9 @@ type ImportRow struct {
 	Order *string `json:"order"`
 	//
 	Errors []RowError `json:"errors"`
+	// What is unusual and keeps nothing from being ordered: a province, city or district that is not
+	// known.
+	Warnings []RowError `json:"warnings"`
 }
 
 // ImportStatus: How far an import has come. More values may be added later: accept unknown values.
@@ -1506,6 +1519,8 @@ type Preview struct {
 	TotalAmountCNY float64 `json:"total_amount_cny"`
 	//
 	UnavailableItems []Unavailable `json:"unavailable_items"`
+	// A province, city or district that is not known.
+	Warnings []AddressWarning `json:"warnings"`
 }
 
 // PriceRange: The unit price from a quantity on.

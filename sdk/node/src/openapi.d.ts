@@ -714,7 +714,7 @@ export interface paths {
          * Say what an order would cost now, seller by seller, and what cannot be bought
          * @description Nothing is ordered. Items of several sellers, on a platform that takes one seller an order, are 422 `several_sellers` with the split, as they would be when ordered.
          *
-         *     Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that changes in between.
+         *     Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that changes in between. Provinces, cities and districts that are not known are `warnings`: such an order can be placed, and the platform decides.
          *
          *     Requires the role `buyer`.
          */
@@ -848,7 +848,7 @@ export interface paths {
         put?: never;
         /**
          * Send a file with many orders. Nothing is ordered yet
-         * @description The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address, and if you like `platform`, `external_id`, `remark` and `order_ref`; many other spellings are understood. Rows with the same `order_ref` are one order, and only one of them needs the address; any other row is an order of its own.
+         * @description The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address or `address` with the id or label of a saved one, and if you like `platform`, `external_id`, `remark` and `order_ref`; many other spellings are understood. Rows with the same `order_ref` are one order, and only one of them needs the address; any other row is an order of its own. A file without any address is shipped to the default address.
          *
          *     Each row is checked at once, and then each order is previewed with its platform in the background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
          *
@@ -1674,6 +1674,15 @@ export interface components {
             detail: string;
             postal_code?: string | null;
         };
+        /** @description What is unusual about the address; the order can be placed all the same. */
+        AddressWarning: {
+            /** @example /address/district */
+            pointer: string;
+            /** @example unknown_region */
+            code: string;
+            /** @example Is not a district of 杭州市; did you mean 滨江区? */
+            message: string;
+        };
         /** @description An account as operators see it. */
         AdminAccount: {
             /** @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
@@ -2496,6 +2505,11 @@ export interface components {
              */
             order: string | null;
             errors: components["schemas"]["RowError"][];
+            /**
+             * @description What is unusual and keeps nothing from being ordered: a province, city or district that is not known.
+             * @example []
+             */
+            warnings: components["schemas"]["RowError"][];
         };
         /**
          * @description How far an import has come. More values may be added later: accept unknown values.
@@ -3314,6 +3328,11 @@ export interface components {
              */
             total_amount_cny: number;
             unavailable_items: components["schemas"]["Unavailable"][];
+            /**
+             * @description A province, city or district that is not known.
+             * @example []
+             */
+            warnings: components["schemas"]["AddressWarning"][];
         };
         /** @description The unit price from a quantity on. */
         PriceRange: {

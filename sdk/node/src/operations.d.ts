@@ -574,7 +574,8 @@ export class Operations extends Transport {
      * 422 `several_sellers` with the split, as they would be when ordered.
      *
      * Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that
-     * changes in between.
+     * changes in between. Provinces, cities and districts that are not known are `warnings`: such an
+     * order can be placed, and the platform decides.
      *
      * Requires the role `buyer`.
      *
@@ -676,10 +677,11 @@ export class Operations extends Transport {
     /**
      * Send a file with many orders. Nothing is ordered yet.
      *
-     * The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address,
-     * and if you like `platform`, `external_id`, `remark` and `order_ref`; many other spellings are
-     * understood. Rows with the same `order_ref` are one order, and only one of them needs the
-     * address; any other row is an order of its own.
+     * The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the address
+     * or `address` with the id or label of a saved one, and if you like `platform`, `external_id`,
+     * `remark` and `order_ref`; many other spellings are understood. Rows with the same `order_ref`
+     * are one order, and only one of them needs the address; any other row is an order of its own. A
+     * file without any address is shipped to the default address.
      *
      * Each row is checked at once, and then each order is previewed with its platform in the
      * background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
