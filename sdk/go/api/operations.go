@@ -39,6 +39,8 @@ func (c *Client) Refresh(ctx context.Context, body RefreshInput, options ...Call
 //
 // From this response on no process accepts its tokens.
 //
+// Not for API keys with scopes.
+//
 // POST /v1/auth/logout
 func (c *Client) Logout(ctx context.Context, options ...CallOption) error {
 	request := call{method: "POST"}
@@ -47,6 +49,8 @@ func (c *Client) Logout(ctx context.Context, options ...CallOption) error {
 }
 
 // GetMe: The account behind the credentials: roles, plan, and what is left of its rate budget.
+//
+// Scope: `read`.
 //
 // GET /v1/me
 func (c *Client) GetMe(ctx context.Context, options ...CallOption) (*Me, error) {
@@ -59,6 +63,8 @@ func (c *Client) GetMe(ctx context.Context, options ...CallOption) (*Me, error) 
 //
 // Every session of the account ends, this one included: log in again with the new password. API
 // keys continue to work. Wrong passwords count as failed logins (403 after ten).
+//
+// Not for API keys with scopes.
 //
 // POST /v1/me/password
 func (c *Client) ChangePassword(ctx context.Context, body PasswordInput, options ...CallOption) error {
@@ -84,6 +90,8 @@ func (q ListAPIKeysQuery) values() url.Values {
 
 // ListAPIKeys: List your API keys, newest first, the revoked ones included.
 //
+// Not for API keys with scopes.
+//
 // GET /v1/api-keys
 func (c *Client) ListAPIKeys(ctx context.Context, query ListAPIKeysQuery, options ...CallOption) (*KeyPage, error) {
 	request := call{method: "GET", query: query.values()}
@@ -107,7 +115,10 @@ func (c *Client) ListAPIKeysSeq(ctx context.Context, query ListAPIKeysQuery, opt
 
 // CreateAPIKey: Create an API key. Only this response contains the key itself.
 //
-// A key can do what its account can.
+// A key can do what its account can, unless it is restricted: to `scopes`, to the time before
+// `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to never changes.
+//
+// Not for API keys with scopes.
 //
 // POST /v1/api-keys
 func (c *Client) CreateAPIKey(ctx context.Context, body NewKeyInput, options ...CallOption) (*NewKey, error) {
@@ -120,6 +131,8 @@ func (c *Client) CreateAPIKey(ctx context.Context, body NewKeyInput, options ...
 //
 // Revoking a revoked key changes nothing and succeeds.
 //
+// Not for API keys with scopes.
+//
 // DELETE /v1/api-keys/{id}
 func (c *Client) RevokeAPIKey(ctx context.Context, id string, options ...CallOption) error {
 	request := call{method: "DELETE"}
@@ -128,6 +141,8 @@ func (c *Client) RevokeAPIKey(ctx context.Context, id string, options ...CallOpt
 }
 
 // ListPlatforms: List the marketplaces, their capabilities, and whether each is connected here.
+//
+// Scope: `read`.
 //
 // GET /v1/platforms
 func (c *Client) ListPlatforms(ctx context.Context, options ...CallOption) (*PlatformPage, error) {
@@ -139,6 +154,8 @@ func (c *Client) ListPlatforms(ctx context.Context, options ...CallOption) (*Pla
 // SearchProducts: Search products on a marketplace, in any language.
 //
 // The same search within a minute may be answered from a cache; `Age` tells how old it is.
+//
+// Scope: `read`.
 //
 // POST /v1/products/search
 func (c *Client) SearchProducts(ctx context.Context, body SearchInput, options ...CallOption) (*Search, error) {
@@ -158,6 +175,8 @@ func (c *Client) SearchProducts(ctx context.Context, body SearchInput, options .
 // keeps the picture is up to it; afterwards the code of the error at `/image_id` is `expired`.
 // Taobao does not sort by sales here.
 //
+// Scope: `read`.
+//
 // POST /v1/products/image-search
 func (c *Client) SearchProductsByImage(ctx context.Context, body ImageSearchInput, options ...CallOption) (*ImageSearch, error) {
 	request := call{method: "POST", media: "application/json", body: body}
@@ -173,6 +192,8 @@ func (c *Client) SearchProductsByImage(ctx context.Context, body ImageSearchInpu
 // a marketplace to something else) and `no_product`.
 //
 // An ID without `platform` may be of several marketplaces: they are listed as `candidates`.
+//
+// Scope: `read`.
 //
 // POST /v1/products/resolve
 func (c *Client) Resolve(ctx context.Context, body ResolveInput, options ...CallOption) (*Resolve, error) {
@@ -194,6 +215,8 @@ func (q GetProductQuery) values() url.Values {
 }
 
 // GetProduct: Everything about a product: variants with stock, price ranges, pictures, shipping.
+//
+// Scope: `read`.
 //
 // GET /v1/products/{platform}/{id}
 func (c *Client) GetProduct(ctx context.Context, platform string, id string, query GetProductQuery, options ...CallOption) (*Product, error) {
@@ -219,7 +242,7 @@ func (q ListAddressesQuery) values() url.Values {
 
 // ListAddresses: List your addresses, newest first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/addresses
 func (c *Client) ListAddresses(ctx context.Context, query ListAddressesQuery, options ...CallOption) (*SavedAddressPage, error) {
@@ -248,7 +271,7 @@ func (c *Client) ListAddressesSeq(ctx context.Context, query ListAddressesQuery,
 // full names: 浙江 becomes 浙江省, and the city of 北京 is 北京市. The first address of an account becomes
 // its default. `is_default` makes this one the default instead of the present one.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/addresses
 func (c *Client) CreateAddress(ctx context.Context, body SavedAddressInput, options ...CallOption) (*SavedAddress, error) {
@@ -262,7 +285,7 @@ func (c *Client) CreateAddress(ctx context.Context, body SavedAddressInput, opti
 // It reads labelled lines, or one line with spaces or commas, in any order, as people copy them
 // from a marketplace or an order note. Province, city and district get their full names.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // POST /v1/addresses/parse
 func (c *Client) ParseAddress(ctx context.Context, body PastedAddressInput, options ...CallOption) (*PastedAddress, error) {
@@ -273,7 +296,7 @@ func (c *Client) ParseAddress(ctx context.Context, body PastedAddressInput, opti
 
 // GetSavedAddress: Look at an address.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/addresses/{id}
 func (c *Client) GetSavedAddress(ctx context.Context, id string, options ...CallOption) (*SavedAddress, error) {
@@ -284,7 +307,7 @@ func (c *Client) GetSavedAddress(ctx context.Context, id string, options ...Call
 
 // UpdateAddress: Change an address. Orders that were placed keep the address they were placed with.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // PATCH /v1/addresses/{id}
 func (c *Client) UpdateAddress(ctx context.Context, id string, body SavedAddressPatch, options ...CallOption) (*SavedAddress, error) {
@@ -296,7 +319,7 @@ func (c *Client) UpdateAddress(ctx context.Context, id string, body SavedAddress
 // DeleteAddress: Delete an address. If it was the default, the newest of the others becomes the
 // default.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // DELETE /v1/addresses/{id}
 func (c *Client) DeleteAddress(ctx context.Context, id string, options ...CallOption) error {
@@ -307,7 +330,7 @@ func (c *Client) DeleteAddress(ctx context.Context, id string, options ...CallOp
 
 // GetCart: Look at your cart: at most 200 lines, one for each product and variant.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/cart
 func (c *Client) GetCart(ctx context.Context, options ...CallOption) (*Cart, error) {
@@ -321,7 +344,7 @@ func (c *Client) GetCart(ctx context.Context, options ...CallOption) (*Cart, err
 // The platform is asked for it now, and what it shows is kept with the line. What is in the cart
 // already gets the quantity on top.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/cart/items
 func (c *Client) AddCartItem(ctx context.Context, body CartItemInput, options ...CallOption) (*CartItem, error) {
@@ -332,7 +355,7 @@ func (c *Client) AddCartItem(ctx context.Context, body CartItemInput, options ..
 
 // UpdateCartItem: Change the quantity of a line.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // PATCH /v1/cart/items/{id}
 func (c *Client) UpdateCartItem(ctx context.Context, id string, body CartItemPatch, options ...CallOption) (*CartItem, error) {
@@ -343,7 +366,7 @@ func (c *Client) UpdateCartItem(ctx context.Context, id string, body CartItemPat
 
 // RemoveCartItem: Remove a line from the cart.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // DELETE /v1/cart/items/{id}
 func (c *Client) RemoveCartItem(ctx context.Context, id string, options ...CallOption) error {
@@ -357,7 +380,7 @@ func (c *Client) RemoveCartItem(ctx context.Context, id string, options ...CallO
 // Lines are grouped as they would be ordered: by platform and, where the platform takes one seller
 // per order, by seller. Each group has its preview or its error.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // POST /v1/cart/preview
 func (c *Client) PreviewCart(ctx context.Context, body CartSelectionInput, options ...CallOption) (*CartPreview, error) {
@@ -374,7 +397,7 @@ func (c *Client) PreviewCart(ctx context.Context, body CartSelectionInput, optio
 // The Idempotency-Key covers the whole request. If something is missing (`complete` is false), a
 // repeat with the same key orders what is missing, and nothing twice.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/cart/order
 func (c *Client) OrderCart(ctx context.Context, body CartSelectionInput, options ...CallOption) (*CartOrder, error) {
@@ -400,7 +423,7 @@ func (q ListWebhooksQuery) values() url.Values {
 
 // ListWebhooks: List your subscriptions, newest first. Secrets are not shown.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks
 func (c *Client) ListWebhooks(ctx context.Context, query ListWebhooksQuery, options ...CallOption) (*SubscriptionPage, error) {
@@ -425,7 +448,7 @@ func (c *Client) ListWebhooksSeq(ctx context.Context, query ListWebhooksQuery, o
 
 // CreateWebhook: Subscribe a URL to events. The answer holds the signing secret, this once.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // POST /v1/webhooks
 func (c *Client) CreateWebhook(ctx context.Context, body SubscriptionInput, options ...CallOption) (*NewSubscription, error) {
@@ -436,7 +459,7 @@ func (c *Client) CreateWebhook(ctx context.Context, body SubscriptionInput, opti
 
 // GetWebhook: Look at a subscription.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}
 func (c *Client) GetWebhook(ctx context.Context, id string, options ...CallOption) (*Subscription, error) {
@@ -448,9 +471,10 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...CallOptio
 // UpdateWebhook: Change a subscription.
 //
 // Every attempt that is made after the answer, a retry included, uses the new values. Switching it
-// off cancels what is pending; switching it on again forgets its failures.
+// off cancels what is pending; switching it on again forgets its failures. `headers` replaces all
+// headers; a value of asterisks, as you read it, keeps the stored one.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // PATCH /v1/webhooks/{id}
 func (c *Client) UpdateWebhook(ctx context.Context, id string, body SubscriptionPatch, options ...CallOption) (*Subscription, error) {
@@ -461,7 +485,7 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, body Subscription
 
 // DeleteWebhook: Delete a subscription. What is pending for it is cancelled.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // DELETE /v1/webhooks/{id}
 func (c *Client) DeleteWebhook(ctx context.Context, id string, options ...CallOption) error {
@@ -475,7 +499,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string, options ...CallOp
 // To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
 // delete the first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Not for API keys with scopes.
 //
 // POST /v1/webhooks/{id}/rotate-secret
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string, options ...CallOption) (*Rotated, error) {
@@ -527,7 +551,7 @@ func (q ListDeliveriesQuery) values() url.Values {
 //
 // They are kept for 30 days unless the operator set another time.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/deliveries
 func (c *Client) ListDeliveries(ctx context.Context, id string, query ListDeliveriesQuery, options ...CallOption) (*DeliveryPage, error) {
@@ -552,7 +576,7 @@ func (c *Client) ListDeliveriesSeq(ctx context.Context, id string, query ListDel
 
 // GetDelivery: Look at one attempt: what was sent, byte for byte, and what came back.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/deliveries/{dlv}
 func (c *Client) GetDelivery(ctx context.Context, id string, dlv string, options ...CallOption) (*DeliveryDetail, error) {
@@ -563,7 +587,7 @@ func (c *Client) GetDelivery(ctx context.Context, id string, dlv string, options
 
 // Redeliver: Deliver the same event once more: the same bytes, with three attempts of its own.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // POST /v1/webhooks/{id}/deliveries/{dlv}/redeliver
 func (c *Client) Redeliver(ctx context.Context, id string, dlv string, options ...CallOption) (*Pending, error) {
@@ -592,7 +616,7 @@ func (q ListPendingQuery) values() url.Values {
 // Deliveries that were cancelled because the subscription was switched off, or no longer lists the
 // event, are left out as soon as that change was answered.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/pending
 func (c *Client) ListPending(ctx context.Context, id string, query ListPendingQuery, options ...CallOption) (*PendingPage, error) {
@@ -620,7 +644,7 @@ func (c *Client) ListPendingSeq(ctx context.Context, id string, query ListPendin
 // It is paced so that live events do not wait behind it. `dry_run` only counts. Counting stops at
 // 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // POST /v1/webhooks/{id}/recover
 func (c *Client) RecoverWebhook(ctx context.Context, id string, body RecoverInput, options ...CallOption) (*Recover, error) {
@@ -646,7 +670,7 @@ func (q ListRecoveriesQuery) values() url.Values {
 
 // ListRecoveries: List the replays of a subscription, newest first, with how far each has come.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/recover
 func (c *Client) ListRecoveries(ctx context.Context, id string, query ListRecoveriesQuery, options ...CallOption) (*JobPage, error) {
@@ -671,7 +695,7 @@ func (c *Client) ListRecoveriesSeq(ctx context.Context, id string, query ListRec
 
 // GetRecovery: See how far a replay has come.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/recover/{job}
 func (c *Client) GetRecovery(ctx context.Context, id string, job string, options ...CallOption) (*Job, error) {
@@ -682,7 +706,7 @@ func (c *Client) GetRecovery(ctx context.Context, id string, job string, options
 
 // CancelRecovery: Cancel a replay. What it has queued and not yet sent is not sent.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // DELETE /v1/webhooks/{id}/recover/{job}
 func (c *Client) CancelRecovery(ctx context.Context, id string, job string, options ...CallOption) (*Job, error) {
@@ -693,7 +717,7 @@ func (c *Client) CancelRecovery(ctx context.Context, id string, job string, opti
 
 // GetWebhookHealth: See how an endpoint did in the last 24 hours.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/health
 func (c *Client) GetWebhookHealth(ctx context.Context, id string, options ...CallOption) (*WebhookHealth, error) {
@@ -716,7 +740,7 @@ func (q ExplainDeliveryQuery) values() url.Values {
 
 // ExplainDelivery: Say why an event was, or was not, delivered to this subscription.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/webhooks/{id}/explain
 func (c *Client) ExplainDelivery(ctx context.Context, id string, query ExplainDeliveryQuery, options ...CallOption) (*Explain, error) {
@@ -730,7 +754,7 @@ func (c *Client) ExplainDelivery(ctx context.Context, id string, query ExplainDe
 // It is sent to a subscription that is switched off as well. The answer is 200 even if the endpoint
 // failed. Each subscription can be tested 10 times a minute.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `webhooks`.
 //
 // POST /v1/webhooks/{id}/test
 func (c *Client) TestWebhook(ctx context.Context, id string, body *TestInput, options ...CallOption) (*Test, error) {
@@ -751,7 +775,7 @@ func (c *Client) TestWebhook(ctx context.Context, id string, body *TestInput, op
 // changes in between. Provinces, cities and districts that are not known are `warnings`: such an
 // order can be placed, and the platform decides.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // POST /v1/orders/preview
 func (c *Client) PreviewOrder(ctx context.Context, body OrderInput, options ...CallOption) (*Preview, error) {
@@ -768,7 +792,7 @@ func (c *Client) PreviewOrder(ctx context.Context, body OrderInput, options ...C
 // However often this request is repeated with the same Idempotency-Key, and whatever breaks, one
 // order is made.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/orders
 func (c *Client) CreateOrder(ctx context.Context, body OrderInput, options ...CallOption) (*Order, error) {
@@ -827,7 +851,7 @@ func (q ListOrdersQuery) values() url.Values {
 
 // ListOrders: List your orders as of their last sync, newest first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/orders
 func (c *Client) ListOrders(ctx context.Context, query ListOrdersQuery, options ...CallOption) (*OrderPage, error) {
@@ -854,7 +878,7 @@ func (c *Client) ListOrdersSeq(ctx context.Context, query ListOrdersQuery, optio
 //
 // Returns those that differ, as they are now: a nightly reconciliation in one call.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // POST /v1/orders/diff
 func (c *Client) DiffOrders(ctx context.Context, body DiffInput, options ...CallOption) (*Diff, error) {
@@ -868,7 +892,7 @@ func (c *Client) DiffOrders(ctx context.Context, body DiffInput, options ...Call
 // That takes three seconds at the most, however many ask at once. What it finds is journaled before
 // you get the answer. If the platform fails, you get what we last heard, with `stale: true`.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/orders/{id}
 func (c *Client) GetOrder(ctx context.Context, id string, options ...CallOption) (*Order, error) {
@@ -882,7 +906,7 @@ func (c *Client) GetOrder(ctx context.Context, id string, options ...CallOption)
 // `status` becomes `cancelled` when the platform says so. After payment it is too late: request a
 // refund instead.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/orders/{id}/cancel
 func (c *Client) CancelOrder(ctx context.Context, id string, options ...CallOption) (*Order, error) {
@@ -909,7 +933,7 @@ func (q GetOrderTimelineQuery) values() url.Values {
 // GetOrderTimeline: Everything that happened to an order, newest first: what changed, why, and who
 // asked.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/orders/{id}/timeline
 func (c *Client) GetOrderTimeline(ctx context.Context, id string, query GetOrderTimelineQuery, options ...CallOption) (*ChangePage, error) {
@@ -962,7 +986,7 @@ func (q CreateImportQuery) values() url.Values {
 // Each row is checked at once, and then each order is previewed with its platform in the
 // background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/imports
 func (c *Client) CreateImport(ctx context.Context, body []byte, query CreateImportQuery, options ...CallOption) (*Import, error) {
@@ -992,7 +1016,7 @@ func (q GetImportQuery) values() url.Values {
 // GetImport: Look at an import: totals, progress, and a page of its rows with their errors and
 // orders.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/imports/{id}
 func (c *Client) GetImport(ctx context.Context, id string, query GetImportQuery, options ...CallOption) (*ImportDetail, error) {
@@ -1021,7 +1045,7 @@ func (c *Client) GetImportSeq(ctx context.Context, id string, query GetImportQue
 // costs something else by then fails with `price_changed`. However often this is sent, and whatever
 // breaks, no row is ordered twice.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/imports/{id}/order
 func (c *Client) OrderImport(ctx context.Context, id string, body ImportConfirmInput, options ...CallOption) (*Import, error) {
@@ -1035,7 +1059,7 @@ func (c *Client) OrderImport(ctx context.Context, id string, body ImportConfirmI
 // The request is for what the order costs now. If that changes before it is paid, the request is
 // `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees the `note`.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `pay_request`.
 //
 // POST /v1/orders/{id}/payment
 func (c *Client) RequestOrderPayment(ctx context.Context, id string, body *PaymentInput, options ...CallOption) (*Payment, error) {
@@ -1049,7 +1073,7 @@ func (c *Client) RequestOrderPayment(ctx context.Context, id string, body *Payme
 
 // WithdrawOrderPayment: Withdraw a payment request that is not approved or rejected yet.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `pay_request`.
 //
 // DELETE /v1/orders/{id}/payment
 func (c *Client) WithdrawOrderPayment(ctx context.Context, id string, options ...CallOption) (*Payment, error) {
@@ -1075,7 +1099,7 @@ func (q ListOrderPaymentsQuery) values() url.Values {
 
 // ListOrderPayments: List every request to pay an order, newest first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/orders/{id}/payments
 func (c *Client) ListOrderPayments(ctx context.Context, id string, query ListOrderPaymentsQuery, options ...CallOption) (*PaymentPage, error) {
@@ -1103,7 +1127,7 @@ func (c *Client) ListOrderPaymentsSeq(ctx context.Context, id string, query List
 // The refund is `requested` until the seller decides. `payment_status` becomes `partially_refunded`
 // or `refunded` when the money is back.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `pay_request`.
 //
 // POST /v1/orders/{id}/refunds
 func (c *Client) RequestRefund(ctx context.Context, id string, body RefundInput, options ...CallOption) (*Refund, error) {
@@ -1114,7 +1138,7 @@ func (c *Client) RequestRefund(ctx context.Context, id string, body RefundInput,
 
 // ListRefunds: List every refund of an order, newest first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/orders/{id}/refunds
 func (c *Client) ListRefunds(ctx context.Context, id string, options ...CallOption) (*RefundPage, error) {
@@ -1150,7 +1174,7 @@ func (q ListPaymentsQuery) values() url.Values {
 // Without a filter it is the queue: what waits for approval, the least time left before the
 // platform closes the order first. With a filter, the newest come first.
 //
-// Requires the role `approver`.
+// Requires the role `approver`. Scope: `read`.
 //
 // GET /v1/payments
 func (c *Client) ListPayments(ctx context.Context, query ListPaymentsQuery, options ...CallOption) (*PaymentWithOrderPage, error) {
@@ -1175,7 +1199,7 @@ func (c *Client) ListPaymentsSeq(ctx context.Context, query ListPaymentsQuery, o
 
 // GetPayment: Get a payment request of any account, with its order.
 //
-// Requires the role `approver`.
+// Requires the role `approver`. Scope: `read`.
 //
 // GET /v1/payments/{id}
 func (c *Client) GetPayment(ctx context.Context, id string, options ...CallOption) (*PaymentWithOrder, error) {
@@ -1190,7 +1214,7 @@ func (c *Client) GetPayment(ctx context.Context, id string, options ...CallOptio
 // approved is paid exactly once, and not at all if its amount changes first. While an operator has
 // locked the account of the order, nothing of it can be approved.
 //
-// Requires the role `approver`.
+// Requires the role `approver`. Not for API keys with scopes.
 //
 // POST /v1/payments/{id}/approve
 func (c *Client) ApprovePayment(ctx context.Context, id string, body *ApproveInput, options ...CallOption) (*PaymentWithOrder, error) {
@@ -1204,7 +1228,7 @@ func (c *Client) ApprovePayment(ctx context.Context, id string, body *ApproveInp
 
 // RejectPayment: Reject a payment that another person requested, with a reason.
 //
-// Requires the role `approver`.
+// Requires the role `approver`. Not for API keys with scopes.
 //
 // POST /v1/payments/{id}/reject
 func (c *Client) RejectPayment(ctx context.Context, id string, body RejectInput, options ...CallOption) (*PaymentWithOrder, error) {
@@ -1217,7 +1241,7 @@ func (c *Client) RejectPayment(ctx context.Context, id string, body RejectInput,
 //
 // Everything that follows is real: the sync, the events, the webhooks.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `order`.
 //
 // POST /v1/sandbox/orders/{id}/advance
 func (c *Client) AdvanceSandboxOrder(ctx context.Context, id string, body AdvanceInput, options ...CallOption) (*Order, error) {
@@ -1256,7 +1280,7 @@ func (q ListEventsQuery) values() url.Values {
 // `last_number` of the page before. Events are kept for 30 days unless the operator set another
 // time.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/events
 func (c *Client) ListEvents(ctx context.Context, query ListEventsQuery, options ...CallOption) (*EventPage, error) {
@@ -1307,7 +1331,7 @@ func (q StreamEventsQuery) values() url.Values {
 // streams open. A stream ends within a second when its key is revoked, its session ends or the
 // account is locked, and when the server stops: connect again.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/events/stream
 func (c *Client) StreamEvents(ctx context.Context, query StreamEventsQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1318,13 +1342,27 @@ func (c *Client) StreamEvents(ctx context.Context, query StreamEventsQuery, opti
 
 // GetEvent: Look at one event, in the exact bytes that webhooks get.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/events/{id}
 func (c *Client) GetEvent(ctx context.Context, id string, options ...CallOption) (*EventBody, error) {
 	request := call{method: "GET"}
 	request.path = "/v1/events/" + request.segment(id)
 	return doJSON[EventBody](ctx, c, request, options)
+}
+
+// ListEventTypes: List the event types: what each means, its causes, and the body that is sent for
+// each cause.
+//
+// An example has the fields, their order and the spelling of a real delivery.
+//
+// Requires the role `buyer`. Scope: `read`.
+//
+// GET /v1/event-types
+func (c *Client) ListEventTypes(ctx context.Context, options ...CallOption) (*EventTypePage, error) {
+	request := call{method: "GET"}
+	request.path = "/v1/event-types"
+	return doJSON[EventTypePage](ctx, c, request, options)
 }
 
 // ExportOrdersQuery has the parameters of ExportOrders.
@@ -1376,7 +1414,7 @@ func (q ExportOrdersQuery) values() url.Values {
 // that a spreadsheet would run as a formula begins with an apostrophe. If the connection closes
 // before the end of the response, the file is incomplete.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/exports/orders
 func (c *Client) ExportOrders(ctx context.Context, query ExportOrdersQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1407,7 +1445,7 @@ func (q ExportPaymentsQuery) values() url.Values {
 // ExportPayments: Export payments of all accounts as CSV, newest first; without a filter, all of
 // them.
 //
-// Requires the role `approver`.
+// Requires the role `approver`. Scope: `read`.
 //
 // GET /v1/exports/payments
 func (c *Client) ExportPayments(ctx context.Context, query ExportPaymentsQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1459,7 +1497,7 @@ func (q ExportDeliveriesQuery) values() url.Values {
 //
 // Without `webhook`, the attempts of each webhook follow each other.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/exports/deliveries
 func (c *Client) ExportDeliveries(ctx context.Context, query ExportDeliveriesQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1488,7 +1526,7 @@ func (q ExportEventsQuery) values() url.Values {
 
 // ExportEvents: Export your journal as CSV, oldest first.
 //
-// Requires the role `buyer`.
+// Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/exports/events
 func (c *Client) ExportEvents(ctx context.Context, query ExportEventsQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1523,7 +1561,7 @@ func (q ExportAuditQuery) values() url.Values {
 
 // ExportAudit: Export the audit log as CSV, newest first.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/exports/audit
 func (c *Client) ExportAudit(ctx context.Context, query ExportAuditQuery, options ...CallOption) (io.ReadCloser, error) {
@@ -1572,7 +1610,7 @@ func (q ListAccountsQuery) values() url.Values {
 
 // ListAccounts: List accounts, newest first.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/accounts
 func (c *Client) ListAccounts(ctx context.Context, query ListAccountsQuery, options ...CallOption) (*AdminAccountPage, error) {
@@ -1599,7 +1637,7 @@ func (c *Client) ListAccountsSeq(ctx context.Context, query ListAccountsQuery, o
 //
 // Without `password`, create a password link next and send it to the owner.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts
 func (c *Client) CreateAccount(ctx context.Context, body NewAccountInput, options ...CallOption) (*AdminAccount, error) {
@@ -1610,7 +1648,7 @@ func (c *Client) CreateAccount(ctx context.Context, body NewAccountInput, option
 
 // GetAccount: One account.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/accounts/{id}
 func (c *Client) GetAccount(ctx context.Context, id string, options ...CallOption) (*AdminAccount, error) {
@@ -1626,7 +1664,7 @@ func (c *Client) GetAccount(ctx context.Context, id string, options ...CallOptio
 // not sent to the marketplace yet waits for the unlock. Its orders are still synced and its
 // deliveries still sent.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts/{id}/lock
 func (c *Client) LockAccount(ctx context.Context, id string, body LockInput, options ...CallOption) (*AdminAccount, error) {
@@ -1639,7 +1677,7 @@ func (c *Client) LockAccount(ctx context.Context, id string, body LockInput, opt
 //
 // Approved payments are made now. A stop after failed logins ends as well.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts/{id}/unlock
 func (c *Client) UnlockAccount(ctx context.Context, id string, options ...CallOption) (*AdminAccount, error) {
@@ -1650,7 +1688,7 @@ func (c *Client) UnlockAccount(ctx context.Context, id string, options ...CallOp
 
 // ChangePlan: Put an account on another plan; its next request has the new limits.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts/{id}/plan
 func (c *Client) ChangePlan(ctx context.Context, id string, body PlanInput, options ...CallOption) (*AdminAccount, error) {
@@ -1661,7 +1699,7 @@ func (c *Client) ChangePlan(ctx context.Context, id string, body PlanInput, opti
 
 // ChangeRoles: Give an account exactly these roles, from its next request on.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts/{id}/roles
 func (c *Client) ChangeRoles(ctx context.Context, id string, body RolesInput, options ...CallOption) (*AdminAccount, error) {
@@ -1674,7 +1712,7 @@ func (c *Client) ChangeRoles(ctx context.Context, id string, body RolesInput, op
 //
 // It works once, for 24 hours, and replaces any earlier link of the account.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/accounts/{id}/password-link
 func (c *Client) MakePasswordLink(ctx context.Context, id string, options ...CallOption) (*PasswordLink, error) {
@@ -1736,7 +1774,7 @@ func (q ListAllOrdersQuery) values() url.Values {
 
 // ListAllOrders: List the orders of every account, or of one, newest first.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/orders
 func (c *Client) ListAllOrders(ctx context.Context, query ListAllOrdersQuery, options ...CallOption) (*OrderPage, error) {
@@ -1779,7 +1817,7 @@ func (q ListAllWebhooksQuery) values() url.Values {
 
 // ListAllWebhooks: List the subscriptions of every account, newest first.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/webhooks
 func (c *Client) ListAllWebhooks(ctx context.Context, query ListAllWebhooksQuery, options ...CallOption) (*AdminSubscriptionPage, error) {
@@ -1805,7 +1843,7 @@ func (c *Client) ListAllWebhooksSeq(ctx context.Context, query ListAllWebhooksQu
 // ListQueue: List what waits to be delivered, by subscription, those first that have waited
 // longest.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/queue
 func (c *Client) ListQueue(ctx context.Context, options ...CallOption) (*QueuePage, error) {
@@ -1816,7 +1854,7 @@ func (c *Client) ListQueue(ctx context.Context, options ...CallOption) (*QueuePa
 
 // GetPlatformConnection: Our connection to a marketplace. Secrets and tokens are never shown.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/platforms/{platform}
 func (c *Client) GetPlatformConnection(ctx context.Context, platform string, options ...CallOption) (*Connection, error) {
@@ -1829,7 +1867,7 @@ func (c *Client) GetPlatformConnection(ctx context.Context, platform string, opt
 //
 // Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // POST /v1/admin/platforms/{platform}
 func (c *Client) ConnectPlatform(ctx context.Context, platform string, body CredentialsInput, options ...CallOption) (*Connection, error) {
@@ -1840,7 +1878,7 @@ func (c *Client) ConnectPlatform(ctx context.Context, platform string, body Cred
 
 // DisconnectPlatform: Delete a marketplace's credentials.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // DELETE /v1/admin/platforms/{platform}
 func (c *Client) DisconnectPlatform(ctx context.Context, platform string, options ...CallOption) error {
@@ -1878,7 +1916,7 @@ func (q ListAuditQuery) values() url.Values {
 
 // ListAudit: List changes of permissions and decisions about payments, newest first.
 //
-// Requires the role `operator`.
+// Requires the role `operator`. Not for API keys with scopes.
 //
 // GET /v1/admin/audit
 func (c *Client) ListAudit(ctx context.Context, query ListAuditQuery, options ...CallOption) (*AuditPage, error) {

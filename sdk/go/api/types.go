@@ -112,6 +112,13 @@ type AdminSubscription struct {
 	Description string `json:"description"`
 	// Whether missed events are replayed automatically when the endpoint works again.
 	CatchUp bool `json:"catch_up"`
+	// The names of its own headers; values are not shown.
+	Headers map[string]string `json:"headers"`
+	// Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
+	// are sent as well.
+	StandardWebhooks bool `json:"standard_webhooks"`
+	//
+	Filter *Filter `json:"filter"`
 	// `failing`: switched off, since all deliveries failed for five days.
 	DisabledReason *string `json:"disabled_reason"`
 	//
@@ -164,7 +171,8 @@ type AttemptError struct {
 type AttemptRequest struct {
 	//
 	URL *string `json:"url"`
-	// Empty where nothing is known to have been sent.
+	// Empty where nothing is known to have been sent. The values of headers that the subscription adds
+	// are masked.
 	Headers []Header `json:"headers"`
 	// Null when the event is no longer kept.
 	Body *string `json:"body"`
@@ -194,6 +202,8 @@ type Audit struct {
 	ActorAccount *string `json:"actor_account"`
 	// The API key or session that was used.
 	Credential *string `json:"credential"`
+	// The program that acted, as it called itself (`X-Agent-Name`).
+	Agent *string `json:"agent"`
 	//
 	Address *string `json:"address"`
 	//
@@ -517,6 +527,16 @@ type EventBody struct {
 	Data EventData `json:"data"`
 }
 
+// EventCause: Something that causes an event.
+type EventCause struct {
+	//
+	Cause string `json:"cause"`
+	//
+	Description string `json:"description"`
+	// The body of a delivery for this cause.
+	Example EventBody `json:"example"`
+}
+
 // EventData: What the event is about.
 type EventData struct {
 	//
@@ -538,6 +558,26 @@ type EventPage struct {
 	NextCursor string `json:"next_cursor"`
 }
 
+// EventType: A kind of event.
+type EventType struct {
+	// More values may be added later: accept unknown values.
+	Event string `json:"event"`
+	//
+	Description string `json:"description"`
+	//
+	Causes []EventCause `json:"causes"`
+}
+
+// EventTypePage: One page of a list.
+type EventTypePage struct {
+	//
+	Items []EventType `json:"items"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as `cursor` to get the next page; null on the last.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Explain: What became of an event at a subscription.
 type Explain struct {
 	//
@@ -556,6 +596,22 @@ type Failure struct {
 	Code string `json:"code"`
 	//
 	Message string `json:"message"`
+}
+
+// Filter: Which events are delivered, by their order; null: any.
+type Filter struct {
+	//
+	Platforms []string `json:"platforms"`
+	//
+	Statuses []string `json:"statuses"`
+}
+
+// FilterInput: Which events to deliver, by their order; an empty filter leaves nothing out.
+type FilterInput struct {
+	//
+	Platforms []string `json:"platforms,omitempty"`
+	//
+	Statuses []string `json:"statuses,omitempty"`
 }
 
 // GroupPreview: What a group would cost now, or the error that its preview has.
@@ -823,6 +879,12 @@ type JobPage struct {
 
 // Key: An API key, without the key itself.
 type Key struct {
+	// Null: it can do what its account can.
+	Scopes []Scope `json:"scopes"`
+	// Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Null: it can be used from anywhere.
+	AllowedCidrs []string `json:"allowed_cidrs"`
 	//
 	ID string `json:"id"`
 	//
@@ -905,6 +967,20 @@ type Me struct {
 	CreatedAt time.Time `json:"created_at"`
 	//
 	Usage Usage `json:"usage"`
+	// Null for a session.
+	APIKey *MyKey `json:"api_key"`
+}
+
+// MyKey: The API key that the request was sent with.
+type MyKey struct {
+	// Null: it can do what its account can.
+	Scopes []Scope `json:"scopes"`
+	// Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Null: it can be used from anywhere.
+	AllowedCidrs []string `json:"allowed_cidrs"`
+	//
+	ID string `json:"id"`
 }
 
 // NewAccountInput: An account to create. Without a password, create a password link for its owner
@@ -924,6 +1000,12 @@ type NewAccountInput struct {
 
 // NewKey: A new API key, with the key itself, which is shown only once.
 type NewKey struct {
+	// Null: it can do what its account can.
+	Scopes []Scope `json:"scopes"`
+	// Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Null: it can be used from anywhere.
+	AllowedCidrs []string `json:"allowed_cidrs"`
 	//
 	ID string `json:"id"`
 	//
@@ -940,10 +1022,16 @@ type NewKey struct {
 	Key string `json:"key"`
 }
 
-// NewKeyInput: A name that says what the key is for.
+// NewKeyInput: A name that says what the key is for, and what it is restricted to.
 type NewKeyInput struct {
 	//
 	Name string `json:"name"`
+	// All that the key may do; null or left out: what its account can.
+	Scopes []Scope `json:"scopes,omitempty"`
+	// From then on it is rejected; null or left out: never.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// The networks that it can be used from; null or left out: any.
+	AllowedCidrs []string `json:"allowed_cidrs,omitempty"`
 }
 
 // NewSubscription: A subscription that was just created, with its secret, which is never shown
@@ -961,6 +1049,13 @@ type NewSubscription struct {
 	Description string `json:"description"`
 	// Whether missed events are replayed automatically when the endpoint works again.
 	CatchUp bool `json:"catch_up"`
+	// The names of its own headers; values are not shown.
+	Headers map[string]string `json:"headers"`
+	// Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
+	// are sent as well.
+	StandardWebhooks bool `json:"standard_webhooks"`
+	//
+	Filter *Filter `json:"filter"`
 	// `failing`: switched off, since all deliveries failed for five days.
 	DisabledReason *string `json:"disabled_reason"`
 	//
@@ -975,6 +1070,8 @@ type NewSubscription struct {
 	SecretRotatedAt *time.Time `json:"secret_rotated_at"`
 	// The key of the signatures, as the whole string.
 	Secret string `json:"secret"`
+	// The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is on.
+	StandardWebhooksSecret *string `json:"standard_webhooks_secret,omitempty"`
 }
 
 // Notice: That the notice arrived.
@@ -1426,6 +1523,8 @@ type Person struct {
 	AccountID string `json:"account_id"`
 	//
 	Email string `json:"email"`
+	// The program that acted for it, if it gave its name.
+	Agent *string `json:"agent"`
 }
 
 // Plan: How often an account may call. More values may be added later: accept unknown values.
@@ -1873,6 +1972,8 @@ type Rotated struct {
 	Secret string `json:"secret"`
 	//
 	RotatedAt time.Time `json:"rotated_at"`
+	// The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is on.
+	StandardWebhooksSecret *string `json:"standard_webhooks_secret,omitempty"`
 }
 
 // RowError: What is wrong with a row.
@@ -1969,6 +2070,22 @@ type SavedAddressPatch struct {
 	//
 	IsDefault *bool `json:"is_default,omitempty"`
 }
+
+// Scope: One permission of an API key. A key without scopes can do what its account can.
+//
+//	`read` reads and searches, `order` buys and keeps the address book, `pay_request` requests
+//	payments and refunds, `webhooks` changes webhooks and sends events again. More values may be
+//
+// added later: accept unknown values.
+type Scope string
+
+// The values of Scope; more may be added.
+const (
+	ScopeOrder      Scope = "order"
+	ScopePayRequest Scope = "pay_request"
+	ScopeRead       Scope = "read"
+	ScopeWebhooks   Scope = "webhooks"
+)
 
 // Search: A page of products.
 type Search struct {
@@ -2100,6 +2217,13 @@ type Subscription struct {
 	Description string `json:"description"`
 	// Whether missed events are replayed automatically when the endpoint works again.
 	CatchUp bool `json:"catch_up"`
+	// The names of its own headers; values are not shown.
+	Headers map[string]string `json:"headers"`
+	// Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
+	// are sent as well.
+	StandardWebhooks bool `json:"standard_webhooks"`
+	//
+	Filter *Filter `json:"filter"`
 	// `failing`: switched off, since all deliveries failed for five days.
 	DisabledReason *string `json:"disabled_reason"`
 	//
@@ -2126,6 +2250,14 @@ type SubscriptionInput struct {
 	Description *string `json:"description,omitempty"`
 	// Whether missed events are replayed automatically when the endpoint works again.
 	CatchUp *bool `json:"catch_up,omitempty"`
+	// Headers that every request to the URL carries besides ours. Values are stored encrypted, and
+	// shown as asterisks.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
+	// are sent as well.
+	StandardWebhooks *bool `json:"standard_webhooks,omitempty"`
+	//
+	Filter *FilterInput `json:"filter,omitempty"`
 }
 
 // SubscriptionPage: One page of a list.
@@ -2150,6 +2282,12 @@ type SubscriptionPatch struct {
 	Description *string `json:"description,omitempty"`
 	//
 	CatchUp *bool `json:"catch_up,omitempty"`
+	//
+	Headers map[string]string `json:"headers,omitempty"`
+	//
+	StandardWebhooks *bool `json:"standard_webhooks,omitempty"`
+	//
+	Filter *FilterInput `json:"filter,omitempty"`
 }
 
 // Test: What became of a test delivery.

@@ -57,6 +57,8 @@ export interface paths {
         /**
          * End the session of the access token that you send
          * @description From this response on no process accepts its tokens.
+         *
+         *     Not for API keys with scopes.
          */
         post: operations["logout"];
         delete?: never;
@@ -72,7 +74,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account behind the credentials: roles, plan, and what is left of its rate budget */
+        /**
+         * The account behind the credentials: roles, plan, and what is left of its rate budget
+         * @description Scope: `read`.
+         */
         get: operations["get_me"];
         put?: never;
         post?: never;
@@ -94,6 +99,8 @@ export interface paths {
         /**
          * Change your password
          * @description Every session of the account ends, this one included: log in again with the new password. API keys continue to work. Wrong passwords count as failed logins (403 after ten).
+         *
+         *     Not for API keys with scopes.
          */
         post: operations["change_password"];
         delete?: never;
@@ -109,12 +116,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your API keys, newest first, the revoked ones included */
+        /**
+         * List your API keys, newest first, the revoked ones included
+         * @description Not for API keys with scopes.
+         */
         get: operations["list_api_keys"];
         put?: never;
         /**
          * Create an API key. Only this response contains the key itself
-         * @description A key can do what its account can.
+         * @description A key can do what its account can, unless it is restricted: to `scopes`, to the time before `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to never changes.
+         *
+         *     Not for API keys with scopes.
          */
         post: operations["create_api_key"];
         delete?: never;
@@ -136,6 +148,8 @@ export interface paths {
         /**
          * Revoke an API key: from this response on, no process accepts it
          * @description Revoking a revoked key changes nothing and succeeds.
+         *
+         *     Not for API keys with scopes.
          */
         delete: operations["revoke_api_key"];
         options?: never;
@@ -150,7 +164,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the marketplaces, their capabilities, and whether each is connected here */
+        /**
+         * List the marketplaces, their capabilities, and whether each is connected here
+         * @description Scope: `read`.
+         */
         get: operations["list_platforms"];
         put?: never;
         post?: never;
@@ -172,6 +189,8 @@ export interface paths {
         /**
          * Search products on a marketplace, in any language
          * @description The same search within a minute may be answered from a cache; `Age` tells how old it is.
+         *
+         *     Scope: `read`.
          */
         post: operations["search_products"];
         delete?: never;
@@ -194,6 +213,8 @@ export interface paths {
          * @description The marketplace needs the capability `image_search`. The picture is passed on to it and not stored here; it is recognised by its content: JPEG, PNG or WebP, at most 3 MiB, 16 to 10,000 pixels a side and 50 megapixels. The body may have 4.25 MiB.
          *
          *     For the next page, another order or other prices, send the `image_id` of the response instead of the picture. Only your account can use it, at the same marketplace. How long the marketplace keeps the picture is up to it; afterwards the code of the error at `/image_id` is `expired`. Taobao does not sort by sales here.
+         *
+         *     Scope: `read`.
          */
         post: operations["search_products_by_image"];
         delete?: never;
@@ -216,6 +237,8 @@ export interface paths {
          * @description Links of 1688, Taobao and Tmall are known, desktop and mobile ones. Nothing is fetched: the product need not exist, and a short link (`m.tb.cn`, `qr.1688.com`) gets the error `short_link`, since it does not contain the ID. Other codes of errors at `/text` are `not_a_product` (a link of a marketplace to something else) and `no_product`.
          *
          *     An ID without `platform` may be of several marketplaces: they are listed as `candidates`.
+         *
+         *     Scope: `read`.
          */
         post: operations["resolve"];
         delete?: never;
@@ -231,7 +254,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything about a product: variants with stock, price ranges, pictures, shipping */
+        /**
+         * Everything about a product: variants with stock, price ranges, pictures, shipping
+         * @description Scope: `read`.
+         */
         get: operations["get_product"];
         put?: never;
         post?: never;
@@ -250,7 +276,7 @@ export interface paths {
         };
         /**
          * List your addresses, newest first
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_addresses"];
         put?: never;
@@ -258,7 +284,7 @@ export interface paths {
          * Save an address
          * @description Province, city and district are checked against the current divisions of China and saved by their full names: 浙江 becomes 浙江省, and the city of 北京 is 北京市. The first address of an account becomes its default. `is_default` makes this one the default instead of the present one.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["create_address"];
         delete?: never;
@@ -280,7 +306,7 @@ export interface paths {
          * Take a pasted address apart. Nothing is stored
          * @description It reads labelled lines, or one line with spaces or commas, in any order, as people copy them from a marketplace or an order note. Province, city and district get their full names.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         post: operations["parse_address"];
         delete?: never;
@@ -298,21 +324,21 @@ export interface paths {
         };
         /**
          * Look at an address
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_saved_address"];
         put?: never;
         post?: never;
         /**
          * Delete an address. If it was the default, the newest of the others becomes the default
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `order`.
          */
         delete: operations["delete_address"];
         options?: never;
         head?: never;
         /**
          * Change an address. Orders that were placed keep the address they were placed with
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `order`.
          */
         patch: operations["update_address"];
         trace?: never;
@@ -326,7 +352,7 @@ export interface paths {
         };
         /**
          * Look at your cart: at most 200 lines, one for each product and variant
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_cart"];
         put?: never;
@@ -350,7 +376,7 @@ export interface paths {
          * Add a product to the cart
          * @description The platform is asked for it now, and what it shows is kept with the line. What is in the cart already gets the quantity on top.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["add_cart_item"];
         delete?: never;
@@ -371,14 +397,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a line from the cart
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `order`.
          */
         delete: operations["remove_cart_item"];
         options?: never;
         head?: never;
         /**
          * Change the quantity of a line
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `order`.
          */
         patch: operations["update_cart_item"];
         trace?: never;
@@ -396,7 +422,7 @@ export interface paths {
          * Say what the cart, or some of its lines, would cost now; nothing is ordered
          * @description Lines are grouped as they would be ordered: by platform and, where the platform takes one seller per order, by seller. Each group has its preview or its error.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         post: operations["preview_cart"];
         delete?: never;
@@ -420,7 +446,7 @@ export interface paths {
          *
          *     The Idempotency-Key covers the whole request. If something is missing (`complete` is false), a repeat with the same key orders what is missing, and nothing twice.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["order_cart"];
         delete?: never;
@@ -438,13 +464,13 @@ export interface paths {
         };
         /**
          * List your subscriptions, newest first. Secrets are not shown
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_webhooks"];
         put?: never;
         /**
          * Subscribe a URL to events. The answer holds the signing secret, this once
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `webhooks`.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -462,23 +488,23 @@ export interface paths {
         };
         /**
          * Look at a subscription
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_webhook"];
         put?: never;
         post?: never;
         /**
          * Delete a subscription. What is pending for it is cancelled
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `webhooks`.
          */
         delete: operations["delete_webhook"];
         options?: never;
         head?: never;
         /**
          * Change a subscription
-         * @description Every attempt that is made after the answer, a retry included, uses the new values. Switching it off cancels what is pending; switching it on again forgets its failures.
+         * @description Every attempt that is made after the answer, a retry included, uses the new values. Switching it off cancels what is pending; switching it on again forgets its failures. `headers` replaces all headers; a value of asterisks, as you read it, keeps the stored one.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `webhooks`.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -496,7 +522,7 @@ export interface paths {
          * Issue a new secret. From the answer on nothing is signed with the old one
          * @description To rotate without a gap, add a second subscription with the same URL, accept both secrets, and delete the first.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Not for API keys with scopes.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -516,7 +542,7 @@ export interface paths {
          * List attempts, newest first
          * @description They are kept for 30 days unless the operator set another time.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_deliveries"];
         put?: never;
@@ -536,7 +562,7 @@ export interface paths {
         };
         /**
          * Look at one attempt: what was sent, byte for byte, and what came back
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_delivery"];
         put?: never;
@@ -558,7 +584,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver the same event once more: the same bytes, with three attempts of its own
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `webhooks`.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -578,7 +604,7 @@ export interface paths {
          * List deliveries that are not over, by when they are due
          * @description Deliveries that were cancelled because the subscription was switched off, or no longer lists the event, are left out as soon as that change was answered.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_pending"];
         put?: never;
@@ -598,7 +624,7 @@ export interface paths {
         };
         /**
          * List the replays of a subscription, newest first, with how far each has come
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_recoveries"];
         put?: never;
@@ -606,7 +632,7 @@ export interface paths {
          * Replay what was missed: failed, cancelled, and older than the subscription too
          * @description It is paced so that live events do not wait behind it. `dry_run` only counts. Counting stops at 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `webhooks`.
          */
         post: operations["recover_webhook"];
         delete?: never;
@@ -624,14 +650,14 @@ export interface paths {
         };
         /**
          * See how far a replay has come
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_recovery"];
         put?: never;
         post?: never;
         /**
          * Cancel a replay. What it has queued and not yet sent is not sent
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `webhooks`.
          */
         delete: operations["cancel_recovery"];
         options?: never;
@@ -648,7 +674,7 @@ export interface paths {
         };
         /**
          * See how an endpoint did in the last 24 hours
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_webhook_health"];
         put?: never;
@@ -668,7 +694,7 @@ export interface paths {
         };
         /**
          * Say why an event was, or was not, delivered to this subscription
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["explain_delivery"];
         put?: never;
@@ -692,7 +718,7 @@ export interface paths {
          * Send a test delivery at once, and say step by step how far it came
          * @description It is sent to a subscription that is switched off as well. The answer is 200 even if the endpoint failed. Each subscription can be tested 10 times a minute.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `webhooks`.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -716,7 +742,7 @@ export interface paths {
          *
          *     Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price that changes in between. Provinces, cities and districts that are not known are `warnings`: such an order can be placed, and the platform decides.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         post: operations["preview_order"];
         delete?: never;
@@ -734,7 +760,7 @@ export interface paths {
         };
         /**
          * List your orders as of their last sync, newest first
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_orders"];
         put?: never;
@@ -742,7 +768,7 @@ export interface paths {
          * Place an order
          * @description It is previewed first; an order that is rejected for good is not stored. The response comes within seconds: with the platform's `order_id` if it has one by then, else with `status: creating`, and an `order.updated` event follows. A later rejection becomes `create_failed`. However often this request is repeated with the same Idempotency-Key, and whatever breaks, one order is made.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["create_order"];
         delete?: never;
@@ -764,7 +790,7 @@ export interface paths {
          * Compare up to 1,000 orders with what you have, by `updated_at`
          * @description Returns those that differ, as they are now: a nightly reconciliation in one call.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         post: operations["diff_orders"];
         delete?: never;
@@ -784,7 +810,7 @@ export interface paths {
          * Look at an order, refreshed from its platform first
          * @description That takes three seconds at the most, however many ask at once. What it finds is journaled before you get the answer. If the platform fails, you get what we last heard, with `stale: true`.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_order"];
         put?: never;
@@ -808,7 +834,7 @@ export interface paths {
          * Cancel an order that is not paid
          * @description `status` becomes `cancelled` when the platform says so. After payment it is too late: request a refund instead.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["cancel_order"];
         delete?: never;
@@ -826,7 +852,7 @@ export interface paths {
         };
         /**
          * Everything that happened to an order, newest first: what changed, why, and who asked
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_order_timeline"];
         put?: never;
@@ -852,7 +878,7 @@ export interface paths {
          *
          *     Each row is checked at once, and then each order is previewed with its platform in the background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["create_import"];
         delete?: never;
@@ -870,7 +896,7 @@ export interface paths {
         };
         /**
          * Look at an import: totals, progress, and a page of its rows with their errors and orders
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_import"];
         put?: never;
@@ -894,7 +920,7 @@ export interface paths {
          * Confirm the total that you saw, and have the orders placed in the background
          * @description Orders with an error are left out. Each order is placed at the price that was previewed: one that costs something else by then fails with `price_changed`. However often this is sent, and whatever breaks, no row is ordered twice.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["order_import"];
         delete?: never;
@@ -916,12 +942,12 @@ export interface paths {
          * Request the payment of an order. Another person has to approve it
          * @description The request is for what the order costs now. If that changes before it is paid, the request is `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees the `note`.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `pay_request`.
          */
         post: operations["request_order_payment"];
         /**
          * Withdraw a payment request that is not approved or rejected yet
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `pay_request`.
          */
         delete: operations["withdraw_order_payment"];
         options?: never;
@@ -938,7 +964,7 @@ export interface paths {
         };
         /**
          * List every request to pay an order, newest first
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_order_payments"];
         put?: never;
@@ -958,7 +984,7 @@ export interface paths {
         };
         /**
          * List every refund of an order, newest first
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_refunds"];
         put?: never;
@@ -966,7 +992,7 @@ export interface paths {
          * Request a refund from the seller, of all or a part
          * @description The refund is `requested` until the seller decides. `payment_status` becomes `partially_refunded` or `refunded` when the money is back.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `pay_request`.
          */
         post: operations["request_refund"];
         delete?: never;
@@ -986,7 +1012,7 @@ export interface paths {
          * List payments of all accounts, with their orders
          * @description Without a filter it is the queue: what waits for approval, the least time left before the platform closes the order first. With a filter, the newest come first.
          *
-         *     Requires the role `approver`.
+         *     Requires the role `approver`. Scope: `read`.
          */
         get: operations["list_payments"];
         put?: never;
@@ -1006,7 +1032,7 @@ export interface paths {
         };
         /**
          * Get a payment request of any account, with its order
-         * @description Requires the role `approver`.
+         * @description Requires the role `approver`. Scope: `read`.
          */
         get: operations["get_payment"];
         put?: never;
@@ -1030,7 +1056,7 @@ export interface paths {
          * Approve a payment that another person requested
          * @description Send the `amount_cny` that you saw: if it is another by now, nothing is approved. What was approved is paid exactly once, and not at all if its amount changes first. While an operator has locked the account of the order, nothing of it can be approved.
          *
-         *     Requires the role `approver`.
+         *     Requires the role `approver`. Not for API keys with scopes.
          */
         post: operations["approve_payment"];
         delete?: never;
@@ -1050,7 +1076,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a payment that another person requested, with a reason
-         * @description Requires the role `approver`.
+         * @description Requires the role `approver`. Not for API keys with scopes.
          */
         post: operations["reject_payment"];
         delete?: never;
@@ -1072,7 +1098,7 @@ export interface paths {
          * Move an order on a simulated platform, and return it after a sync
          * @description Everything that follows is real: the sync, the events, the webhooks.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `order`.
          */
         post: operations["advance_sandbox_order"];
         delete?: never;
@@ -1092,7 +1118,7 @@ export interface paths {
          * Read your journal, oldest first
          * @description Each item is the exact body that webhooks get. The events of your account are numbered without gaps, in the order in which they were committed, and the cursor is the number of the last one you got. So it never skips an event, not even one that was being written while you read, and you can prove that you have them all: without filters, `first_number` of a page is one more than `last_number` of the page before. Events are kept for 30 days unless the operator set another time.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["list_events"];
         put?: never;
@@ -1114,7 +1140,7 @@ export interface paths {
          * Receive your events as they happen, as server-sent events
          * @description No public address is needed. The response does not end by itself: each event is sent when it was committed, in the order of the journal. When the connection is lost, connect again with `Last-Event-ID`: no event is skipped or repeated. The first block has an `id` and no event, so that you can resume before you got one. A comment is sent every 15 seconds. Your account may have 8 streams open. A stream ends within a second when its key is revoked, its session ends or the account is locked, and when the server stops: connect again.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["stream_events"];
         put?: never;
@@ -1134,9 +1160,31 @@ export interface paths {
         };
         /**
          * Look at one event, in the exact bytes that webhooks get
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["get_event"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the event types: what each means, its causes, and the body that is sent for each cause
+         * @description An example has the fields, their order and the spelling of a real delivery.
+         *
+         *     Requires the role `buyer`. Scope: `read`.
+         */
+        get: operations["list_event_types"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1156,7 +1204,7 @@ export interface paths {
          * Export your orders as CSV, newest first: a row for each line of each order
          * @description The amounts of an order are in the row of its first line only, so that the sum of a column is right. The first row names the columns; read columns by name, since new ones may be added. Text that a spreadsheet would run as a formula begins with an apostrophe. If the connection closes before the end of the response, the file is incomplete.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["export_orders"];
         put?: never;
@@ -1176,7 +1224,7 @@ export interface paths {
         };
         /**
          * Export payments of all accounts as CSV, newest first; without a filter, all of them
-         * @description Requires the role `approver`.
+         * @description Requires the role `approver`. Scope: `read`.
          */
         get: operations["export_payments"];
         put?: never;
@@ -1198,7 +1246,7 @@ export interface paths {
          * Export attempts to deliver events as CSV, newest first
          * @description Without `webhook`, the attempts of each webhook follow each other.
          *
-         *     Requires the role `buyer`.
+         *     Requires the role `buyer`. Scope: `read`.
          */
         get: operations["export_deliveries"];
         put?: never;
@@ -1218,7 +1266,7 @@ export interface paths {
         };
         /**
          * Export your journal as CSV, oldest first
-         * @description Requires the role `buyer`.
+         * @description Requires the role `buyer`. Scope: `read`.
          */
         get: operations["export_events"];
         put?: never;
@@ -1238,7 +1286,7 @@ export interface paths {
         };
         /**
          * Export the audit log as CSV, newest first
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["export_audit"];
         put?: never;
@@ -1278,7 +1326,7 @@ export interface paths {
         };
         /**
          * List accounts, newest first
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["list_accounts"];
         put?: never;
@@ -1286,7 +1334,7 @@ export interface paths {
          * Create an account
          * @description Without `password`, create a password link next and send it to the owner.
          *
-         *     Requires the role `operator`.
+         *     Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["create_account"];
         delete?: never;
@@ -1304,7 +1352,7 @@ export interface paths {
         };
         /**
          * One account
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["get_account"];
         put?: never;
@@ -1328,7 +1376,7 @@ export interface paths {
          * Lock an account
          * @description From this response on every credential of it gets 403 `account_locked`, and its sessions have ended. No payment of it can be approved (409 `account_locked`), and an approved payment that was not sent to the marketplace yet waits for the unlock. Its orders are still synced and its deliveries still sent.
          *
-         *     Requires the role `operator`.
+         *     Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["lock_account"];
         delete?: never;
@@ -1350,7 +1398,7 @@ export interface paths {
          * Unlock an account: its API keys work again at once, its people log in again
          * @description Approved payments are made now. A stop after failed logins ends as well.
          *
-         *     Requires the role `operator`.
+         *     Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["unlock_account"];
         delete?: never;
@@ -1370,7 +1418,7 @@ export interface paths {
         put?: never;
         /**
          * Put an account on another plan; its next request has the new limits
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["change_plan"];
         delete?: never;
@@ -1390,7 +1438,7 @@ export interface paths {
         put?: never;
         /**
          * Give an account exactly these roles, from its next request on
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["change_roles"];
         delete?: never;
@@ -1412,7 +1460,7 @@ export interface paths {
          * Create a one-time link with which the account's owner chooses a password
          * @description It works once, for 24 hours, and replaces any earlier link of the account.
          *
-         *     Requires the role `operator`.
+         *     Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["make_password_link"];
         delete?: never;
@@ -1430,7 +1478,7 @@ export interface paths {
         };
         /**
          * List the orders of every account, or of one, newest first
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["list_all_orders"];
         put?: never;
@@ -1450,7 +1498,7 @@ export interface paths {
         };
         /**
          * List the subscriptions of every account, newest first
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["list_all_webhooks"];
         put?: never;
@@ -1470,7 +1518,7 @@ export interface paths {
         };
         /**
          * List what waits to be delivered, by subscription, those first that have waited longest
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["list_queue"];
         put?: never;
@@ -1490,7 +1538,7 @@ export interface paths {
         };
         /**
          * Our connection to a marketplace. Secrets and tokens are never shown
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["get_platform_connection"];
         put?: never;
@@ -1498,12 +1546,12 @@ export interface paths {
          * Set a marketplace's application, and authorise it by a code or by tokens
          * @description Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
          *
-         *     Requires the role `operator`.
+         *     Requires the role `operator`. Not for API keys with scopes.
          */
         post: operations["connect_platform"];
         /**
          * Delete a marketplace's credentials
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         delete: operations["disconnect_platform"];
         options?: never;
@@ -1520,7 +1568,7 @@ export interface paths {
         };
         /**
          * List changes of permissions and decisions about payments, newest first
-         * @description Requires the role `operator`.
+         * @description Requires the role `operator`. Not for API keys with scopes.
          */
         get: operations["list_audit"];
         put?: never;
@@ -1733,7 +1781,7 @@ export interface components {
             id: string;
             /**
              * @description HTTPS in production; `http` and localhost in development too.
-             * @example https://shop.example.com/hooks/tradewind
+             * @example http://localhost:3000/hooks/tradewind
              */
             url: string;
             /**
@@ -1752,6 +1800,21 @@ export interface components {
              * @example false
              */
             catch_up: boolean;
+            /**
+             * @description The names of its own headers; values are not shown.
+             * @example {
+             *       "X-Environment": "********"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are sent as well.
+             * @example false
+             */
+            standard_webhooks: boolean;
+            filter: components["schemas"]["Filter"] | null;
             /**
              * @description `failing`: switched off, since all deliveries failed for five days.
              * @example null
@@ -1804,7 +1867,7 @@ export interface components {
         AttemptRequest: {
             /** @example https://shop.example.com/hooks */
             url: string | null;
-            /** @description Empty where nothing is known to have been sent. */
+            /** @description Empty where nothing is known to have been sent. The values of headers that the subscription adds are masked. */
             headers: components["schemas"]["Header"][];
             /**
              * @description Null when the event is no longer kept.
@@ -1843,6 +1906,11 @@ export interface components {
              * @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QX
              */
             credential: string | null;
+            /**
+             * @description The program that acted, as it called itself (`X-Agent-Name`).
+             * @example shopper/1.2
+             */
+            agent: string | null;
             /** @example 203.0.113.9 */
             address: string | null;
             /** @example req_06EJ4KQZC5T9XN4R5ZJ2V7M8QY */
@@ -2191,6 +2259,15 @@ export interface components {
             created_at: string;
             data: components["schemas"]["EventData"];
         };
+        /** @description Something that causes an event. */
+        EventCause: {
+            /** @example sync */
+            cause: string;
+            /** @example The order was read from its platform. */
+            description: string;
+            /** @description The body of a delivery for this cause. */
+            example: components["schemas"]["EventBody"];
+        };
         /** @description What the event is about. */
         EventData: {
             order: components["schemas"]["OrderNews"];
@@ -2206,6 +2283,25 @@ export interface components {
             has_more: boolean;
             /** @description Send it as `after` to go on from here, now or later. */
             next_cursor: string;
+        };
+        /** @description A kind of event. */
+        EventType: {
+            /**
+             * @description More values may be added later: accept unknown values.
+             * @enum {string}
+             */
+            event: "order.updated" | "payment.updated";
+            /** @example The `status` of an order changed. */
+            description: string;
+            causes: components["schemas"]["EventCause"][];
+        };
+        /** @description One page of a list. */
+        EventTypePage: {
+            items: components["schemas"]["EventType"][];
+            /** @description Whether there is another page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` to get the next page; null on the last. */
+            next_cursor: string | null;
         };
         /** @description What became of an event at a subscription. */
         Explain: {
@@ -2226,6 +2322,16 @@ export interface components {
             code: string;
             /** @example Not enough in stock. */
             message: string;
+        };
+        /** @description Which events are delivered, by their order; null: any. */
+        Filter: {
+            platforms: string[] | null;
+            statuses: ("cancelled" | "closed" | "completed" | "create_failed" | "creating" | "paid" | "partially_shipped" | "pending_payment" | "received" | "shipped" | "unknown")[] | null;
+        };
+        /** @description Which events to deliver, by their order; an empty filter leaves nothing out. */
+        FilterInput: {
+            platforms?: string[] | null;
+            statuses?: ("cancelled" | "closed" | "completed" | "create_failed" | "creating" | "paid" | "partially_shipped" | "pending_payment" | "received" | "shipped" | "unknown")[] | null;
         };
         /** @description What a group would cost now, or the error that its preview has. */
         GroupPreview: {
@@ -2574,6 +2680,26 @@ export interface components {
         };
         /** @description An API key, without the key itself. */
         Key: {
+            /**
+             * @description Null: it can do what its account can.
+             * @example [
+             *       "read",
+             *       "order"
+             *     ]
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description Null: it can be used from anywhere.
+             * @example [
+             *       "203.0.113.0/24"
+             *     ]
+             */
+            allowed_cidrs: string[] | null;
             /** @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
             id: string;
             /** @example warehouse sync */
@@ -2671,6 +2797,33 @@ export interface components {
              */
             created_at: string;
             usage: components["schemas"]["Usage"];
+            /** @description Null for a session. */
+            api_key: components["schemas"]["MyKey"] | null;
+        };
+        /** @description The API key that the request was sent with. */
+        MyKey: {
+            /**
+             * @description Null: it can do what its account can.
+             * @example [
+             *       "read",
+             *       "order"
+             *     ]
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description Null: it can be used from anywhere.
+             * @example [
+             *       "203.0.113.0/24"
+             *     ]
+             */
+            allowed_cidrs: string[] | null;
+            /** @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
+            id: string;
         };
         /** @description An account to create. Without a password, create a password link for its owner next. */
         NewAccountInput: {
@@ -2703,6 +2856,26 @@ export interface components {
         };
         /** @description A new API key, with the key itself, which is shown only once. */
         NewKey: {
+            /**
+             * @description Null: it can do what its account can.
+             * @example [
+             *       "read",
+             *       "order"
+             *     ]
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description Null: it can be used from anywhere.
+             * @example [
+             *       "203.0.113.0/24"
+             *     ]
+             */
+            allowed_cidrs: string[] | null;
             /** @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
             id: string;
             /** @example warehouse sync */
@@ -2730,10 +2903,31 @@ export interface components {
              */
             key: string;
         };
-        /** @description A name that says what the key is for. */
+        /** @description A name that says what the key is for, and what it is restricted to. */
         NewKeyInput: {
             /** @example warehouse sync */
             name: string;
+            /**
+             * @description All that the key may do; null or left out: what its account can.
+             * @example [
+             *       "read",
+             *       "order"
+             *     ]
+             */
+            scopes?: components["schemas"]["Scope"][] | null;
+            /**
+             * @description From then on it is rejected; null or left out: never.
+             * @example 2046-11-16T00:00:00Z
+             */
+            expires_at?: string | null;
+            /**
+             * @description The networks that it can be used from; null or left out: any.
+             * @example [
+             *       "0.0.0.0/0",
+             *       "::/0"
+             *     ]
+             */
+            allowed_cidrs?: string[] | null;
         };
         /** @description A subscription that was just created, with its secret, which is never shown again. */
         NewSubscription: {
@@ -2741,7 +2935,7 @@ export interface components {
             id: string;
             /**
              * @description HTTPS in production; `http` and localhost in development too.
-             * @example https://shop.example.com/hooks/tradewind
+             * @example http://localhost:3000/hooks/tradewind
              */
             url: string;
             /**
@@ -2760,6 +2954,21 @@ export interface components {
              * @example false
              */
             catch_up: boolean;
+            /**
+             * @description The names of its own headers; values are not shown.
+             * @example {
+             *       "X-Environment": "********"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are sent as well.
+             * @example false
+             */
+            standard_webhooks: boolean;
+            filter: components["schemas"]["Filter"] | null;
             /**
              * @description `failing`: switched off, since all deliveries failed for five days.
              * @example null
@@ -2783,6 +2992,11 @@ export interface components {
              * @example whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0
              */
             secret: string;
+            /**
+             * @description The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is on.
+             * @example whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0=
+             */
+            standard_webhooks_secret?: string;
         };
         /** @description That the notice arrived. */
         Notice: {
@@ -3230,6 +3444,11 @@ export interface components {
             account_id: string;
             /** @example buyer@example.com */
             email: string;
+            /**
+             * @description The program that acted for it, if it gave its name.
+             * @example null
+             */
+            agent: string | null;
         };
         /**
          * @description How often an account may call. More values may be added later: accept unknown values.
@@ -3674,6 +3893,11 @@ export interface components {
              * @example 2026-11-15T01:02:03.004Z
              */
             rotated_at: string;
+            /**
+             * @description The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is on.
+             * @example whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0=
+             */
+            standard_webhooks_secret?: string;
         };
         /** @description What is wrong with a row. */
         RowError: {
@@ -3777,6 +4001,14 @@ export interface components {
             label?: string | null;
             is_default?: boolean | null;
         };
+        /**
+         * @description One permission of an API key. A key without scopes can do what its account can.
+         *
+         *         `read` reads and searches, `order` buys and keeps the address book, `pay_request` requests
+         *         payments and refunds, `webhooks` changes webhooks and sends events again. More values may be added later: accept unknown values.
+         * @enum {string}
+         */
+        Scope: "order" | "pay_request" | "read" | "webhooks";
         /** @description A page of products. */
         Search: {
             items: components["schemas"]["Offer"][];
@@ -3931,7 +4163,7 @@ export interface components {
             id: string;
             /**
              * @description HTTPS in production; `http` and localhost in development too.
-             * @example https://shop.example.com/hooks/tradewind
+             * @example http://localhost:3000/hooks/tradewind
              */
             url: string;
             /**
@@ -3950,6 +4182,21 @@ export interface components {
              * @example false
              */
             catch_up: boolean;
+            /**
+             * @description The names of its own headers; values are not shown.
+             * @example {
+             *       "X-Environment": "********"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are sent as well.
+             * @example false
+             */
+            standard_webhooks: boolean;
+            filter: components["schemas"]["Filter"] | null;
             /**
              * @description `failing`: switched off, since all deliveries failed for five days.
              * @example null
@@ -3973,7 +4220,7 @@ export interface components {
         SubscriptionInput: {
             /**
              * @description HTTPS in production; `http` and localhost in development too.
-             * @example https://shop.example.com/hooks/tradewind
+             * @example http://localhost:3000/hooks/tradewind
              */
             url: string;
             /**
@@ -3999,6 +4246,23 @@ export interface components {
              * @example false
              */
             catch_up?: boolean;
+            /**
+             * @description Headers that every request to the URL carries besides ours. Values are stored encrypted, and shown as asterisks.
+             * @default {}
+             * @example {
+             *       "X-Environment": "staging"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are sent as well.
+             * @default false
+             * @example false
+             */
+            standard_webhooks?: boolean;
+            filter?: components["schemas"]["FilterInput"] | null;
         };
         /** @description One page of a list. */
         SubscriptionPage: {
@@ -4016,6 +4280,11 @@ export interface components {
             is_active?: boolean | null;
             description?: string | null;
             catch_up?: boolean | null;
+            headers?: {
+                [key: string]: string;
+            } | null;
+            standard_webhooks?: boolean | null;
+            filter?: components["schemas"]["FilterInput"] | null;
         };
         /** @description What became of a test delivery. */
         Test: {
@@ -4123,18 +4392,6 @@ export interface components {
         };
     };
     responses: {
-        /** @description `account_locked`: The account is locked. */
-        AccountLocked: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `account_locked`: The account is locked. `insufficient_permissions`: Not allowed. */
         AccountLockedOrInsufficientPermissions: {
             headers: {
@@ -4751,7 +5008,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeader"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             413: components["responses"]["BodyTooLarge"];
             /** @description `validation_failed`: Invalid request. `no_session`: There is no session to end. */
             422: {
@@ -4793,7 +5050,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeader"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -4826,7 +5083,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedJson"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             408: components["responses"]["BodyTooSlow"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4876,7 +5133,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedCursor"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -4915,7 +5172,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedJson"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             408: components["responses"]["BodyTooSlow"];
             /** @description `key_limit_reached`: Too many API keys. */
             409: {
@@ -4961,7 +5218,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeader"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailed"];
@@ -4993,7 +5250,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeader"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -5030,7 +5287,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedJson"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             408: components["responses"]["BodyTooSlow"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5068,7 +5325,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedJson"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             408: components["responses"]["BodyTooSlow"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5106,7 +5363,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeaderOrMalformedJson"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             408: components["responses"]["BodyTooSlow"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5145,7 +5402,7 @@ export interface operations {
             };
             400: components["responses"]["DuplicateHeader"];
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
-            403: components["responses"]["AccountLocked"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailedOrUnsupportedPlatformOrPlatformNotConfiguredOrCapabilityNotSupported"];
@@ -7583,6 +7840,37 @@ export interface operations {
             401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
             403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailable"];
+        };
+    };
+    list_event_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypePage"];
+                };
+            };
+            400: components["responses"]["DuplicateHeader"];
+            401: components["responses"]["CredentialsMissingOrInvalidCredentials"];
+            403: components["responses"]["AccountLockedOrInsufficientPermissions"];
             413: components["responses"]["BodyTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];

@@ -36,6 +36,8 @@ export class Operations extends Transport {
      *
      * From this response on no process accepts its tokens.
      *
+     * Not for API keys with scopes.
+     *
      * `POST /v1/auth/logout`
      *
      * @param {CallOptions} [options]
@@ -45,6 +47,7 @@ export class Operations extends Transport {
     /**
      * The account behind the credentials: roles, plan, and what is left of its rate budget.
      *
+     * Scope: `read`.
      *
      * `GET /v1/me`
      *
@@ -58,6 +61,8 @@ export class Operations extends Transport {
      * Every session of the account ends, this one included: log in again with the new password. API
      * keys continue to work. Wrong passwords count as failed logins (403 after ten).
      *
+     * Not for API keys with scopes.
+     *
      * `POST /v1/me/password`
      *
      * @param {Schemas["PasswordInput"]} body
@@ -68,6 +73,7 @@ export class Operations extends Transport {
     /**
      * List your API keys, newest first, the revoked ones included.
      *
+     * Not for API keys with scopes.
      *
      * `GET /v1/api-keys`
      *
@@ -79,7 +85,10 @@ export class Operations extends Transport {
     /**
      * Create an API key. Only this response contains the key itself.
      *
-     * A key can do what its account can.
+     * A key can do what its account can, unless it is restricted: to `scopes`, to the time before
+     * `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to never changes.
+     *
+     * Not for API keys with scopes.
      *
      * `POST /v1/api-keys`
      *
@@ -93,6 +102,8 @@ export class Operations extends Transport {
      *
      * Revoking a revoked key changes nothing and succeeds.
      *
+     * Not for API keys with scopes.
+     *
      * `DELETE /v1/api-keys/{id}`
      *
      * @param {string} id
@@ -103,6 +114,7 @@ export class Operations extends Transport {
     /**
      * List the marketplaces, their capabilities, and whether each is connected here.
      *
+     * Scope: `read`.
      *
      * `GET /v1/platforms`
      *
@@ -114,6 +126,8 @@ export class Operations extends Transport {
      * Search products on a marketplace, in any language.
      *
      * The same search within a minute may be answered from a cache; `Age` tells how old it is.
+     *
+     * Scope: `read`.
      *
      * `POST /v1/products/search`
      *
@@ -134,6 +148,8 @@ export class Operations extends Transport {
      * keeps the picture is up to it; afterwards the code of the error at `/image_id` is `expired`.
      * Taobao does not sort by sales here.
      *
+     * Scope: `read`.
+     *
      * `POST /v1/products/image-search`
      *
      * @param {Schemas["ImageSearchInput"]} body
@@ -151,6 +167,8 @@ export class Operations extends Transport {
      *
      * An ID without `platform` may be of several marketplaces: they are listed as `candidates`.
      *
+     * Scope: `read`.
+     *
      * `POST /v1/products/resolve`
      *
      * @param {Schemas["ResolveInput"]} body
@@ -161,6 +179,7 @@ export class Operations extends Transport {
     /**
      * Everything about a product: variants with stock, price ranges, pictures, shipping.
      *
+     * Scope: `read`.
      *
      * `GET /v1/products/{platform}/{id}`
      *
@@ -174,7 +193,7 @@ export class Operations extends Transport {
     /**
      * List your addresses, newest first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/addresses`
      *
@@ -190,7 +209,7 @@ export class Operations extends Transport {
      * their full names: 浙江 becomes 浙江省, and the city of 北京 is 北京市. The first address of an account
      * becomes its default. `is_default` makes this one the default instead of the present one.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/addresses`
      *
@@ -205,7 +224,7 @@ export class Operations extends Transport {
      * It reads labelled lines, or one line with spaces or commas, in any order, as people copy them
      * from a marketplace or an order note. Province, city and district get their full names.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `POST /v1/addresses/parse`
      *
@@ -217,7 +236,7 @@ export class Operations extends Transport {
     /**
      * Look at an address.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/addresses/{id}`
      *
@@ -229,7 +248,7 @@ export class Operations extends Transport {
     /**
      * Change an address. Orders that were placed keep the address they were placed with.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `PATCH /v1/addresses/{id}`
      *
@@ -242,7 +261,7 @@ export class Operations extends Transport {
     /**
      * Delete an address. If it was the default, the newest of the others becomes the default.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `DELETE /v1/addresses/{id}`
      *
@@ -254,7 +273,7 @@ export class Operations extends Transport {
     /**
      * Look at your cart: at most 200 lines, one for each product and variant.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/cart`
      *
@@ -268,7 +287,7 @@ export class Operations extends Transport {
      * The platform is asked for it now, and what it shows is kept with the line. What is in the cart
      * already gets the quantity on top.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/cart/items`
      *
@@ -280,7 +299,7 @@ export class Operations extends Transport {
     /**
      * Change the quantity of a line.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `PATCH /v1/cart/items/{id}`
      *
@@ -293,7 +312,7 @@ export class Operations extends Transport {
     /**
      * Remove a line from the cart.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `DELETE /v1/cart/items/{id}`
      *
@@ -308,7 +327,7 @@ export class Operations extends Transport {
      * Lines are grouped as they would be ordered: by platform and, where the platform takes one
      * seller per order, by seller. Each group has its preview or its error.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `POST /v1/cart/preview`
      *
@@ -326,7 +345,7 @@ export class Operations extends Transport {
      * The Idempotency-Key covers the whole request. If something is missing (`complete` is false), a
      * repeat with the same key orders what is missing, and nothing twice.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/cart/order`
      *
@@ -338,7 +357,7 @@ export class Operations extends Transport {
     /**
      * List your subscriptions, newest first. Secrets are not shown.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks`
      *
@@ -350,7 +369,7 @@ export class Operations extends Transport {
     /**
      * Subscribe a URL to events. The answer holds the signing secret, this once.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `POST /v1/webhooks`
      *
@@ -362,7 +381,7 @@ export class Operations extends Transport {
     /**
      * Look at a subscription.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}`
      *
@@ -375,9 +394,10 @@ export class Operations extends Transport {
      * Change a subscription.
      *
      * Every attempt that is made after the answer, a retry included, uses the new values. Switching
-     * it off cancels what is pending; switching it on again forgets its failures.
+     * it off cancels what is pending; switching it on again forgets its failures. `headers` replaces
+     * all headers; a value of asterisks, as you read it, keeps the stored one.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `PATCH /v1/webhooks/{id}`
      *
@@ -390,7 +410,7 @@ export class Operations extends Transport {
     /**
      * Delete a subscription. What is pending for it is cancelled.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `DELETE /v1/webhooks/{id}`
      *
@@ -405,7 +425,7 @@ export class Operations extends Transport {
      * To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
      * delete the first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Not for API keys with scopes.
      *
      * `POST /v1/webhooks/{id}/rotate-secret`
      *
@@ -419,7 +439,7 @@ export class Operations extends Transport {
      *
      * They are kept for 30 days unless the operator set another time.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/deliveries`
      *
@@ -432,7 +452,7 @@ export class Operations extends Transport {
     /**
      * Look at one attempt: what was sent, byte for byte, and what came back.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/deliveries/{dlv}`
      *
@@ -445,7 +465,7 @@ export class Operations extends Transport {
     /**
      * Deliver the same event once more: the same bytes, with three attempts of its own.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `POST /v1/webhooks/{id}/deliveries/{dlv}/redeliver`
      *
@@ -461,7 +481,7 @@ export class Operations extends Transport {
      * Deliveries that were cancelled because the subscription was switched off, or no longer lists
      * the event, are left out as soon as that change was answered.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/pending`
      *
@@ -477,7 +497,7 @@ export class Operations extends Transport {
      * It is paced so that live events do not wait behind it. `dry_run` only counts. Counting stops at
      * 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `POST /v1/webhooks/{id}/recover`
      *
@@ -490,7 +510,7 @@ export class Operations extends Transport {
     /**
      * List the replays of a subscription, newest first, with how far each has come.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/recover`
      *
@@ -503,7 +523,7 @@ export class Operations extends Transport {
     /**
      * See how far a replay has come.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/recover/{job}`
      *
@@ -516,7 +536,7 @@ export class Operations extends Transport {
     /**
      * Cancel a replay. What it has queued and not yet sent is not sent.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `DELETE /v1/webhooks/{id}/recover/{job}`
      *
@@ -529,7 +549,7 @@ export class Operations extends Transport {
     /**
      * See how an endpoint did in the last 24 hours.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/health`
      *
@@ -541,7 +561,7 @@ export class Operations extends Transport {
     /**
      * Say why an event was, or was not, delivered to this subscription.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/webhooks/{id}/explain`
      *
@@ -557,7 +577,7 @@ export class Operations extends Transport {
      * It is sent to a subscription that is switched off as well. The answer is 200 even if the
      * endpoint failed. Each subscription can be tested 10 times a minute.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `webhooks`.
      *
      * `POST /v1/webhooks/{id}/test`
      *
@@ -577,7 +597,7 @@ export class Operations extends Transport {
      * changes in between. Provinces, cities and districts that are not known are `warnings`: such an
      * order can be placed, and the platform decides.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `POST /v1/orders/preview`
      *
@@ -595,7 +615,7 @@ export class Operations extends Transport {
      * However often this request is repeated with the same Idempotency-Key, and whatever breaks, one
      * order is made.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/orders`
      *
@@ -607,7 +627,7 @@ export class Operations extends Transport {
     /**
      * List your orders as of their last sync, newest first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/orders`
      *
@@ -621,7 +641,7 @@ export class Operations extends Transport {
      *
      * Returns those that differ, as they are now: a nightly reconciliation in one call.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `POST /v1/orders/diff`
      *
@@ -637,7 +657,7 @@ export class Operations extends Transport {
      * before you get the answer. If the platform fails, you get what we last heard, with `stale:
      * true`.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/orders/{id}`
      *
@@ -652,7 +672,7 @@ export class Operations extends Transport {
      * `status` becomes `cancelled` when the platform says so. After payment it is too late: request a
      * refund instead.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/orders/{id}/cancel`
      *
@@ -664,7 +684,7 @@ export class Operations extends Transport {
     /**
      * Everything that happened to an order, newest first: what changed, why, and who asked.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/orders/{id}/timeline`
      *
@@ -686,7 +706,7 @@ export class Operations extends Transport {
      * Each row is checked at once, and then each order is previewed with its platform in the
      * background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/imports`
      *
@@ -699,7 +719,7 @@ export class Operations extends Transport {
     /**
      * Look at an import: totals, progress, and a page of its rows with their errors and orders.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/imports/{id}`
      *
@@ -716,7 +736,7 @@ export class Operations extends Transport {
      * that costs something else by then fails with `price_changed`. However often this is sent, and
      * whatever breaks, no row is ordered twice.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/imports/{id}/order`
      *
@@ -732,7 +752,7 @@ export class Operations extends Transport {
      * The request is for what the order costs now. If that changes before it is paid, the request is
      * `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees the `note`.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `pay_request`.
      *
      * `POST /v1/orders/{id}/payment`
      *
@@ -745,7 +765,7 @@ export class Operations extends Transport {
     /**
      * Withdraw a payment request that is not approved or rejected yet.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `pay_request`.
      *
      * `DELETE /v1/orders/{id}/payment`
      *
@@ -757,7 +777,7 @@ export class Operations extends Transport {
     /**
      * List every request to pay an order, newest first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/orders/{id}/payments`
      *
@@ -773,7 +793,7 @@ export class Operations extends Transport {
      * The refund is `requested` until the seller decides. `payment_status` becomes
      * `partially_refunded` or `refunded` when the money is back.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `pay_request`.
      *
      * `POST /v1/orders/{id}/refunds`
      *
@@ -786,7 +806,7 @@ export class Operations extends Transport {
     /**
      * List every refund of an order, newest first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/orders/{id}/refunds`
      *
@@ -801,7 +821,7 @@ export class Operations extends Transport {
      * Without a filter it is the queue: what waits for approval, the least time left before the
      * platform closes the order first. With a filter, the newest come first.
      *
-     * Requires the role `approver`.
+     * Requires the role `approver`. Scope: `read`.
      *
      * `GET /v1/payments`
      *
@@ -813,7 +833,7 @@ export class Operations extends Transport {
     /**
      * Get a payment request of any account, with its order.
      *
-     * Requires the role `approver`.
+     * Requires the role `approver`. Scope: `read`.
      *
      * `GET /v1/payments/{id}`
      *
@@ -829,7 +849,7 @@ export class Operations extends Transport {
      * approved is paid exactly once, and not at all if its amount changes first. While an operator
      * has locked the account of the order, nothing of it can be approved.
      *
-     * Requires the role `approver`.
+     * Requires the role `approver`. Not for API keys with scopes.
      *
      * `POST /v1/payments/{id}/approve`
      *
@@ -842,7 +862,7 @@ export class Operations extends Transport {
     /**
      * Reject a payment that another person requested, with a reason.
      *
-     * Requires the role `approver`.
+     * Requires the role `approver`. Not for API keys with scopes.
      *
      * `POST /v1/payments/{id}/reject`
      *
@@ -857,7 +877,7 @@ export class Operations extends Transport {
      *
      * Everything that follows is real: the sync, the events, the webhooks.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `order`.
      *
      * `POST /v1/sandbox/orders/{id}/advance`
      *
@@ -877,7 +897,7 @@ export class Operations extends Transport {
      * than `last_number` of the page before. Events are kept for 30 days unless the operator set
      * another time.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/events`
      *
@@ -896,7 +916,7 @@ export class Operations extends Transport {
      * have 8 streams open. A stream ends within a second when its key is revoked, its session ends or
      * the account is locked, and when the server stops: connect again.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/events/stream`
      *
@@ -908,7 +928,7 @@ export class Operations extends Transport {
     /**
      * Look at one event, in the exact bytes that webhooks get.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/events/{id}`
      *
@@ -918,6 +938,19 @@ export class Operations extends Transport {
      */
     getEvent(id: string, options?: CallOptions): Promise<Schemas["EventBody"]>;
     /**
+     * List the event types: what each means, its causes, and the body that is sent for each cause.
+     *
+     * An example has the fields, their order and the spelling of a real delivery.
+     *
+     * Requires the role `buyer`. Scope: `read`.
+     *
+     * `GET /v1/event-types`
+     *
+     * @param {CallOptions} [options]
+     * @returns {Promise<Schemas["EventTypePage"]>}
+     */
+    listEventTypes(options?: CallOptions): Promise<Schemas["EventTypePage"]>;
+    /**
      * Export your orders as CSV, newest first: a row for each line of each order.
      *
      * The amounts of an order are in the row of its first line only, so that the sum of a column is
@@ -925,7 +958,7 @@ export class Operations extends Transport {
      * that a spreadsheet would run as a formula begins with an apostrophe. If the connection closes
      * before the end of the response, the file is incomplete.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/exports/orders`
      *
@@ -937,7 +970,7 @@ export class Operations extends Transport {
     /**
      * Export payments of all accounts as CSV, newest first; without a filter, all of them.
      *
-     * Requires the role `approver`.
+     * Requires the role `approver`. Scope: `read`.
      *
      * `GET /v1/exports/payments`
      *
@@ -951,7 +984,7 @@ export class Operations extends Transport {
      *
      * Without `webhook`, the attempts of each webhook follow each other.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/exports/deliveries`
      *
@@ -963,7 +996,7 @@ export class Operations extends Transport {
     /**
      * Export your journal as CSV, oldest first.
      *
-     * Requires the role `buyer`.
+     * Requires the role `buyer`. Scope: `read`.
      *
      * `GET /v1/exports/events`
      *
@@ -975,7 +1008,7 @@ export class Operations extends Transport {
     /**
      * Export the audit log as CSV, newest first.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/exports/audit`
      *
@@ -999,7 +1032,7 @@ export class Operations extends Transport {
     /**
      * List accounts, newest first.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/accounts`
      *
@@ -1013,7 +1046,7 @@ export class Operations extends Transport {
      *
      * Without `password`, create a password link next and send it to the owner.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts`
      *
@@ -1025,7 +1058,7 @@ export class Operations extends Transport {
     /**
      * One account.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/accounts/{id}`
      *
@@ -1042,7 +1075,7 @@ export class Operations extends Transport {
      * was not sent to the marketplace yet waits for the unlock. Its orders are still synced and its
      * deliveries still sent.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts/{id}/lock`
      *
@@ -1057,7 +1090,7 @@ export class Operations extends Transport {
      *
      * Approved payments are made now. A stop after failed logins ends as well.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts/{id}/unlock`
      *
@@ -1069,7 +1102,7 @@ export class Operations extends Transport {
     /**
      * Put an account on another plan; its next request has the new limits.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts/{id}/plan`
      *
@@ -1082,7 +1115,7 @@ export class Operations extends Transport {
     /**
      * Give an account exactly these roles, from its next request on.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts/{id}/roles`
      *
@@ -1097,7 +1130,7 @@ export class Operations extends Transport {
      *
      * It works once, for 24 hours, and replaces any earlier link of the account.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/accounts/{id}/password-link`
      *
@@ -1109,7 +1142,7 @@ export class Operations extends Transport {
     /**
      * List the orders of every account, or of one, newest first.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/orders`
      *
@@ -1121,7 +1154,7 @@ export class Operations extends Transport {
     /**
      * List the subscriptions of every account, newest first.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/webhooks`
      *
@@ -1133,7 +1166,7 @@ export class Operations extends Transport {
     /**
      * List what waits to be delivered, by subscription, those first that have waited longest.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/queue`
      *
@@ -1144,7 +1177,7 @@ export class Operations extends Transport {
     /**
      * Our connection to a marketplace. Secrets and tokens are never shown.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/platforms/{platform}`
      *
@@ -1158,7 +1191,7 @@ export class Operations extends Transport {
      *
      * Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `POST /v1/admin/platforms/{platform}`
      *
@@ -1171,7 +1204,7 @@ export class Operations extends Transport {
     /**
      * Delete a marketplace's credentials.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `DELETE /v1/admin/platforms/{platform}`
      *
@@ -1183,7 +1216,7 @@ export class Operations extends Transport {
     /**
      * List changes of permissions and decisions about payments, newest first.
      *
-     * Requires the role `operator`.
+     * Requires the role `operator`. Not for API keys with scopes.
      *
      * `GET /v1/admin/audit`
      *

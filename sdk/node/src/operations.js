@@ -47,6 +47,8 @@ export class Operations extends Transport {
    *
    * From this response on no process accepts its tokens.
    *
+   * Not for API keys with scopes.
+   *
    * `POST /v1/auth/logout`
    *
    * @param {CallOptions} [options]
@@ -60,6 +62,7 @@ export class Operations extends Transport {
   /**
    * The account behind the credentials: roles, plan, and what is left of its rate budget.
    *
+   * Scope: `read`.
    *
    * `GET /v1/me`
    *
@@ -77,6 +80,8 @@ export class Operations extends Transport {
    * Every session of the account ends, this one included: log in again with the new password. API
    * keys continue to work. Wrong passwords count as failed logins (403 after ten).
    *
+   * Not for API keys with scopes.
+   *
    * `POST /v1/me/password`
    *
    * @param {Schemas["PasswordInput"]} body
@@ -91,6 +96,7 @@ export class Operations extends Transport {
   /**
    * List your API keys, newest first, the revoked ones included.
    *
+   * Not for API keys with scopes.
    *
    * `GET /v1/api-keys`
    *
@@ -106,7 +112,10 @@ export class Operations extends Transport {
   /**
    * Create an API key. Only this response contains the key itself.
    *
-   * A key can do what its account can.
+   * A key can do what its account can, unless it is restricted: to `scopes`, to the time before
+   * `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to never changes.
+   *
+   * Not for API keys with scopes.
    *
    * `POST /v1/api-keys`
    *
@@ -124,6 +133,8 @@ export class Operations extends Transport {
    *
    * Revoking a revoked key changes nothing and succeeds.
    *
+   * Not for API keys with scopes.
+   *
    * `DELETE /v1/api-keys/{id}`
    *
    * @param {string} id
@@ -138,6 +149,7 @@ export class Operations extends Transport {
   /**
    * List the marketplaces, their capabilities, and whether each is connected here.
    *
+   * Scope: `read`.
    *
    * `GET /v1/platforms`
    *
@@ -153,6 +165,8 @@ export class Operations extends Transport {
    * Search products on a marketplace, in any language.
    *
    * The same search within a minute may be answered from a cache; `Age` tells how old it is.
+   *
+   * Scope: `read`.
    *
    * `POST /v1/products/search`
    *
@@ -177,6 +191,8 @@ export class Operations extends Transport {
    * keeps the picture is up to it; afterwards the code of the error at `/image_id` is `expired`.
    * Taobao does not sort by sales here.
    *
+   * Scope: `read`.
+   *
    * `POST /v1/products/image-search`
    *
    * @param {Schemas["ImageSearchInput"]} body
@@ -198,6 +214,8 @@ export class Operations extends Transport {
    *
    * An ID without `platform` may be of several marketplaces: they are listed as `candidates`.
    *
+   * Scope: `read`.
+   *
    * `POST /v1/products/resolve`
    *
    * @param {Schemas["ResolveInput"]} body
@@ -212,6 +230,7 @@ export class Operations extends Transport {
   /**
    * Everything about a product: variants with stock, price ranges, pictures, shipping.
    *
+   * Scope: `read`.
    *
    * `GET /v1/products/{platform}/{id}`
    *
@@ -229,7 +248,7 @@ export class Operations extends Transport {
   /**
    * List your addresses, newest first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/addresses`
    *
@@ -249,7 +268,7 @@ export class Operations extends Transport {
    * their full names: 浙江 becomes 浙江省, and the city of 北京 is 北京市. The first address of an account
    * becomes its default. `is_default` makes this one the default instead of the present one.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/addresses`
    *
@@ -268,7 +287,7 @@ export class Operations extends Transport {
    * It reads labelled lines, or one line with spaces or commas, in any order, as people copy them
    * from a marketplace or an order note. Province, city and district get their full names.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `POST /v1/addresses/parse`
    *
@@ -284,7 +303,7 @@ export class Operations extends Transport {
   /**
    * Look at an address.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/addresses/{id}`
    *
@@ -300,7 +319,7 @@ export class Operations extends Transport {
   /**
    * Change an address. Orders that were placed keep the address they were placed with.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `PATCH /v1/addresses/{id}`
    *
@@ -317,7 +336,7 @@ export class Operations extends Transport {
   /**
    * Delete an address. If it was the default, the newest of the others becomes the default.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `DELETE /v1/addresses/{id}`
    *
@@ -333,7 +352,7 @@ export class Operations extends Transport {
   /**
    * Look at your cart: at most 200 lines, one for each product and variant.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/cart`
    *
@@ -351,7 +370,7 @@ export class Operations extends Transport {
    * The platform is asked for it now, and what it shows is kept with the line. What is in the cart
    * already gets the quantity on top.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/cart/items`
    *
@@ -367,7 +386,7 @@ export class Operations extends Transport {
   /**
    * Change the quantity of a line.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `PATCH /v1/cart/items/{id}`
    *
@@ -384,7 +403,7 @@ export class Operations extends Transport {
   /**
    * Remove a line from the cart.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `DELETE /v1/cart/items/{id}`
    *
@@ -403,7 +422,7 @@ export class Operations extends Transport {
    * Lines are grouped as they would be ordered: by platform and, where the platform takes one
    * seller per order, by seller. Each group has its preview or its error.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `POST /v1/cart/preview`
    *
@@ -425,7 +444,7 @@ export class Operations extends Transport {
    * The Idempotency-Key covers the whole request. If something is missing (`complete` is false), a
    * repeat with the same key orders what is missing, and nothing twice.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/cart/order`
    *
@@ -441,7 +460,7 @@ export class Operations extends Transport {
   /**
    * List your subscriptions, newest first. Secrets are not shown.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks`
    *
@@ -457,7 +476,7 @@ export class Operations extends Transport {
   /**
    * Subscribe a URL to events. The answer holds the signing secret, this once.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `POST /v1/webhooks`
    *
@@ -473,7 +492,7 @@ export class Operations extends Transport {
   /**
    * Look at a subscription.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}`
    *
@@ -490,9 +509,10 @@ export class Operations extends Transport {
    * Change a subscription.
    *
    * Every attempt that is made after the answer, a retry included, uses the new values. Switching
-   * it off cancels what is pending; switching it on again forgets its failures.
+   * it off cancels what is pending; switching it on again forgets its failures. `headers` replaces
+   * all headers; a value of asterisks, as you read it, keeps the stored one.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `PATCH /v1/webhooks/{id}`
    *
@@ -509,7 +529,7 @@ export class Operations extends Transport {
   /**
    * Delete a subscription. What is pending for it is cancelled.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `DELETE /v1/webhooks/{id}`
    *
@@ -528,7 +548,7 @@ export class Operations extends Transport {
    * To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
    * delete the first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Not for API keys with scopes.
    *
    * `POST /v1/webhooks/{id}/rotate-secret`
    *
@@ -546,7 +566,7 @@ export class Operations extends Transport {
    *
    * They are kept for 30 days unless the operator set another time.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/deliveries`
    *
@@ -563,7 +583,7 @@ export class Operations extends Transport {
   /**
    * Look at one attempt: what was sent, byte for byte, and what came back.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/deliveries/{dlv}`
    *
@@ -580,7 +600,7 @@ export class Operations extends Transport {
   /**
    * Deliver the same event once more: the same bytes, with three attempts of its own.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `POST /v1/webhooks/{id}/deliveries/{dlv}/redeliver`
    *
@@ -600,7 +620,7 @@ export class Operations extends Transport {
    * Deliveries that were cancelled because the subscription was switched off, or no longer lists
    * the event, are left out as soon as that change was answered.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/pending`
    *
@@ -620,7 +640,7 @@ export class Operations extends Transport {
    * It is paced so that live events do not wait behind it. `dry_run` only counts. Counting stops at
    * 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `POST /v1/webhooks/{id}/recover`
    *
@@ -637,7 +657,7 @@ export class Operations extends Transport {
   /**
    * List the replays of a subscription, newest first, with how far each has come.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/recover`
    *
@@ -654,7 +674,7 @@ export class Operations extends Transport {
   /**
    * See how far a replay has come.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/recover/{job}`
    *
@@ -671,7 +691,7 @@ export class Operations extends Transport {
   /**
    * Cancel a replay. What it has queued and not yet sent is not sent.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `DELETE /v1/webhooks/{id}/recover/{job}`
    *
@@ -688,7 +708,7 @@ export class Operations extends Transport {
   /**
    * See how an endpoint did in the last 24 hours.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/health`
    *
@@ -704,7 +724,7 @@ export class Operations extends Transport {
   /**
    * Say why an event was, or was not, delivered to this subscription.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/webhooks/{id}/explain`
    *
@@ -724,7 +744,7 @@ export class Operations extends Transport {
    * It is sent to a subscription that is switched off as well. The answer is 200 even if the
    * endpoint failed. Each subscription can be tested 10 times a minute.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `webhooks`.
    *
    * `POST /v1/webhooks/{id}/test`
    *
@@ -748,7 +768,7 @@ export class Operations extends Transport {
    * changes in between. Provinces, cities and districts that are not known are `warnings`: such an
    * order can be placed, and the platform decides.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `POST /v1/orders/preview`
    *
@@ -770,7 +790,7 @@ export class Operations extends Transport {
    * However often this request is repeated with the same Idempotency-Key, and whatever breaks, one
    * order is made.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/orders`
    *
@@ -786,7 +806,7 @@ export class Operations extends Transport {
   /**
    * List your orders as of their last sync, newest first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/orders`
    *
@@ -804,7 +824,7 @@ export class Operations extends Transport {
    *
    * Returns those that differ, as they are now: a nightly reconciliation in one call.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `POST /v1/orders/diff`
    *
@@ -824,7 +844,7 @@ export class Operations extends Transport {
    * before you get the answer. If the platform fails, you get what we last heard, with `stale:
    * true`.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/orders/{id}`
    *
@@ -843,7 +863,7 @@ export class Operations extends Transport {
    * `status` becomes `cancelled` when the platform says so. After payment it is too late: request a
    * refund instead.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/orders/{id}/cancel`
    *
@@ -859,7 +879,7 @@ export class Operations extends Transport {
   /**
    * Everything that happened to an order, newest first: what changed, why, and who asked.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/orders/{id}/timeline`
    *
@@ -885,7 +905,7 @@ export class Operations extends Transport {
    * Each row is checked at once, and then each order is previewed with its platform in the
    * background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/imports`
    *
@@ -902,7 +922,7 @@ export class Operations extends Transport {
   /**
    * Look at an import: totals, progress, and a page of its rows with their errors and orders.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/imports/{id}`
    *
@@ -923,7 +943,7 @@ export class Operations extends Transport {
    * that costs something else by then fails with `price_changed`. However often this is sent, and
    * whatever breaks, no row is ordered twice.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/imports/{id}/order`
    *
@@ -943,7 +963,7 @@ export class Operations extends Transport {
    * The request is for what the order costs now. If that changes before it is paid, the request is
    * `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees the `note`.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `pay_request`.
    *
    * `POST /v1/orders/{id}/payment`
    *
@@ -960,7 +980,7 @@ export class Operations extends Transport {
   /**
    * Withdraw a payment request that is not approved or rejected yet.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `pay_request`.
    *
    * `DELETE /v1/orders/{id}/payment`
    *
@@ -976,7 +996,7 @@ export class Operations extends Transport {
   /**
    * List every request to pay an order, newest first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/orders/{id}/payments`
    *
@@ -996,7 +1016,7 @@ export class Operations extends Transport {
    * The refund is `requested` until the seller decides. `payment_status` becomes
    * `partially_refunded` or `refunded` when the money is back.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `pay_request`.
    *
    * `POST /v1/orders/{id}/refunds`
    *
@@ -1013,7 +1033,7 @@ export class Operations extends Transport {
   /**
    * List every refund of an order, newest first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/orders/{id}/refunds`
    *
@@ -1032,7 +1052,7 @@ export class Operations extends Transport {
    * Without a filter it is the queue: what waits for approval, the least time left before the
    * platform closes the order first. With a filter, the newest come first.
    *
-   * Requires the role `approver`.
+   * Requires the role `approver`. Scope: `read`.
    *
    * `GET /v1/payments`
    *
@@ -1048,7 +1068,7 @@ export class Operations extends Transport {
   /**
    * Get a payment request of any account, with its order.
    *
-   * Requires the role `approver`.
+   * Requires the role `approver`. Scope: `read`.
    *
    * `GET /v1/payments/{id}`
    *
@@ -1068,7 +1088,7 @@ export class Operations extends Transport {
    * approved is paid exactly once, and not at all if its amount changes first. While an operator
    * has locked the account of the order, nothing of it can be approved.
    *
-   * Requires the role `approver`.
+   * Requires the role `approver`. Not for API keys with scopes.
    *
    * `POST /v1/payments/{id}/approve`
    *
@@ -1085,7 +1105,7 @@ export class Operations extends Transport {
   /**
    * Reject a payment that another person requested, with a reason.
    *
-   * Requires the role `approver`.
+   * Requires the role `approver`. Not for API keys with scopes.
    *
    * `POST /v1/payments/{id}/reject`
    *
@@ -1104,7 +1124,7 @@ export class Operations extends Transport {
    *
    * Everything that follows is real: the sync, the events, the webhooks.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `order`.
    *
    * `POST /v1/sandbox/orders/{id}/advance`
    *
@@ -1128,7 +1148,7 @@ export class Operations extends Transport {
    * than `last_number` of the page before. Events are kept for 30 days unless the operator set
    * another time.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/events`
    *
@@ -1151,7 +1171,7 @@ export class Operations extends Transport {
    * have 8 streams open. A stream ends within a second when its key is revoked, its session ends or
    * the account is locked, and when the server stops: connect again.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/events/stream`
    *
@@ -1167,7 +1187,7 @@ export class Operations extends Transport {
   /**
    * Look at one event, in the exact bytes that webhooks get.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/events/{id}`
    *
@@ -1181,6 +1201,23 @@ export class Operations extends Transport {
   }
 
   /**
+   * List the event types: what each means, its causes, and the body that is sent for each cause.
+   *
+   * An example has the fields, their order and the spelling of a real delivery.
+   *
+   * Requires the role `buyer`. Scope: `read`.
+   *
+   * `GET /v1/event-types`
+   *
+   * @param {CallOptions} [options]
+   * @returns {Promise<Schemas["EventTypePage"]>}
+   */
+  async listEventTypes(options) {
+    const call = { method: "GET", path: "/v1/event-types" };
+    return this.json(call, options);
+  }
+
+  /**
    * Export your orders as CSV, newest first: a row for each line of each order.
    *
    * The amounts of an order are in the row of its first line only, so that the sum of a column is
@@ -1188,7 +1225,7 @@ export class Operations extends Transport {
    * that a spreadsheet would run as a formula begins with an apostrophe. If the connection closes
    * before the end of the response, the file is incomplete.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/exports/orders`
    *
@@ -1204,7 +1241,7 @@ export class Operations extends Transport {
   /**
    * Export payments of all accounts as CSV, newest first; without a filter, all of them.
    *
-   * Requires the role `approver`.
+   * Requires the role `approver`. Scope: `read`.
    *
    * `GET /v1/exports/payments`
    *
@@ -1222,7 +1259,7 @@ export class Operations extends Transport {
    *
    * Without `webhook`, the attempts of each webhook follow each other.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/exports/deliveries`
    *
@@ -1238,7 +1275,7 @@ export class Operations extends Transport {
   /**
    * Export your journal as CSV, oldest first.
    *
-   * Requires the role `buyer`.
+   * Requires the role `buyer`. Scope: `read`.
    *
    * `GET /v1/exports/events`
    *
@@ -1254,7 +1291,7 @@ export class Operations extends Transport {
   /**
    * Export the audit log as CSV, newest first.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/exports/audit`
    *
@@ -1286,7 +1323,7 @@ export class Operations extends Transport {
   /**
    * List accounts, newest first.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/accounts`
    *
@@ -1304,7 +1341,7 @@ export class Operations extends Transport {
    *
    * Without `password`, create a password link next and send it to the owner.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts`
    *
@@ -1320,7 +1357,7 @@ export class Operations extends Transport {
   /**
    * One account.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/accounts/{id}`
    *
@@ -1341,7 +1378,7 @@ export class Operations extends Transport {
    * was not sent to the marketplace yet waits for the unlock. Its orders are still synced and its
    * deliveries still sent.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts/{id}/lock`
    *
@@ -1360,7 +1397,7 @@ export class Operations extends Transport {
    *
    * Approved payments are made now. A stop after failed logins ends as well.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts/{id}/unlock`
    *
@@ -1376,7 +1413,7 @@ export class Operations extends Transport {
   /**
    * Put an account on another plan; its next request has the new limits.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts/{id}/plan`
    *
@@ -1393,7 +1430,7 @@ export class Operations extends Transport {
   /**
    * Give an account exactly these roles, from its next request on.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts/{id}/roles`
    *
@@ -1412,7 +1449,7 @@ export class Operations extends Transport {
    *
    * It works once, for 24 hours, and replaces any earlier link of the account.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/accounts/{id}/password-link`
    *
@@ -1428,7 +1465,7 @@ export class Operations extends Transport {
   /**
    * List the orders of every account, or of one, newest first.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/orders`
    *
@@ -1444,7 +1481,7 @@ export class Operations extends Transport {
   /**
    * List the subscriptions of every account, newest first.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/webhooks`
    *
@@ -1460,7 +1497,7 @@ export class Operations extends Transport {
   /**
    * List what waits to be delivered, by subscription, those first that have waited longest.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/queue`
    *
@@ -1475,7 +1512,7 @@ export class Operations extends Transport {
   /**
    * Our connection to a marketplace. Secrets and tokens are never shown.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/platforms/{platform}`
    *
@@ -1493,7 +1530,7 @@ export class Operations extends Transport {
    *
    * Fields that are left out keep their value. Secrets are encrypted at rest and never shown.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `POST /v1/admin/platforms/{platform}`
    *
@@ -1510,7 +1547,7 @@ export class Operations extends Transport {
   /**
    * Delete a marketplace's credentials.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `DELETE /v1/admin/platforms/{platform}`
    *
@@ -1526,7 +1563,7 @@ export class Operations extends Transport {
   /**
    * List changes of permissions and decisions about payments, newest first.
    *
-   * Requires the role `operator`.
+   * Requires the role `operator`. Not for API keys with scopes.
    *
    * `GET /v1/admin/audit`
    *

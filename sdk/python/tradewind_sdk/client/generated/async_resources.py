@@ -57,6 +57,8 @@ class AsyncAuth:
         """End the session of the access token that you send
 
         From this response on no process accepts its tokens.
+
+        Not for API keys with scopes.
         """
         await self._transport.json(Call("POST", "/v1/auth/logout"))
 
@@ -68,7 +70,10 @@ class AsyncMe:
         self._transport = transport
 
     async def get(self) -> types.Me:
-        """The account behind the credentials: roles, plan, and what is left of its rate budget"""
+        """The account behind the credentials: roles, plan, and what is left of its rate budget
+
+        Scope: `read`.
+        """
         _parsed: types.Me = await self._transport.json(Call("GET", "/v1/me"))
         return _parsed
 
@@ -78,6 +83,8 @@ class AsyncMe:
         Every session of the account ends, this one included: log in again with the new
         password. API keys continue to work. Wrong passwords count as failed logins (403 after
         ten).
+
+        Not for API keys with scopes.
         """
         await self._transport.json(
             Call(
@@ -97,7 +104,10 @@ class AsyncApiKeys:
     def list(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> AsyncPaginator[types.Key, types.KeyPage]:
-        """List your API keys, newest first, the revoked ones included"""
+        """List your API keys, newest first, the revoked ones included
+
+        Not for API keys with scopes.
+        """
 
         async def fetch(page_cursor: str | None) -> types.KeyPage:
             _parsed: types.KeyPage = await self._transport.json(
@@ -107,13 +117,30 @@ class AsyncApiKeys:
 
         return AsyncPaginator(fetch, cursor)
 
-    async def create(self, *, name: str) -> types.NewKey:
+    async def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.Scope] | None | Omitted = OMITTED,
+        expires_at: str | datetime | None | Omitted = OMITTED,
+        allowed_cidrs: Sequence[str] | None | Omitted = OMITTED,
+    ) -> types.NewKey:
         """Create an API key. Only this response contains the key itself
 
-        A key can do what its account can.
+        A key can do what its account can, unless it is restricted: to `scopes`, to the time
+        before `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to
+        never changes.
+
+        Not for API keys with scopes.
         """
         _parsed: types.NewKey = await self._transport.json(
-            Call("POST", "/v1/api-keys", content=json_of(name=name))
+            Call(
+                "POST",
+                "/v1/api-keys",
+                content=json_of(
+                    name=name, scopes=scopes, expires_at=expires_at, allowed_cidrs=allowed_cidrs
+                ),
+            )
         )
         return _parsed
 
@@ -121,6 +148,8 @@ class AsyncApiKeys:
         """Revoke an API key: from this response on, no process accepts it
 
         Revoking a revoked key changes nothing and succeeds.
+
+        Not for API keys with scopes.
         """
         await self._transport.json(Call("DELETE", path_of("/v1/api-keys/{id}", id=id)))
 
@@ -132,7 +161,10 @@ class AsyncPlatforms:
         self._transport = transport
 
     def list(self) -> AsyncPaginator[types.Platform, types.PlatformPage]:
-        """List the marketplaces, their capabilities, and whether each is connected here"""
+        """List the marketplaces, their capabilities, and whether each is connected here
+
+        Scope: `read`.
+        """
 
         async def fetch(page_cursor: str | None) -> types.PlatformPage:
             del page_cursor  # there is one page only
@@ -163,6 +195,8 @@ class AsyncProducts:
         """Search products on a marketplace, in any language
 
         The same search within a minute may be answered from a cache; `Age` tells how old it is.
+
+        Scope: `read`.
         """
         _parsed: types.Search = await self._transport.json(
             Call(
@@ -205,6 +239,8 @@ class AsyncProducts:
         instead of the picture. Only your account can use it, at the same marketplace. How long
         the marketplace keeps the picture is up to it; afterwards the code of the error at
         `/image_id` is `expired`. Taobao does not sort by sales here.
+
+        Scope: `read`.
         """
         _parsed: types.ImageSearch = await self._transport.json(
             Call(
@@ -237,6 +273,8 @@ class AsyncProducts:
 
         An ID without `platform` may be of several marketplaces: they are listed as
         `candidates`.
+
+        Scope: `read`.
         """
         _parsed: types.Resolve = await self._transport.json(
             Call("POST", "/v1/products/resolve", content=json_of(text=text, platform=platform))
@@ -244,7 +282,10 @@ class AsyncProducts:
         return _parsed
 
     async def get(self, platform: str, id: str, *, lang: str | None = None) -> types.Product:
-        """Everything about a product: variants with stock, price ranges, pictures, shipping"""
+        """Everything about a product: variants with stock, price ranges, pictures, shipping
+
+        Scope: `read`.
+        """
         _parsed: types.Product = await self._transport.json(
             Call(
                 "GET",
@@ -266,7 +307,7 @@ class AsyncAddresses:
     ) -> AsyncPaginator[types.SavedAddress, types.SavedAddressPage]:
         """List your addresses, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.SavedAddressPage:
@@ -297,7 +338,7 @@ class AsyncAddresses:
         account becomes its default. `is_default` makes this one the default instead of the
         present one.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.SavedAddress = await self._transport.json(
             Call(
@@ -325,7 +366,7 @@ class AsyncAddresses:
         them from a marketplace or an order note. Province, city and district get their full
         names.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.PastedAddress = await self._transport.json(
             Call("POST", "/v1/addresses/parse", content=json_of(text=text))
@@ -335,7 +376,7 @@ class AsyncAddresses:
     async def get(self, id: str) -> types.SavedAddress:
         """Look at an address
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.SavedAddress = await self._transport.json(
             Call("GET", path_of("/v1/addresses/{id}", id=id))
@@ -358,7 +399,7 @@ class AsyncAddresses:
     ) -> types.SavedAddress:
         """Change an address. Orders that were placed keep the address they were placed with
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.SavedAddress = await self._transport.json(
             Call(
@@ -382,7 +423,7 @@ class AsyncAddresses:
     async def delete(self, id: str) -> None:
         """Delete an address. If it was the default, the newest of the others becomes the default
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         await self._transport.json(Call("DELETE", path_of("/v1/addresses/{id}", id=id)))
 
@@ -396,7 +437,7 @@ class AsyncCart:
     async def get(self) -> types.Cart:
         """Look at your cart: at most 200 lines, one for each product and variant
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Cart = await self._transport.json(Call("GET", "/v1/cart"))
         return _parsed
@@ -415,7 +456,7 @@ class AsyncCart:
         The platform is asked for it now, and what it shows is kept with the line. What is in
         the cart already gets the quantity on top.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartItem = await self._transport.json(
             Call(
@@ -432,7 +473,7 @@ class AsyncCart:
     async def update_item(self, id: str, *, quantity: int) -> types.CartItem:
         """Change the quantity of a line
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartItem = await self._transport.json(
             Call("PATCH", path_of("/v1/cart/items/{id}", id=id), content=json_of(quantity=quantity))
@@ -442,7 +483,7 @@ class AsyncCart:
     async def remove_item(self, id: str) -> None:
         """Remove a line from the cart
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         await self._transport.json(Call("DELETE", path_of("/v1/cart/items/{id}", id=id)))
 
@@ -458,7 +499,7 @@ class AsyncCart:
         Lines are grouped as they would be ordered: by platform and, where the platform takes
         one seller per order, by seller. Each group has its preview or its error.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.CartPreview = await self._transport.json(
             Call(
@@ -485,7 +526,7 @@ class AsyncCart:
         The Idempotency-Key covers the whole request. If something is missing (`complete` is
         false), a repeat with the same key orders what is missing, and nothing twice.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartOrder = await self._transport.json(
             Call(
@@ -509,7 +550,7 @@ class AsyncWebhooks:
     ) -> AsyncPaginator[types.Subscription, types.SubscriptionPage]:
         """List your subscriptions, newest first. Secrets are not shown
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.SubscriptionPage:
@@ -528,10 +569,13 @@ class AsyncWebhooks:
         is_active: bool | Omitted = OMITTED,
         description: str | Omitted = OMITTED,
         catch_up: bool | Omitted = OMITTED,
+        headers: Mapping[str, str] | Omitted = OMITTED,
+        standard_webhooks: bool | Omitted = OMITTED,
+        filter: types.FilterInput | None | Omitted = OMITTED,
     ) -> types.NewSubscription:
         """Subscribe a URL to events. The answer holds the signing secret, this once
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.NewSubscription = await self._transport.json(
             Call(
@@ -543,6 +587,9 @@ class AsyncWebhooks:
                     is_active=is_active,
                     description=description,
                     catch_up=catch_up,
+                    headers=headers,
+                    standard_webhooks=standard_webhooks,
+                    filter=filter,
                 ),
             )
         )
@@ -551,7 +598,7 @@ class AsyncWebhooks:
     async def get(self, id: str) -> types.Subscription:
         """Look at a subscription
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Subscription = await self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}", id=id))
@@ -567,13 +614,18 @@ class AsyncWebhooks:
         is_active: bool | None | Omitted = OMITTED,
         description: str | None | Omitted = OMITTED,
         catch_up: bool | None | Omitted = OMITTED,
+        headers: Mapping[str, str] | None | Omitted = OMITTED,
+        standard_webhooks: bool | None | Omitted = OMITTED,
+        filter: types.FilterInput | None | Omitted = OMITTED,
     ) -> types.Subscription:
         """Change a subscription
 
         Every attempt that is made after the answer, a retry included, uses the new values.
         Switching it off cancels what is pending; switching it on again forgets its failures.
+        `headers` replaces all headers; a value of asterisks, as you read it, keeps the stored
+        one.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Subscription = await self._transport.json(
             Call(
@@ -585,6 +637,9 @@ class AsyncWebhooks:
                     is_active=is_active,
                     description=description,
                     catch_up=catch_up,
+                    headers=headers,
+                    standard_webhooks=standard_webhooks,
+                    filter=filter,
                 ),
             )
         )
@@ -593,7 +648,7 @@ class AsyncWebhooks:
     async def delete(self, id: str) -> None:
         """Delete a subscription. What is pending for it is cancelled
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         await self._transport.json(Call("DELETE", path_of("/v1/webhooks/{id}", id=id)))
 
@@ -603,7 +658,7 @@ class AsyncWebhooks:
         To rotate without a gap, add a second subscription with the same URL, accept both
         secrets, and delete the first.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Not for API keys with scopes.
         """
         _parsed: types.Rotated = await self._transport.json(
             Call("POST", path_of("/v1/webhooks/{id}/rotate-secret", id=id))
@@ -633,7 +688,7 @@ class AsyncWebhooks:
 
         They are kept for 30 days unless the operator set another time.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.DeliveryPage:
@@ -662,7 +717,7 @@ class AsyncWebhooks:
     async def get_delivery(self, id: str, dlv: str) -> types.DeliveryDetail:
         """Look at one attempt: what was sent, byte for byte, and what came back
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.DeliveryDetail = await self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/deliveries/{dlv}", id=id, dlv=dlv))
@@ -672,7 +727,7 @@ class AsyncWebhooks:
     async def redeliver(self, id: str, dlv: str) -> types.Pending:
         """Deliver the same event once more: the same bytes, with three attempts of its own
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Pending = await self._transport.json(
             Call("POST", path_of("/v1/webhooks/{id}/deliveries/{dlv}/redeliver", id=id, dlv=dlv))
@@ -687,7 +742,7 @@ class AsyncWebhooks:
         Deliveries that were cancelled because the subscription was switched off, or no longer
         lists the event, are left out as soon as that change was answered.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.PendingPage:
@@ -717,7 +772,7 @@ class AsyncWebhooks:
         It is paced so that live events do not wait behind it. `dry_run` only counts. Counting
         stops at 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Recover = await self._transport.json(
             Call(
@@ -735,7 +790,7 @@ class AsyncWebhooks:
     ) -> AsyncPaginator[types.Job, types.JobPage]:
         """List the replays of a subscription, newest first, with how far each has come
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.JobPage:
@@ -753,7 +808,7 @@ class AsyncWebhooks:
     async def get_recovery(self, id: str, job: str) -> types.Job:
         """See how far a replay has come
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Job = await self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/recover/{job}", id=id, job=job))
@@ -763,7 +818,7 @@ class AsyncWebhooks:
     async def cancel_recovery(self, id: str, job: str) -> types.Job:
         """Cancel a replay. What it has queued and not yet sent is not sent
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Job = await self._transport.json(
             Call("DELETE", path_of("/v1/webhooks/{id}/recover/{job}", id=id, job=job))
@@ -773,7 +828,7 @@ class AsyncWebhooks:
     async def get_health(self, id: str) -> types.WebhookHealth:
         """See how an endpoint did in the last 24 hours
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.WebhookHealth = await self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/health", id=id))
@@ -783,7 +838,7 @@ class AsyncWebhooks:
     async def explain_delivery(self, id: str, *, event: str) -> types.Explain:
         """Say why an event was, or was not, delivered to this subscription
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Explain = await self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/explain", id=id), query=query_of(event=event))
@@ -801,7 +856,7 @@ class AsyncWebhooks:
         It is sent to a subscription that is switched off as well. The answer is 200 even if the
         endpoint failed. Each subscription can be tested 10 times a minute.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Test = await self._transport.json(
             Call(
@@ -836,9 +891,10 @@ class AsyncOrders:
         order, are 422 `several_sellers` with the split, as they would be when ordered.
 
         Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price
-        that changes in between.
+        that changes in between. Provinces, cities and districts that are not known are
+        `warnings`: such an order can be placed, and the platform decides.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Preview = await self._transport.json(
             Call(
@@ -877,7 +933,7 @@ class AsyncOrders:
         `create_failed`. However often this request is repeated with the same Idempotency-Key,
         and whatever breaks, one order is made.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = await self._transport.json(
             Call(
@@ -916,7 +972,7 @@ class AsyncOrders:
     ) -> AsyncPaginator[types.Order, types.OrderPage]:
         """List your orders as of their last sync, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.OrderPage:
@@ -950,7 +1006,7 @@ class AsyncOrders:
 
         Returns those that differ, as they are now: a nightly reconciliation in one call.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Diff = await self._transport.json(
             Call("POST", "/v1/orders/diff", content=json_of(orders=orders))
@@ -964,7 +1020,7 @@ class AsyncOrders:
         journaled before you get the answer. If the platform fails, you get what we last heard,
         with `stale: true`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Order = await self._transport.json(
             Call("GET", path_of("/v1/orders/{id}", id=id))
@@ -977,7 +1033,7 @@ class AsyncOrders:
         `status` becomes `cancelled` when the platform says so. After payment it is too late:
         request a refund instead.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = await self._transport.json(
             Call(
@@ -993,7 +1049,7 @@ class AsyncOrders:
     ) -> AsyncPaginator[types.Change, types.ChangePage]:
         """Everything that happened to an order, newest first: what changed, why, and who asked
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.ChangePage:
@@ -1022,7 +1078,7 @@ class AsyncOrders:
         request is `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees
         the `note`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Payment = await self._transport.json(
             Call(
@@ -1039,7 +1095,7 @@ class AsyncOrders:
     ) -> types.Payment:
         """Withdraw a payment request that is not approved or rejected yet
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Payment = await self._transport.json(
             Call(
@@ -1055,7 +1111,7 @@ class AsyncOrders:
     ) -> AsyncPaginator[types.Payment, types.PaymentPage]:
         """List every request to pay an order, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.PaymentPage:
@@ -1087,7 +1143,7 @@ class AsyncOrders:
         The refund is `requested` until the seller decides. `payment_status` becomes
         `partially_refunded` or `refunded` when the money is back.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Refund = await self._transport.json(
             Call(
@@ -1109,7 +1165,7 @@ class AsyncOrders:
     def list_refunds(self, id: str) -> AsyncPaginator[types.Refund, types.RefundPage]:
         """List every refund of an order, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.RefundPage:
@@ -1139,14 +1195,16 @@ class AsyncImports:
         """Send a file with many orders. Nothing is ordered yet
 
         The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the
-        address, and if you like `platform`, `external_id`, `remark` and `order_ref`; many other
-        spellings are understood. Rows with the same `order_ref` are one order, and only one of
-        them needs the address; any other row is an order of its own.
+        address or `address` with the id or label of a saved one, and if you like `platform`,
+        `external_id`, `remark` and `order_ref`; many other spellings are understood. Rows with
+        the same `order_ref` are one order, and only one of them needs the address; any other
+        row is an order of its own. A file without any address is shipped to the default
+        address.
 
         Each row is checked at once, and then each order is previewed with its platform in the
         background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Import = await self._transport.json(
             Call(
@@ -1169,7 +1227,7 @@ class AsyncImports:
     ) -> types.ImportDetail:
         """Look at an import: totals, progress, and a page of its rows with their errors and orders
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.ImportDetail = await self._transport.json(
             Call(
@@ -1187,7 +1245,7 @@ class AsyncImports:
         one that costs something else by then fails with `price_changed`. However often this is
         sent, and whatever breaks, no row is ordered twice.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Import = await self._transport.json(
             Call(
@@ -1218,7 +1276,7 @@ class AsyncPayments:
         Without a filter it is the queue: what waits for approval, the least time left before
         the platform closes the order first. With a filter, the newest come first.
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.PaymentWithOrderPage:
@@ -1236,7 +1294,7 @@ class AsyncPayments:
     async def get(self, id: str) -> types.PaymentWithOrder:
         """Get a payment request of any account, with its order
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
         _parsed: types.PaymentWithOrder = await self._transport.json(
             Call("GET", path_of("/v1/payments/{id}", id=id))
@@ -1256,7 +1314,7 @@ class AsyncPayments:
         was approved is paid exactly once, and not at all if its amount changes first. While an
         operator has locked the account of the order, nothing of it can be approved.
 
-        Requires the role `approver`.
+        Requires the role `approver`. Not for API keys with scopes.
         """
         _parsed: types.PaymentWithOrder = await self._transport.json(
             Call(
@@ -1273,7 +1331,7 @@ class AsyncPayments:
     ) -> types.PaymentWithOrder:
         """Reject a payment that another person requested, with a reason
 
-        Requires the role `approver`.
+        Requires the role `approver`. Not for API keys with scopes.
         """
         _parsed: types.PaymentWithOrder = await self._transport.json(
             Call(
@@ -1316,7 +1374,7 @@ class AsyncSandbox:
 
         Everything that follows is real: the sync, the events, the webhooks.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = await self._transport.json(
             Call(
@@ -1353,7 +1411,7 @@ class AsyncEvents:
         `first_number` of a page is one more than `last_number` of the page before. Events are
         kept for 30 days unless the operator set another time.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         async def fetch(page_cursor: str | None) -> types.EventPage:
@@ -1388,7 +1446,7 @@ class AsyncEvents:
         key is revoked, its session ends or the account is locked, and when the server stops:
         connect again.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.events(
             Call(
@@ -1402,12 +1460,37 @@ class AsyncEvents:
     async def get(self, id: str) -> types.EventBody:
         """Look at one event, in the exact bytes that webhooks get
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.EventBody = await self._transport.json(
             Call("GET", path_of("/v1/events/{id}", id=id))
         )
         return _parsed
+
+
+class AsyncEventTypes:
+    """The operations of `client.event_types`."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self) -> AsyncPaginator[types.EventType, types.EventTypePage]:
+        """List the event types: what each means, its causes, and the body that is sent for each
+        cause
+
+        An example has the fields, their order and the spelling of a real delivery.
+
+        Requires the role `buyer`. Scope: `read`.
+        """
+
+        async def fetch(page_cursor: str | None) -> types.EventTypePage:
+            del page_cursor  # there is one page only
+            _parsed: types.EventTypePage = await self._transport.json(
+                Call("GET", "/v1/event-types")
+            )
+            return _parsed
+
+        return AsyncPaginator(fetch, None)
 
 
 class AsyncExports:
@@ -1438,7 +1521,7 @@ class AsyncExports:
         may be added. Text that a spreadsheet would run as a formula begins with an apostrophe.
         If the connection closes before the end of the response, the file is incomplete.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call(
@@ -1469,7 +1552,7 @@ class AsyncExports:
     ) -> AsyncIterator[bytes]:
         """Export payments of all accounts as CSV, newest first; without a filter, all of them
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
         return self._transport.bytes(
             Call("GET", "/v1/exports/payments", query=query_of(status=status, order=order, bom=bom))
@@ -1497,7 +1580,7 @@ class AsyncExports:
 
         Without `webhook`, the attempts of each webhook follow each other.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call(
@@ -1529,7 +1612,7 @@ class AsyncExports:
     ) -> AsyncIterator[bytes]:
         """Export your journal as CSV, oldest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call("GET", "/v1/exports/events", query=query_of(order=order, event=event, bom=bom))
@@ -1546,7 +1629,7 @@ class AsyncExports:
     ) -> AsyncIterator[bytes]:
         """Export the audit log as CSV, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         return self._transport.bytes(
             Call(
@@ -1594,7 +1677,7 @@ class AsyncAdmin:
     ) -> AsyncPaginator[types.AdminAccount, types.AdminAccountPage]:
         """List accounts, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         async def fetch(page_cursor: str | None) -> types.AdminAccountPage:
@@ -1629,7 +1712,7 @@ class AsyncAdmin:
 
         Without `password`, create a password link next and send it to the owner.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call(
@@ -1643,7 +1726,7 @@ class AsyncAdmin:
     async def get_account(self, id: str) -> types.AdminAccount:
         """One account
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call("GET", path_of("/v1/admin/accounts/{id}", id=id))
@@ -1658,7 +1741,7 @@ class AsyncAdmin:
         payment that was not sent to the marketplace yet waits for the unlock. Its orders are
         still synced and its deliveries still sent.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call(
@@ -1674,7 +1757,7 @@ class AsyncAdmin:
 
         Approved payments are made now. A stop after failed logins ends as well.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/unlock", id=id))
@@ -1684,7 +1767,7 @@ class AsyncAdmin:
     async def change_plan(self, id: str, *, plan: types.Plan) -> types.AdminAccount:
         """Put an account on another plan; its next request has the new limits
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/plan", id=id), content=json_of(plan=plan))
@@ -1694,7 +1777,7 @@ class AsyncAdmin:
     async def change_roles(self, id: str, *, roles: Sequence[types.Role]) -> types.AdminAccount:
         """Give an account exactly these roles, from its next request on
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = await self._transport.json(
             Call(
@@ -1710,7 +1793,7 @@ class AsyncAdmin:
 
         It works once, for 24 hours, and replaces any earlier link of the account.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.PasswordLink = await self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/password-link", id=id))
@@ -1737,7 +1820,7 @@ class AsyncAdmin:
     ) -> AsyncPaginator[types.Order, types.OrderPage]:
         """List the orders of every account, or of one, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         async def fetch(page_cursor: str | None) -> types.OrderPage:
@@ -1776,7 +1859,7 @@ class AsyncAdmin:
     ) -> AsyncPaginator[types.AdminSubscription, types.AdminSubscriptionPage]:
         """List the subscriptions of every account, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         async def fetch(page_cursor: str | None) -> types.AdminSubscriptionPage:
@@ -1794,7 +1877,7 @@ class AsyncAdmin:
     def list_queue(self) -> AsyncPaginator[types.Queue, types.QueuePage]:
         """List what waits to be delivered, by subscription, those first that have waited longest
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         async def fetch(page_cursor: str | None) -> types.QueuePage:
@@ -1807,7 +1890,7 @@ class AsyncAdmin:
     async def get_platform_connection(self, platform: str) -> types.Connection:
         """Our connection to a marketplace. Secrets and tokens are never shown
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.Connection = await self._transport.json(
             Call("GET", path_of("/v1/admin/platforms/{platform}", platform=platform))
@@ -1831,7 +1914,7 @@ class AsyncAdmin:
         Fields that are left out keep their value. Secrets are encrypted at rest and never
         shown.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.Connection = await self._transport.json(
             Call(
@@ -1853,7 +1936,7 @@ class AsyncAdmin:
     async def disconnect_platform(self, platform: str) -> None:
         """Delete a marketplace's credentials
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         await self._transport.json(
             Call("DELETE", path_of("/v1/admin/platforms/{platform}", platform=platform))
@@ -1871,7 +1954,7 @@ class AsyncAdmin:
     ) -> AsyncPaginator[types.Audit, types.AuditPage]:
         """List changes of permissions and decisions about payments, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         async def fetch(page_cursor: str | None) -> types.AuditPage:
@@ -1931,6 +2014,7 @@ class AsyncResources:
         self.payments = AsyncPayments(transport)
         self.sandbox = AsyncSandbox(transport)
         self.events = AsyncEvents(transport)
+        self.event_types = AsyncEventTypes(transport)
         self.exports = AsyncExports(transport)
         self.notices = AsyncNotices(transport)
         self.admin = AsyncAdmin(transport)

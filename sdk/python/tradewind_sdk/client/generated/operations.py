@@ -66,6 +66,7 @@ METHODS = {
     "list_events": "events.list",
     "stream_events": "events.stream",
     "get_event": "events.get",
+    "list_event_types": "event_types.list",
     "export_orders": "exports.orders",
     "export_payments": "exports.payments",
     "export_deliveries": "exports.deliveries",

@@ -57,6 +57,8 @@ class Auth:
         """End the session of the access token that you send
 
         From this response on no process accepts its tokens.
+
+        Not for API keys with scopes.
         """
         self._transport.json(Call("POST", "/v1/auth/logout"))
 
@@ -68,7 +70,10 @@ class Me:
         self._transport = transport
 
     def get(self) -> types.Me:
-        """The account behind the credentials: roles, plan, and what is left of its rate budget"""
+        """The account behind the credentials: roles, plan, and what is left of its rate budget
+
+        Scope: `read`.
+        """
         _parsed: types.Me = self._transport.json(Call("GET", "/v1/me"))
         return _parsed
 
@@ -78,6 +83,8 @@ class Me:
         Every session of the account ends, this one included: log in again with the new
         password. API keys continue to work. Wrong passwords count as failed logins (403 after
         ten).
+
+        Not for API keys with scopes.
         """
         self._transport.json(
             Call(
@@ -97,7 +104,10 @@ class ApiKeys:
     def list(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> Paginator[types.Key, types.KeyPage]:
-        """List your API keys, newest first, the revoked ones included"""
+        """List your API keys, newest first, the revoked ones included
+
+        Not for API keys with scopes.
+        """
 
         def fetch(page_cursor: str | None) -> types.KeyPage:
             _parsed: types.KeyPage = self._transport.json(
@@ -107,13 +117,30 @@ class ApiKeys:
 
         return Paginator(fetch, cursor)
 
-    def create(self, *, name: str) -> types.NewKey:
+    def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.Scope] | None | Omitted = OMITTED,
+        expires_at: str | datetime | None | Omitted = OMITTED,
+        allowed_cidrs: Sequence[str] | None | Omitted = OMITTED,
+    ) -> types.NewKey:
         """Create an API key. Only this response contains the key itself
 
-        A key can do what its account can.
+        A key can do what its account can, unless it is restricted: to `scopes`, to the time
+        before `expires_at`, or to the networks in `allowed_cidrs`. What a key is restricted to
+        never changes.
+
+        Not for API keys with scopes.
         """
         _parsed: types.NewKey = self._transport.json(
-            Call("POST", "/v1/api-keys", content=json_of(name=name))
+            Call(
+                "POST",
+                "/v1/api-keys",
+                content=json_of(
+                    name=name, scopes=scopes, expires_at=expires_at, allowed_cidrs=allowed_cidrs
+                ),
+            )
         )
         return _parsed
 
@@ -121,6 +148,8 @@ class ApiKeys:
         """Revoke an API key: from this response on, no process accepts it
 
         Revoking a revoked key changes nothing and succeeds.
+
+        Not for API keys with scopes.
         """
         self._transport.json(Call("DELETE", path_of("/v1/api-keys/{id}", id=id)))
 
@@ -132,7 +161,10 @@ class Platforms:
         self._transport = transport
 
     def list(self) -> Paginator[types.Platform, types.PlatformPage]:
-        """List the marketplaces, their capabilities, and whether each is connected here"""
+        """List the marketplaces, their capabilities, and whether each is connected here
+
+        Scope: `read`.
+        """
 
         def fetch(page_cursor: str | None) -> types.PlatformPage:
             del page_cursor  # there is one page only
@@ -163,6 +195,8 @@ class Products:
         """Search products on a marketplace, in any language
 
         The same search within a minute may be answered from a cache; `Age` tells how old it is.
+
+        Scope: `read`.
         """
         _parsed: types.Search = self._transport.json(
             Call(
@@ -205,6 +239,8 @@ class Products:
         instead of the picture. Only your account can use it, at the same marketplace. How long
         the marketplace keeps the picture is up to it; afterwards the code of the error at
         `/image_id` is `expired`. Taobao does not sort by sales here.
+
+        Scope: `read`.
         """
         _parsed: types.ImageSearch = self._transport.json(
             Call(
@@ -235,6 +271,8 @@ class Products:
 
         An ID without `platform` may be of several marketplaces: they are listed as
         `candidates`.
+
+        Scope: `read`.
         """
         _parsed: types.Resolve = self._transport.json(
             Call("POST", "/v1/products/resolve", content=json_of(text=text, platform=platform))
@@ -242,7 +280,10 @@ class Products:
         return _parsed
 
     def get(self, platform: str, id: str, *, lang: str | None = None) -> types.Product:
-        """Everything about a product: variants with stock, price ranges, pictures, shipping"""
+        """Everything about a product: variants with stock, price ranges, pictures, shipping
+
+        Scope: `read`.
+        """
         _parsed: types.Product = self._transport.json(
             Call(
                 "GET",
@@ -264,7 +305,7 @@ class Addresses:
     ) -> Paginator[types.SavedAddress, types.SavedAddressPage]:
         """List your addresses, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.SavedAddressPage:
@@ -295,7 +336,7 @@ class Addresses:
         account becomes its default. `is_default` makes this one the default instead of the
         present one.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.SavedAddress = self._transport.json(
             Call(
@@ -323,7 +364,7 @@ class Addresses:
         them from a marketplace or an order note. Province, city and district get their full
         names.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.PastedAddress = self._transport.json(
             Call("POST", "/v1/addresses/parse", content=json_of(text=text))
@@ -333,7 +374,7 @@ class Addresses:
     def get(self, id: str) -> types.SavedAddress:
         """Look at an address
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.SavedAddress = self._transport.json(
             Call("GET", path_of("/v1/addresses/{id}", id=id))
@@ -356,7 +397,7 @@ class Addresses:
     ) -> types.SavedAddress:
         """Change an address. Orders that were placed keep the address they were placed with
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.SavedAddress = self._transport.json(
             Call(
@@ -380,7 +421,7 @@ class Addresses:
     def delete(self, id: str) -> None:
         """Delete an address. If it was the default, the newest of the others becomes the default
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         self._transport.json(Call("DELETE", path_of("/v1/addresses/{id}", id=id)))
 
@@ -394,7 +435,7 @@ class Cart:
     def get(self) -> types.Cart:
         """Look at your cart: at most 200 lines, one for each product and variant
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Cart = self._transport.json(Call("GET", "/v1/cart"))
         return _parsed
@@ -413,7 +454,7 @@ class Cart:
         The platform is asked for it now, and what it shows is kept with the line. What is in
         the cart already gets the quantity on top.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartItem = self._transport.json(
             Call(
@@ -430,7 +471,7 @@ class Cart:
     def update_item(self, id: str, *, quantity: int) -> types.CartItem:
         """Change the quantity of a line
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartItem = self._transport.json(
             Call("PATCH", path_of("/v1/cart/items/{id}", id=id), content=json_of(quantity=quantity))
@@ -440,7 +481,7 @@ class Cart:
     def remove_item(self, id: str) -> None:
         """Remove a line from the cart
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         self._transport.json(Call("DELETE", path_of("/v1/cart/items/{id}", id=id)))
 
@@ -456,7 +497,7 @@ class Cart:
         Lines are grouped as they would be ordered: by platform and, where the platform takes
         one seller per order, by seller. Each group has its preview or its error.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.CartPreview = self._transport.json(
             Call(
@@ -483,7 +524,7 @@ class Cart:
         The Idempotency-Key covers the whole request. If something is missing (`complete` is
         false), a repeat with the same key orders what is missing, and nothing twice.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.CartOrder = self._transport.json(
             Call(
@@ -507,7 +548,7 @@ class Webhooks:
     ) -> Paginator[types.Subscription, types.SubscriptionPage]:
         """List your subscriptions, newest first. Secrets are not shown
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.SubscriptionPage:
@@ -526,10 +567,13 @@ class Webhooks:
         is_active: bool | Omitted = OMITTED,
         description: str | Omitted = OMITTED,
         catch_up: bool | Omitted = OMITTED,
+        headers: Mapping[str, str] | Omitted = OMITTED,
+        standard_webhooks: bool | Omitted = OMITTED,
+        filter: types.FilterInput | None | Omitted = OMITTED,
     ) -> types.NewSubscription:
         """Subscribe a URL to events. The answer holds the signing secret, this once
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.NewSubscription = self._transport.json(
             Call(
@@ -541,6 +585,9 @@ class Webhooks:
                     is_active=is_active,
                     description=description,
                     catch_up=catch_up,
+                    headers=headers,
+                    standard_webhooks=standard_webhooks,
+                    filter=filter,
                 ),
             )
         )
@@ -549,7 +596,7 @@ class Webhooks:
     def get(self, id: str) -> types.Subscription:
         """Look at a subscription
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Subscription = self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}", id=id))
@@ -565,13 +612,18 @@ class Webhooks:
         is_active: bool | None | Omitted = OMITTED,
         description: str | None | Omitted = OMITTED,
         catch_up: bool | None | Omitted = OMITTED,
+        headers: Mapping[str, str] | None | Omitted = OMITTED,
+        standard_webhooks: bool | None | Omitted = OMITTED,
+        filter: types.FilterInput | None | Omitted = OMITTED,
     ) -> types.Subscription:
         """Change a subscription
 
         Every attempt that is made after the answer, a retry included, uses the new values.
         Switching it off cancels what is pending; switching it on again forgets its failures.
+        `headers` replaces all headers; a value of asterisks, as you read it, keeps the stored
+        one.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Subscription = self._transport.json(
             Call(
@@ -583,6 +635,9 @@ class Webhooks:
                     is_active=is_active,
                     description=description,
                     catch_up=catch_up,
+                    headers=headers,
+                    standard_webhooks=standard_webhooks,
+                    filter=filter,
                 ),
             )
         )
@@ -591,7 +646,7 @@ class Webhooks:
     def delete(self, id: str) -> None:
         """Delete a subscription. What is pending for it is cancelled
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         self._transport.json(Call("DELETE", path_of("/v1/webhooks/{id}", id=id)))
 
@@ -601,7 +656,7 @@ class Webhooks:
         To rotate without a gap, add a second subscription with the same URL, accept both
         secrets, and delete the first.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Not for API keys with scopes.
         """
         _parsed: types.Rotated = self._transport.json(
             Call("POST", path_of("/v1/webhooks/{id}/rotate-secret", id=id))
@@ -631,7 +686,7 @@ class Webhooks:
 
         They are kept for 30 days unless the operator set another time.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.DeliveryPage:
@@ -660,7 +715,7 @@ class Webhooks:
     def get_delivery(self, id: str, dlv: str) -> types.DeliveryDetail:
         """Look at one attempt: what was sent, byte for byte, and what came back
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.DeliveryDetail = self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/deliveries/{dlv}", id=id, dlv=dlv))
@@ -670,7 +725,7 @@ class Webhooks:
     def redeliver(self, id: str, dlv: str) -> types.Pending:
         """Deliver the same event once more: the same bytes, with three attempts of its own
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Pending = self._transport.json(
             Call("POST", path_of("/v1/webhooks/{id}/deliveries/{dlv}/redeliver", id=id, dlv=dlv))
@@ -685,7 +740,7 @@ class Webhooks:
         Deliveries that were cancelled because the subscription was switched off, or no longer
         lists the event, are left out as soon as that change was answered.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.PendingPage:
@@ -715,7 +770,7 @@ class Webhooks:
         It is paced so that live events do not wait behind it. `dry_run` only counts. Counting
         stops at 10,000: `count_is_exact` is false then, and a replay delivers the rest too.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Recover = self._transport.json(
             Call(
@@ -733,7 +788,7 @@ class Webhooks:
     ) -> Paginator[types.Job, types.JobPage]:
         """List the replays of a subscription, newest first, with how far each has come
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.JobPage:
@@ -751,7 +806,7 @@ class Webhooks:
     def get_recovery(self, id: str, job: str) -> types.Job:
         """See how far a replay has come
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Job = self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/recover/{job}", id=id, job=job))
@@ -761,7 +816,7 @@ class Webhooks:
     def cancel_recovery(self, id: str, job: str) -> types.Job:
         """Cancel a replay. What it has queued and not yet sent is not sent
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Job = self._transport.json(
             Call("DELETE", path_of("/v1/webhooks/{id}/recover/{job}", id=id, job=job))
@@ -771,7 +826,7 @@ class Webhooks:
     def get_health(self, id: str) -> types.WebhookHealth:
         """See how an endpoint did in the last 24 hours
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.WebhookHealth = self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/health", id=id))
@@ -781,7 +836,7 @@ class Webhooks:
     def explain_delivery(self, id: str, *, event: str) -> types.Explain:
         """Say why an event was, or was not, delivered to this subscription
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Explain = self._transport.json(
             Call("GET", path_of("/v1/webhooks/{id}/explain", id=id), query=query_of(event=event))
@@ -799,7 +854,7 @@ class Webhooks:
         It is sent to a subscription that is switched off as well. The answer is 200 even if the
         endpoint failed. Each subscription can be tested 10 times a minute.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `webhooks`.
         """
         _parsed: types.Test = self._transport.json(
             Call(
@@ -834,9 +889,10 @@ class Orders:
         order, are 422 `several_sellers` with the split, as they would be when ordered.
 
         Send `total_amount_cny` as `expected_total_cny` with the order to be safe from a price
-        that changes in between.
+        that changes in between. Provinces, cities and districts that are not known are
+        `warnings`: such an order can be placed, and the platform decides.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Preview = self._transport.json(
             Call(
@@ -875,7 +931,7 @@ class Orders:
         `create_failed`. However often this request is repeated with the same Idempotency-Key,
         and whatever breaks, one order is made.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = self._transport.json(
             Call(
@@ -914,7 +970,7 @@ class Orders:
     ) -> Paginator[types.Order, types.OrderPage]:
         """List your orders as of their last sync, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.OrderPage:
@@ -948,7 +1004,7 @@ class Orders:
 
         Returns those that differ, as they are now: a nightly reconciliation in one call.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Diff = self._transport.json(
             Call("POST", "/v1/orders/diff", content=json_of(orders=orders))
@@ -962,7 +1018,7 @@ class Orders:
         journaled before you get the answer. If the platform fails, you get what we last heard,
         with `stale: true`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.Order = self._transport.json(Call("GET", path_of("/v1/orders/{id}", id=id)))
         return _parsed
@@ -973,7 +1029,7 @@ class Orders:
         `status` becomes `cancelled` when the platform says so. After payment it is too late:
         request a refund instead.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = self._transport.json(
             Call(
@@ -989,7 +1045,7 @@ class Orders:
     ) -> Paginator[types.Change, types.ChangePage]:
         """Everything that happened to an order, newest first: what changed, why, and who asked
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.ChangePage:
@@ -1018,7 +1074,7 @@ class Orders:
         request is `superseded` and `payment_status` is `unpaid` again. Whoever approves it sees
         the `note`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Payment = self._transport.json(
             Call(
@@ -1033,7 +1089,7 @@ class Orders:
     def withdraw_payment(self, id: str, *, idempotency_key: str | None = None) -> types.Payment:
         """Withdraw a payment request that is not approved or rejected yet
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Payment = self._transport.json(
             Call(
@@ -1049,7 +1105,7 @@ class Orders:
     ) -> Paginator[types.Payment, types.PaymentPage]:
         """List every request to pay an order, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.PaymentPage:
@@ -1081,7 +1137,7 @@ class Orders:
         The refund is `requested` until the seller decides. `payment_status` becomes
         `partially_refunded` or `refunded` when the money is back.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `pay_request`.
         """
         _parsed: types.Refund = self._transport.json(
             Call(
@@ -1103,7 +1159,7 @@ class Orders:
     def list_refunds(self, id: str) -> Paginator[types.Refund, types.RefundPage]:
         """List every refund of an order, newest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.RefundPage:
@@ -1133,14 +1189,16 @@ class Imports:
         """Send a file with many orders. Nothing is ordered yet
 
         The first row names the columns: `product_id`, `sku_id`, `quantity`, the fields of the
-        address, and if you like `platform`, `external_id`, `remark` and `order_ref`; many other
-        spellings are understood. Rows with the same `order_ref` are one order, and only one of
-        them needs the address; any other row is an order of its own.
+        address or `address` with the id or label of a saved one, and if you like `platform`,
+        `external_id`, `remark` and `order_ref`; many other spellings are understood. Rows with
+        the same `order_ref` are one order, and only one of them needs the address; any other
+        row is an order of its own. A file without any address is shipped to the default
+        address.
 
         Each row is checked at once, and then each order is previewed with its platform in the
         background: `GET /v1/imports/{id}` shows errors and totals, until `status` is `ready`.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Import = self._transport.json(
             Call(
@@ -1163,7 +1221,7 @@ class Imports:
     ) -> types.ImportDetail:
         """Look at an import: totals, progress, and a page of its rows with their errors and orders
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.ImportDetail = self._transport.json(
             Call(
@@ -1181,7 +1239,7 @@ class Imports:
         one that costs something else by then fails with `price_changed`. However often this is
         sent, and whatever breaks, no row is ordered twice.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Import = self._transport.json(
             Call(
@@ -1212,7 +1270,7 @@ class Payments:
         Without a filter it is the queue: what waits for approval, the least time left before
         the platform closes the order first. With a filter, the newest come first.
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.PaymentWithOrderPage:
@@ -1230,7 +1288,7 @@ class Payments:
     def get(self, id: str) -> types.PaymentWithOrder:
         """Get a payment request of any account, with its order
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
         _parsed: types.PaymentWithOrder = self._transport.json(
             Call("GET", path_of("/v1/payments/{id}", id=id))
@@ -1250,7 +1308,7 @@ class Payments:
         was approved is paid exactly once, and not at all if its amount changes first. While an
         operator has locked the account of the order, nothing of it can be approved.
 
-        Requires the role `approver`.
+        Requires the role `approver`. Not for API keys with scopes.
         """
         _parsed: types.PaymentWithOrder = self._transport.json(
             Call(
@@ -1267,7 +1325,7 @@ class Payments:
     ) -> types.PaymentWithOrder:
         """Reject a payment that another person requested, with a reason
 
-        Requires the role `approver`.
+        Requires the role `approver`. Not for API keys with scopes.
         """
         _parsed: types.PaymentWithOrder = self._transport.json(
             Call(
@@ -1310,7 +1368,7 @@ class Sandbox:
 
         Everything that follows is real: the sync, the events, the webhooks.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `order`.
         """
         _parsed: types.Order = self._transport.json(
             Call(
@@ -1347,7 +1405,7 @@ class Events:
         `first_number` of a page is one more than `last_number` of the page before. Events are
         kept for 30 days unless the operator set another time.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
 
         def fetch(page_cursor: str | None) -> types.EventPage:
@@ -1382,7 +1440,7 @@ class Events:
         key is revoked, its session ends or the account is locked, and when the server stops:
         connect again.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.events(
             Call(
@@ -1396,12 +1454,35 @@ class Events:
     def get(self, id: str) -> types.EventBody:
         """Look at one event, in the exact bytes that webhooks get
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         _parsed: types.EventBody = self._transport.json(
             Call("GET", path_of("/v1/events/{id}", id=id))
         )
         return _parsed
+
+
+class EventTypes:
+    """The operations of `client.event_types`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> Paginator[types.EventType, types.EventTypePage]:
+        """List the event types: what each means, its causes, and the body that is sent for each
+        cause
+
+        An example has the fields, their order and the spelling of a real delivery.
+
+        Requires the role `buyer`. Scope: `read`.
+        """
+
+        def fetch(page_cursor: str | None) -> types.EventTypePage:
+            del page_cursor  # there is one page only
+            _parsed: types.EventTypePage = self._transport.json(Call("GET", "/v1/event-types"))
+            return _parsed
+
+        return Paginator(fetch, None)
 
 
 class Exports:
@@ -1432,7 +1513,7 @@ class Exports:
         may be added. Text that a spreadsheet would run as a formula begins with an apostrophe.
         If the connection closes before the end of the response, the file is incomplete.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call(
@@ -1463,7 +1544,7 @@ class Exports:
     ) -> Iterator[bytes]:
         """Export payments of all accounts as CSV, newest first; without a filter, all of them
 
-        Requires the role `approver`.
+        Requires the role `approver`. Scope: `read`.
         """
         return self._transport.bytes(
             Call("GET", "/v1/exports/payments", query=query_of(status=status, order=order, bom=bom))
@@ -1491,7 +1572,7 @@ class Exports:
 
         Without `webhook`, the attempts of each webhook follow each other.
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call(
@@ -1523,7 +1604,7 @@ class Exports:
     ) -> Iterator[bytes]:
         """Export your journal as CSV, oldest first
 
-        Requires the role `buyer`.
+        Requires the role `buyer`. Scope: `read`.
         """
         return self._transport.bytes(
             Call("GET", "/v1/exports/events", query=query_of(order=order, event=event, bom=bom))
@@ -1540,7 +1621,7 @@ class Exports:
     ) -> Iterator[bytes]:
         """Export the audit log as CSV, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         return self._transport.bytes(
             Call(
@@ -1588,7 +1669,7 @@ class Admin:
     ) -> Paginator[types.AdminAccount, types.AdminAccountPage]:
         """List accounts, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         def fetch(page_cursor: str | None) -> types.AdminAccountPage:
@@ -1623,7 +1704,7 @@ class Admin:
 
         Without `password`, create a password link next and send it to the owner.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call(
@@ -1637,7 +1718,7 @@ class Admin:
     def get_account(self, id: str) -> types.AdminAccount:
         """One account
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call("GET", path_of("/v1/admin/accounts/{id}", id=id))
@@ -1652,7 +1733,7 @@ class Admin:
         payment that was not sent to the marketplace yet waits for the unlock. Its orders are
         still synced and its deliveries still sent.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call(
@@ -1668,7 +1749,7 @@ class Admin:
 
         Approved payments are made now. A stop after failed logins ends as well.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/unlock", id=id))
@@ -1678,7 +1759,7 @@ class Admin:
     def change_plan(self, id: str, *, plan: types.Plan) -> types.AdminAccount:
         """Put an account on another plan; its next request has the new limits
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/plan", id=id), content=json_of(plan=plan))
@@ -1688,7 +1769,7 @@ class Admin:
     def change_roles(self, id: str, *, roles: Sequence[types.Role]) -> types.AdminAccount:
         """Give an account exactly these roles, from its next request on
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.AdminAccount = self._transport.json(
             Call(
@@ -1704,7 +1785,7 @@ class Admin:
 
         It works once, for 24 hours, and replaces any earlier link of the account.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.PasswordLink = self._transport.json(
             Call("POST", path_of("/v1/admin/accounts/{id}/password-link", id=id))
@@ -1731,7 +1812,7 @@ class Admin:
     ) -> Paginator[types.Order, types.OrderPage]:
         """List the orders of every account, or of one, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         def fetch(page_cursor: str | None) -> types.OrderPage:
@@ -1770,7 +1851,7 @@ class Admin:
     ) -> Paginator[types.AdminSubscription, types.AdminSubscriptionPage]:
         """List the subscriptions of every account, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         def fetch(page_cursor: str | None) -> types.AdminSubscriptionPage:
@@ -1788,7 +1869,7 @@ class Admin:
     def list_queue(self) -> Paginator[types.Queue, types.QueuePage]:
         """List what waits to be delivered, by subscription, those first that have waited longest
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         def fetch(page_cursor: str | None) -> types.QueuePage:
@@ -1801,7 +1882,7 @@ class Admin:
     def get_platform_connection(self, platform: str) -> types.Connection:
         """Our connection to a marketplace. Secrets and tokens are never shown
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.Connection = self._transport.json(
             Call("GET", path_of("/v1/admin/platforms/{platform}", platform=platform))
@@ -1825,7 +1906,7 @@ class Admin:
         Fields that are left out keep their value. Secrets are encrypted at rest and never
         shown.
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         _parsed: types.Connection = self._transport.json(
             Call(
@@ -1847,7 +1928,7 @@ class Admin:
     def disconnect_platform(self, platform: str) -> None:
         """Delete a marketplace's credentials
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
         self._transport.json(
             Call("DELETE", path_of("/v1/admin/platforms/{platform}", platform=platform))
@@ -1865,7 +1946,7 @@ class Admin:
     ) -> Paginator[types.Audit, types.AuditPage]:
         """List changes of permissions and decisions about payments, newest first
 
-        Requires the role `operator`.
+        Requires the role `operator`. Not for API keys with scopes.
         """
 
         def fetch(page_cursor: str | None) -> types.AuditPage:
@@ -1925,6 +2006,7 @@ class Resources:
         self.payments = Payments(transport)
         self.sandbox = Sandbox(transport)
         self.events = Events(transport)
+        self.event_types = EventTypes(transport)
         self.exports = Exports(transport)
         self.notices = Notices(transport)
         self.admin = Admin(transport)

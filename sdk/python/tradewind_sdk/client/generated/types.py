@@ -42,6 +42,14 @@ class AddressInput(TypedDict):
     postal_code: NotRequired[str | None]
 
 
+class AddressWarning(TypedDict):
+    """What is unusual about the address; the order can be placed all the same."""
+
+    pointer: str
+    code: str
+    message: str
+
+
 class AdminAccount(TypedDict):
     """An account as operators see it."""
 
@@ -79,6 +87,13 @@ class AdminSubscription(TypedDict):
     description: str
     catch_up: bool
     """Whether missed events are replayed automatically when the endpoint works again."""
+    headers: dict[str, str]
+    """The names of its own headers; values are not shown."""
+    standard_webhooks: bool
+    """Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) are sent as well.
+    """
+    filter: Filter | None
     disabled_reason: str | None
     """`failing`: switched off, since all deliveries failed for five days."""
     health: Health
@@ -139,7 +154,9 @@ class AttemptRequest(TypedDict):
 
     url: str | None
     headers: list[Header]
-    """Empty where nothing is known to have been sent."""
+    """Empty where nothing is known to have been sent. The values of headers that the subscription
+    adds are masked.
+    """
     body: str | None
     """Null when the event is no longer kept."""
 
@@ -163,6 +180,8 @@ class Audit(TypedDict):
     actor_account: str | None
     credential: str | None
     """The API key or session that was used."""
+    agent: str | None
+    """The program that acted, as it called itself (`X-Agent-Name`)."""
     address: str | None
     request_id: str | None
     account: str | None
@@ -425,6 +444,15 @@ class EventBody(TypedDict):
     data: EventData
 
 
+class EventCause(TypedDict):
+    """Something that causes an event."""
+
+    cause: str
+    description: str
+    example: EventBody
+    """The body of a delivery for this cause."""
+
+
 class EventData(TypedDict):
     """What the event is about."""
 
@@ -445,6 +473,25 @@ class EventPage(TypedDict):
     """Whether more are there already."""
     next_cursor: str
     """Send it as `after` to go on from here, now or later."""
+
+
+class EventType(TypedDict):
+    """A kind of event."""
+
+    event: Literal["order.updated", "payment.updated"]
+    """More values may be added later: accept unknown values."""
+    description: str
+    causes: list[EventCause]
+
+
+class EventTypePage(TypedDict):
+    """One page of a list."""
+
+    items: list[EventType]
+    has_more: bool
+    """Whether there is another page."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last."""
 
 
 class Explain(TypedDict):
@@ -472,6 +519,54 @@ class Failure(TypedDict):
 
     code: str
     message: str
+
+
+class Filter(TypedDict):
+    """Which events are delivered, by their order; null: any."""
+
+    platforms: list[str] | None
+    statuses: (
+        list[
+            Literal[
+                "cancelled",
+                "closed",
+                "completed",
+                "create_failed",
+                "creating",
+                "paid",
+                "partially_shipped",
+                "pending_payment",
+                "received",
+                "shipped",
+                "unknown",
+            ]
+        ]
+        | None
+    )
+
+
+class FilterInput(TypedDict):
+    """Which events to deliver, by their order; an empty filter leaves nothing out."""
+
+    platforms: NotRequired[list[str] | None]
+    statuses: NotRequired[
+        list[
+            Literal[
+                "cancelled",
+                "closed",
+                "completed",
+                "create_failed",
+                "creating",
+                "paid",
+                "partially_shipped",
+                "pending_payment",
+                "received",
+                "shipped",
+                "unknown",
+            ]
+        ]
+        | None
+    ]
 
 
 class GroupPreview(TypedDict):
@@ -637,6 +732,10 @@ class ImportRow(TypedDict):
     order: str | None
     """The order that it became."""
     errors: list[RowError]
+    warnings: list[RowError]
+    """What is unusual and keeps nothing from being ordered: a province, city or district that is
+    not known.
+    """
 
 
 ImportStatus = Literal["checking", "done", "ordering", "ready"]
@@ -680,6 +779,12 @@ class JobPage(TypedDict):
 class Key(TypedDict):
     """An API key, without the key itself."""
 
+    scopes: list[Scope] | None
+    """Null: it can do what its account can."""
+    expires_at: str | None
+    """Null: never."""
+    allowed_cidrs: list[str] | None
+    """Null: it can be used from anywhere."""
     id: str
     name: str
     prefix: str
@@ -749,6 +854,20 @@ class Me(TypedDict):
     plan: Plan
     created_at: str
     usage: Usage
+    api_key: MyKey | None
+    """Null for a session."""
+
+
+class MyKey(TypedDict):
+    """The API key that the request was sent with."""
+
+    scopes: list[Scope] | None
+    """Null: it can do what its account can."""
+    expires_at: str | None
+    """Null: never."""
+    allowed_cidrs: list[str] | None
+    """Null: it can be used from anywhere."""
+    id: str
 
 
 class NewAccountInput(TypedDict):
@@ -766,6 +885,12 @@ class NewAccountInput(TypedDict):
 class NewKey(TypedDict):
     """A new API key, with the key itself, which is shown only once."""
 
+    scopes: list[Scope] | None
+    """Null: it can do what its account can."""
+    expires_at: str | None
+    """Null: never."""
+    allowed_cidrs: list[str] | None
+    """Null: it can be used from anywhere."""
     id: str
     name: str
     prefix: str
@@ -780,9 +905,15 @@ class NewKey(TypedDict):
 
 
 class NewKeyInput(TypedDict):
-    """A name that says what the key is for."""
+    """A name that says what the key is for, and what it is restricted to."""
 
     name: str
+    scopes: NotRequired[list[Scope] | None]
+    """All that the key may do; null or left out: what its account can."""
+    expires_at: NotRequired[str | None]
+    """From then on it is rejected; null or left out: never."""
+    allowed_cidrs: NotRequired[list[str] | None]
+    """The networks that it can be used from; null or left out: any."""
 
 
 class NewSubscription(TypedDict):
@@ -796,6 +927,13 @@ class NewSubscription(TypedDict):
     description: str
     catch_up: bool
     """Whether missed events are replayed automatically when the endpoint works again."""
+    headers: dict[str, str]
+    """The names of its own headers; values are not shown."""
+    standard_webhooks: bool
+    """Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) are sent as well.
+    """
+    filter: Filter | None
     disabled_reason: str | None
     """`failing`: switched off, since all deliveries failed for five days."""
     health: Health
@@ -805,6 +943,10 @@ class NewSubscription(TypedDict):
     secret_rotated_at: str | None
     secret: str
     """The key of the signatures, as the whole string."""
+    standard_webhooks_secret: NotRequired[str]
+    """The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is
+    on.
+    """
 
 
 class Notice(TypedDict):
@@ -1189,6 +1331,8 @@ class Person(TypedDict):
 
     account_id: str
     email: str
+    agent: str | None
+    """The program that acted for it, if it gave its name."""
 
 
 Plan = Literal["enterprise", "free", "pro"]
@@ -1270,6 +1414,8 @@ class Preview(TypedDict):
     total_amount_cny: float
     """In CNY, at most two decimals."""
     unavailable_items: list[Unavailable]
+    warnings: list[AddressWarning]
+    """A province, city or district that is not known."""
 
 
 class PriceRange(TypedDict):
@@ -1562,6 +1708,10 @@ class Rotated(TypedDict):
     id: str
     secret: str
     rotated_at: str
+    standard_webhooks_secret: NotRequired[str]
+    """The same secret as libraries of Standard Webhooks read it; only if `standard_webhooks` is
+    on.
+    """
 
 
 class RowError(TypedDict):
@@ -1635,6 +1785,15 @@ class SavedAddressPatch(TypedDict):
     postal_code: NotRequired[str | None]
     label: NotRequired[str | None]
     is_default: NotRequired[bool | None]
+
+
+Scope = Literal["order", "pay_request", "read", "webhooks"]
+"""One permission of an API key. A key without scopes can do what its account can.
+
+`read` reads and searches, `order` buys and keeps the address book, `pay_request` requests
+payments and refunds, `webhooks` changes webhooks and sends events again. More values may be
+added later: accept unknown values.
+"""
 
 
 class Search(TypedDict):
@@ -1743,6 +1902,13 @@ class Subscription(TypedDict):
     description: str
     catch_up: bool
     """Whether missed events are replayed automatically when the endpoint works again."""
+    headers: dict[str, str]
+    """The names of its own headers; values are not shown."""
+    standard_webhooks: bool
+    """Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) are sent as well.
+    """
+    filter: Filter | None
     disabled_reason: str | None
     """`failing`: switched off, since all deliveries failed for five days."""
     health: Health
@@ -1762,6 +1928,15 @@ class SubscriptionInput(TypedDict):
     description: NotRequired[str]
     catch_up: NotRequired[bool]
     """Whether missed events are replayed automatically when the endpoint works again."""
+    headers: NotRequired[dict[str, str]]
+    """Headers that every request to the URL carries besides ours. Values are stored encrypted, and
+    shown as asterisks.
+    """
+    standard_webhooks: NotRequired[bool]
+    """Whether the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+    `webhook-signature`) are sent as well.
+    """
+    filter: NotRequired[FilterInput | None]
 
 
 class SubscriptionPage(TypedDict):
@@ -1782,6 +1957,9 @@ class SubscriptionPatch(TypedDict):
     is_active: NotRequired[bool | None]
     description: NotRequired[str | None]
     catch_up: NotRequired[bool | None]
+    headers: NotRequired[dict[str, str] | None]
+    standard_webhooks: NotRequired[bool | None]
+    filter: NotRequired[FilterInput | None]
 
 
 class Test(TypedDict):
