@@ -21,6 +21,10 @@ ALLOWED = {
     "platforms/registry.py": "lists the marketplaces",
     "dev/demo_orders.py": "places the demo's orders on each of them",
     "dev/run.py": "starts the simulator by its command",
+    "cli/products.py": "searches the simulated marketplace unless another is named",
+    "cli/trigger.py": "makes events happen on the simulated marketplace",
+    "events/event_types.py": "has the example orders of the catalogue",
+    "events/routes.py": "has the example event of the stream",
     "delivery/test_delivery.py": "has the example order of a test delivery",
     "dashboard/imports/views.py": "has the example file of an import",
 }
