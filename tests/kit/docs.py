@@ -49,6 +49,15 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
+def save_files(page: str, folder: Path) -> None:
+    """Write the blocks that the page introduces with "Save this as `NAME`:"."""
+    lines = (ROOT / page).read_text().splitlines()
+    for block in blocks(page):
+        name = re.search(r"Save this as `([\w.]+)`:$", "".join(lines[: block.line - 1][-2:]))
+        if name is not None:
+            (folder / name[1]).write_text(block.text)
+
+
 def outputs(page: Sequence[Block]) -> dict[Block, Block]:
     """Return the output block of each `sh` block that is directly followed by one."""
     return {
@@ -59,9 +68,15 @@ def outputs(page: Sequence[Block]) -> dict[Block, Block]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Compare an output block with what was printed; `…` stands for anything in a line."""
-    pattern = ".*?".join(re.escape(part) for part in expected.strip().split("…"))
-    return re.fullmatch(pattern, printed.strip()) is not None
+    """Compare an output block with what was printed.
+
+    `…` stands for anything in a line, and a line with nothing else for any lines.
+    """
+    lines = (
+        "(?s:.*?)" if line == "…" else ".*?".join(re.escape(part) for part in line.split("…"))
+        for line in expected.strip().splitlines()
+    )
+    return re.fullmatch("\n".join(lines), printed.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +126,21 @@ def check(
     replace: Mapping[str, str] | None = None,
     setup: Sequence[Block] = (),
     extra: Mapping[int, Sequence[Block]] | None = None,
+    without: str | None = None,
 ) -> None:
     """Run the `sh` blocks of a page in order, and compare each with its output block.
 
-    `setup` runs first. `extra` runs further blocks after the block of an index.
+    `setup` runs first. `extra` runs further blocks after the block of an index. Blocks that need
+    the program `without` are left out.
     """
     parsed = blocks(page)
     expected = outputs(parsed)
+    save_files(page, folder)
     commands = [*setup]
-    for index, block in enumerate(block for block in parsed if block.language == "sh"):
+    shell = [block for block in parsed if block.language == "sh"]
+    for index, block in enumerate(shell):
+        if without is not None and without in block.text:
+            continue
         commands += [block, *(extra or {}).get(index, ())]
     texts = [replaced(block.text, replace or {}) for block in commands]
     printed = run(texts, folder, seconds=seconds, environ=environ)
