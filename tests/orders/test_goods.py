@@ -163,7 +163,7 @@ def test_the_timeline_names_what_was_ordered_and_what_is_in_a_parcel(system: Sys
     timeline = pages.get(f"/orders/{order['id']}").text.partition('id="timeline"')[2]
 
     accepted = timeline.partition("Order accepted")[2]
-    assert f"2 \u00d7 {', '.join([title, *variant.values()])}" in accepted
+    assert f"2 \u00d7 {' · '.join([title, *variant.values()])}" in accepted
     pages.client.close()
 
 

@@ -70,17 +70,14 @@ class OrderGoods:
     @staticmethod
     def title(order: Order) -> str:
         """The title of an order: `Denim dress and 2 more`."""
-        title = line_title(order.lines[0])
-        if len(title) > _LONGEST_TITLE:
-            start = title[:_LONGEST_TITLE]
-            title = (start.rpartition(" ")[0] or start).rstrip(" ,") + "…"
+        title = short_title(order.lines[0])
         others = len(order.lines) - 1
         return f"{title} and {others:,} more" if others else title
 
     @staticmethod
-    def titles(order: Order) -> dict[str, str]:
-        """The title of each product of an order, by its id."""
-        return {line.product_id: line_title(line) for line in reversed(order.lines)}
+    def titles(order: Order) -> dict[tuple[str, str | None], str]:
+        """The title of each line of an order, with its variant, by product and SKU."""
+        return {(line.product_id, line.sku_id): titled_variant(line) for line in order.lines}
 
     @staticmethod
     def sellers(order: Order) -> str:
@@ -105,6 +102,21 @@ class OrderGoods:
             unit_price_fen=goods.unit_price_fen,
             seller=goods.seller_name or goods.seller_id or "",
         )
+
+
+def short_title(line: Line) -> str:
+    """The title of a line for a list or a sentence."""
+    title = line_title(line)
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    start = title[:_LONGEST_TITLE]
+    return (start.rpartition(" ")[0] or start).rstrip(" ,") + "…"
+
+
+def titled_variant(line: Line) -> str:
+    """The short title of a line, and its variant."""
+    attributes = (line.goods.attributes if line.goods else None) or {}
+    return " · ".join([short_title(line), *attributes.values()])
 
 
 def line_title(line: Line) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from tradewind.dashboard.orders.goods import line_title
+from tradewind.dashboard.orders.goods import titled_variant
 from tradewind.dashboard.orders.queries import EventDelivery
 from tradewind.dashboard.shell import labels
 from tradewind.dashboard.shell.labels import Tone, yuan
@@ -262,8 +262,7 @@ def _goods_lines(goods: Sequence[Line]) -> Iterator[TimelineLine]:
 
 def _pieces(quantity: int | None, line: Line) -> str:
     """How many of a line, its title and its variant."""
-    variant = (line.goods.attributes if line.goods else None) or {}
-    named = ", ".join([line_title(line), *variant.values()])
+    named = titled_variant(line)
     return named if quantity is None else f"{quantity:,} \u00d7 {named}"
 
 

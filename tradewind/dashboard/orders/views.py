@@ -72,13 +72,16 @@ class OrderActions:
 
 @dataclass(frozen=True, slots=True)
 class ParcelView:
-    """A parcel. An item without a quantity is spread over several parcels."""
+    """A parcel. Its items are quantity, product and SKU.
+
+    An item without a quantity is spread over several parcels.
+    """
 
     order_id: str
     carrier: str | None
     tracking_number: str | None
     shipped_at: datetime | None
-    items: Sequence[tuple[int | None, str]]
+    items: Sequence[tuple[int | None, str, str | None]]
 
 
 def next_step(order: Order) -> str:
@@ -105,7 +108,7 @@ def parcels(order: Order) -> Sequence[ParcelView]:
     views = []
     for part in order.parts:
         pieces = pieces_per_parcel(part)
-        products = {item.id: item.product_id or "" for item in part.items}
+        products = {item.id: (item.product_id or "", item.sku_id) for item in part.items}
         views += [
             ParcelView(
                 order_id=part.id,
@@ -113,7 +116,7 @@ def parcels(order: Order) -> Sequence[ParcelView]:
                 tracking_number=parcel.tracking_number,
                 shipped_at=parcel.shipped_at,
                 items=[
-                    (pieces[item_id], products[item_id])
+                    (pieces[item_id], *products[item_id])
                     for item_id in dict.fromkeys(parcel.item_ids)
                     if item_id in products
                 ],
