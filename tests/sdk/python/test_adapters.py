@@ -104,16 +104,16 @@ def receivers(
         yield made
 
 
-def body_of(event_id: str, **more: Any) -> bytes:
+def body_of(event_id: str, at: str = "05", order_id: str = "ORD1", **more: Any) -> bytes:
     order = {
-        "id": "ORD1",
+        "id": order_id,
         "platform": "sandbox",
         "order_id": None,
         "status": "a status that is new",
         "payment_status": "unpaid",
         "platform_payment_status": "unpaid",
         "total_amount_cny": None,
-        "updated_at": "2026-11-15T08:00:00.000Z",
+        "updated_at": f"2026-11-15T08:00:{at}.000Z",
     }
     created_at = "2026-11-15T08:00:00.000Z"
     event = {"id": event_id, "event": "order.updated", "created_at": created_at}
@@ -198,6 +198,18 @@ def test_a_failed_event_is_handled_again_and_new_fields_do_not_matter(
         }
     assert statuses in ({200}, {200, 503})
     assert receivers.handled(kind).count("evt_new") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stale_event_is_ignored(receivers: Receivers, kind: str) -> None:
+    bodies = [body_of(f"evt_at_{at}", at=at, order_id=f"ORD{kind}") for at in ("03", "04", "02")]
+    answers = [receivers.send(kind, body) for body in bodies]
+    equal = receivers.send(kind, body_of("evt_equal", at="04", order_id=f"ORD{kind}"))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert equal.status_code == 200
+    handled = [event for event in receivers.handled(kind) if event.startswith(("evt_at", "evt_eq"))]
+    assert handled == ["evt_at_03", "evt_at_04", "evt_equal"]
 
 
 def test_a_handler_that_nobody_would_await_is_refused() -> None:

@@ -3,12 +3,16 @@
 import asyncio
 import itertools
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from kit.server import free_port
 from kit.system import ADDRESS, PLAIN, System
 from tradewind_sdk.client import (
     AsyncTradewind,
@@ -124,6 +128,31 @@ def test_errors_say_what_is_wrong(system: System) -> None:
         pytest.raises(AuthenticationError),
     ):
         stranger.me.get()
+
+
+def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None:
+    text = README.read_text()
+    code = re.search(r"Save this as `first_webhook.py`:\n\n```python\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+    (tmp_path / "first_webhook.py").write_text(code[1])
+    url, key = system.api.url, system.buyer.key
+    environ = {"TRADEWIND_URL": url, "TRADEWIND_API_KEY": key, "PORT": str(free_port())}
+
+    done = subprocess.run(
+        [sys.executable, "first_webhook.py"],
+        cwd=tmp_path,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert done.stderr == ""
+    assert re.fullmatch(
+        r"Received: order\.updated ORDTEST\w+ \w+\nTest delivery: delivered\n", done.stdout
+    )
+    assert system.ok("GET", "/v1/webhooks")["items"] == []
 
 
 def test_the_samples_of_the_readme(

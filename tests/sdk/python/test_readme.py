@@ -126,7 +126,7 @@ def test_the_deduplicator_of_the_sample_remembers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    make = sample("database instead")["DatabaseDeduplicator"]
+    make = sample("this as `deduplicator`")["DatabaseDeduplicator"]
     calls: list[str] = []
 
     def handle(event: Any) -> None:

@@ -7,7 +7,7 @@ from tradewind_sdk.webhooks.dedupe import (
     MemoryDeduplicator,
 )
 from tradewind_sdk.webhooks.events import Event, EventData, InvalidEvent, OrderState, parse_event
-from tradewind_sdk.webhooks.ordering import is_stale
+from tradewind_sdk.webhooks.ordering import MemoryOrdering, is_stale
 from tradewind_sdk.webhooks.receiver import WebhookReceiver
 from tradewind_sdk.webhooks.verify import (
     Delivery,
@@ -25,6 +25,7 @@ __all__ = [
     "EventInProgress",
     "InvalidEvent",
     "MemoryDeduplicator",
+    "MemoryOrdering",
     "OrderState",
     "VerificationError",
     "VerificationFailure",

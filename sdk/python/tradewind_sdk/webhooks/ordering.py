@@ -1,10 +1,17 @@
-"""Detects stale events: those older than the state of the order that is held already."""
+"""Ignores stale events: those older than the state of the order that is held already."""
 
-from collections.abc import Mapping
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
+from threading import Lock
 from typing import Any
 
 from tradewind_sdk.webhooks.events import Event, read_time
+
+CAPACITY = 100_000
+_POLL_SECONDS = 0.01
 
 
 def is_stale(event: Event | Mapping[str, Any], held: datetime | str | None) -> bool:
@@ -37,3 +44,74 @@ def _aware(value: datetime | str) -> datetime:
     if value.tzinfo is None:
         raise ValueError(f"{value} has no time zone.")
     return value
+
+
+class MemoryOrdering:
+    """Remembers how new the state is that this process handled last, for each order.
+
+    Events of one order take turns, so that an older one cannot overtake a newer one that is
+    still being handled. If several processes receive, or one restarts, compare in your database
+    instead: with is_stale, in the transaction that stores the order.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
+        self._handled: OrderedDict[str, datetime] = OrderedDict()
+        self._turns: dict[str, tuple[Lock, int]] = {}  # with how many have or want the turn
+        self._lock = Lock()
+
+    @contextmanager
+    def turn(self, event: Event) -> Iterator[bool]:
+        """Wait for the turn of this event; the value is whether to handle it.
+
+        If the block raises, the event counts as not handled.
+        """
+        order_id = event.data.order.id
+        turn = self._join(order_id)
+        try:
+            with turn, self._judged(event) as is_new:
+                yield is_new
+        finally:
+            self._leave(order_id)
+
+    @asynccontextmanager
+    async def turn_async(self, event: Event) -> AsyncIterator[bool]:
+        """The same for tasks, which may belong to the event loops of several threads."""
+        order_id = event.data.order.id
+        turn = self._join(order_id)
+        try:
+            # An asyncio lock belongs to one event loop.
+            while not turn.acquire(blocking=False):  # noqa: ASYNC110
+                await asyncio.sleep(_POLL_SECONDS)
+            try:
+                with self._judged(event) as is_new:
+                    yield is_new
+            finally:
+                turn.release()
+        finally:
+            self._leave(order_id)
+
+    @contextmanager
+    def _judged(self, event: Event) -> Iterator[bool]:
+        order = event.data.order
+        with self._lock:
+            is_new = not is_stale(event, self._handled.get(order.id))
+        yield is_new
+        if is_new:
+            with self._lock:
+                self._handled[order.id] = order.updated_at
+                self._handled.move_to_end(order.id)
+                while len(self._handled) > self._capacity:
+                    self._handled.popitem(last=False)
+
+    def _join(self, order_id: str) -> Lock:
+        with self._lock:
+            turn, count = self._turns.get(order_id, (Lock(), 0))
+            self._turns[order_id] = turn, count + 1
+        return turn
+
+    def _leave(self, order_id: str) -> None:
+        with self._lock:
+            turn, count = self._turns.pop(order_id)
+            if count > 1:
+                self._turns[order_id] = turn, count - 1

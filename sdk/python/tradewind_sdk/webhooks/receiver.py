@@ -15,6 +15,7 @@ from tradewind_sdk.webhooks.dedupe import (
     MemoryDeduplicator,
 )
 from tradewind_sdk.webhooks.events import Event, InvalidEvent, parse_event
+from tradewind_sdk.webhooks.ordering import MemoryOrdering
 from tradewind_sdk.webhooks.verify import (
     TOLERANCE_SECONDS,
     VerificationError,
@@ -54,6 +55,7 @@ class Answer:
 
 HANDLED = Answer(200, "Handled.")
 DUPLICATE = Answer(200, "Handled before.")
+STALE = Answer(200, "Ignored: a newer state of the order was handled.")
 METHOD_NOT_ALLOWED = Answer(405, "Send a POST.", {"Allow": "POST"})
 LENGTH_REQUIRED = Answer(411, "The request has no Content-Length.", {"Connection": "close"})
 TOO_LARGE = Answer(413, "The body is too large for an event.", {"Connection": "close"})
@@ -65,9 +67,10 @@ FAILED = Answer(500, "The event was received and could not be handled.")
 class WebhookReceiver:
     """Verifies webhooks with a secret, and passes each event to a handler once.
 
-    Adapters give it the raw body. It answers 200 when the handler has returned or the event was
-    handled before, 401 if the webhook is not genuine, 400 if it is but holds no event, 503 while
-    the same event is being handled, and 500 if the handler raised, which is logged.
+    Adapters give it the raw body. It answers 200 when the handler has returned, the event was
+    handled before, or a newer one of its order was (unless `ignore_stale` is False); 401 if the
+    webhook is not genuine, 400 if it is but holds no event, 503 while the same event is being
+    handled, and 500 if the handler raised, which is logged.
 
     The sender waits ten seconds: let the handler store the event, and work on it afterwards.
     """
@@ -78,6 +81,7 @@ class WebhookReceiver:
         handler: Handler | AsyncHandler,
         *,
         deduplicator: Deduplicator | AsyncDeduplicator | None = None,
+        ignore_stale: bool = True,
         tolerance: float = TOLERANCE_SECONDS,
         max_body_bytes: int = MAX_BODY_BYTES,
     ) -> None:
@@ -86,6 +90,7 @@ class WebhookReceiver:
         self._secrets = checked_secrets(secret)
         self._handler: Callable[[Event], Any] = handler
         self._deduplicator = deduplicator or MemoryDeduplicator()
+        self._ordering = MemoryOrdering() if ignore_stale else None
         self._tolerance = tolerance
 
     def require_sync(self, framework: str) -> None:
@@ -103,11 +108,9 @@ class WebhookReceiver:
             if isinstance(context, AbstractAsyncContextManager):
                 _needs_async_handler()
             with context as is_first:
-                if is_first:
-                    self._handler(event)
+                return self._handle(event) if is_first else DUPLICATE
         except Exception as error:  # noqa: BLE001 - whatever it is, the sender gets an answer
             return _answer_to(error, event)
-        return HANDLED if is_first else DUPLICATE
 
     async def receive_async(self, headers: Mapping[str, str], body: bytes) -> Answer:
         """Answer a webhook. A handler that is a function runs in a thread."""
@@ -120,15 +123,29 @@ class WebhookReceiver:
             context = self._deduplicator.once(event.id)
             if isinstance(context, AbstractAsyncContextManager):
                 async with context as is_first:
-                    if is_first:
-                        await self._handler(event)
-            else:
-                with context as is_first:
-                    if is_first:
-                        await self._handler(event)
+                    return await self._handle_async(event) if is_first else DUPLICATE
+            with context as is_first:
+                return await self._handle_async(event) if is_first else DUPLICATE
         except Exception as error:  # noqa: BLE001 - whatever it is, the sender gets an answer
             return _answer_to(error, event)
-        return HANDLED if is_first else DUPLICATE
+
+    def _handle(self, event: Event) -> Answer:
+        if self._ordering is None:
+            self._handler(event)
+            return HANDLED
+        with self._ordering.turn(event) as is_new:
+            if is_new:
+                self._handler(event)
+        return HANDLED if is_new else STALE
+
+    async def _handle_async(self, event: Event) -> Answer:
+        if self._ordering is None:
+            await self._handler(event)
+            return HANDLED
+        async with self._ordering.turn_async(event) as is_new:
+            if is_new:
+                await self._handler(event)
+        return HANDLED if is_new else STALE
 
     def _checked(self, headers: Mapping[str, str], body: bytes) -> Event | Answer:
         if len(body) > self.max_body_bytes:
