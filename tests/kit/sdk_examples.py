@@ -118,6 +118,36 @@ def running_example(
             process.kill()
 
 
+def assert_it_follows(system: System, command: Sequence[str | Path], folder: Path) -> None:
+    """A program that prints the stream of events gets those of the past and those to come."""
+    webhooks = WebhookSystem.of(system)
+    credentials = {"TRADEWIND_URL": system.api.url, "TRADEWIND_API_KEY": webhooks.buyer.key}
+    output = folder / "stream"
+    webhooks.emit(BURST)
+    with (
+        output.open("wb") as log,
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **credentials},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        try:
+            _wait_for_lines(output, BURST)
+            webhooks.emit(BURST)
+            _wait_for_lines(output, 2 * BURST)
+        finally:
+            process.kill()
+    numbers = re.findall(r"(\d+) order\.updated ORD\w+: paid, payment paid\n", output.read_text())
+    assert numbers == [str(number) for number in range(1, 2 * BURST + 1)]
+
+
+def _wait_for_lines(output: Path, count: int) -> None:
+    until(lambda: output.read_text(encoding="utf-8"), lambda text: text.count("\n") >= count)
+
+
 def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
     """Save the files of a README and run its commands as printed; returns what they print.
 

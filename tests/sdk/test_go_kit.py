@@ -7,6 +7,7 @@ import pytest
 from kit.sdk_examples import (
     ROOT,
     SDK,
+    assert_it_follows,
     assert_it_receives,
     assert_the_readme_works,
     run,
@@ -57,6 +58,10 @@ def test_the_client_searches_orders_and_reads_events(system: System, programs: P
     assert total.endswith(f": {amount} CNY")
     assert approval == f"{order['id']}: {amount} CNY to be approved"
     assert events == ["order.updated unpaid", "payment.updated pending_approval"]
+
+
+def test_the_client_follows_the_stream(system: System, programs: Path) -> None:
+    assert_it_follows(system, [programs / "follow"], programs)
 
 
 def test_the_readme_works_as_printed(

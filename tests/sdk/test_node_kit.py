@@ -10,6 +10,7 @@ from kit.sdk_examples import (
     NODE_MODULES,
     ROOT,
     SDK,
+    assert_it_follows,
     assert_it_receives,
     assert_the_readme_works,
     run,
@@ -78,6 +79,10 @@ def test_the_client_searches_orders_and_reads_events(
     assert total.endswith(f": {amount} CNY")
     assert approval == f"{order['id']}: {amount} CNY to be approved"
     assert events == ["order.updated unpaid", "payment.updated pending_approval"]
+
+
+def test_the_client_follows_the_stream(system: System, node: str, folder: Path) -> None:
+    assert_it_follows(system, [node, "follow.js"], folder)
 
 
 @pytest.mark.usefixtures("folder")

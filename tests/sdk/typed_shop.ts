@@ -15,6 +15,10 @@ export async function shop(id: string): Promise<string | null> {
     event.data.order.items;
     void kind;
   }
+  for await (const { id: number, data } of client.streamEvents({ order: id }, { lastEventId: "0" })) {
+    const last: [string, string] = [number, data.data.order.updated_at];
+    void last;
+  }
   const nothing: void = await client.deleteWebhook("whk_…");
   const file: Response = await client.exportOrders({ bom: true });
   await client.cancelOrder(id, { idempotencyKey: "cancel-1" });

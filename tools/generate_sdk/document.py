@@ -7,6 +7,7 @@ from typing import Any
 from tradewind.runtime.api import reference
 
 _JSON = "application/json"
+_STREAM = "text/event-stream"
 _KEY_HEADER = "Idempotency-Key"
 _CURSORS = ("cursor", "after")
 
@@ -46,6 +47,8 @@ class Operation:
     result: str | None
     """The schema of the JSON that it returns."""
     returns_file: bool
+    returns_stream: bool
+    """Whether it returns server-sent events, without an end."""
     cursor: str | None
     """The parameter that takes the cursor of the next page, if it returns a list in pages."""
     item: str | None
@@ -69,7 +72,7 @@ class Document:
     def _operation(self, path: str, method: str, described: Any) -> Operation:
         parameters = [self._resolved(each) for each in described.get("parameters", ())]
         query = tuple(self._parameters(parameters, "query"))
-        result, returns_file = self._result(described["responses"])
+        result, media_type = self._result(described["responses"])
         cursor, item = self._paging(result, query)
         return Operation(
             name=described["operationId"],
@@ -82,7 +85,8 @@ class Document:
             takes_key=any(each["name"] == _KEY_HEADER for each in parameters),
             body=self._body(described.get("requestBody")),
             result=result,
-            returns_file=returns_file,
+            returns_file=media_type not in (None, _STREAM),
+            returns_stream=media_type == _STREAM,
             cursor=cursor,
             item=item,
         )
@@ -112,20 +116,17 @@ class Document:
         schema = _name(content["schema"]) if media_type == _JSON else None
         return RequestBody(schema, media_type, described.get("required", False))
 
-    def _result(self, responses: Any) -> tuple[str | None, bool]:
-        """The schema of the JSON of a success, or whether the success is a file."""
-        schemas, returns_file = set(), False
-        for status, response in responses.items():
-            if not status.startswith("2"):
-                continue
-            for media_type, content in self._resolved(response).get("content", {}).items():
-                if media_type == _JSON:
-                    schemas.add(_name(content["schema"]))
-                else:
-                    returns_file = True
-        if len(schemas) + returns_file > 1:
+    def _result(self, responses: Any) -> tuple[str | None, str | None]:
+        """The schema of the JSON of a success, or the media type of a success that is no JSON."""
+        results = {
+            (_name(content["schema"]), None) if media_type == _JSON else (None, media_type)
+            for status, response in responses.items()
+            if status.startswith("2")
+            for media_type, content in self._resolved(response).get("content", {}).items()
+        }
+        if len(results) > 1:
             raise ValueError(f"An operation returns different things: {responses}")
-        return (schemas.pop() if schemas else None), returns_file
+        return results.pop() if results else (None, None)
 
     def _paging(
         self, result: str | None, query: tuple[Parameter, ...]

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "sdk" / "go" / "api"
 # The form that Go tools recognise.
 _GENERATED = "// Code generated from the OpenAPI document by `make client`. DO NOT EDIT."
 _INITIALISMS = {"api", "bom", "cny", "csv", "dns", "http", "id", "ip", "sku", "tls", "uri", "url"}
-_WRITTEN_BY_HAND = {"CallOption", "Client", "Error", "Option", "Ptr"}
+_WRITTEN_BY_HAND = {"CallOption", "Client", "Error", "Option", "Ptr", "StreamedEvent"}
 _SCALARS = {"string": "string", "boolean": "bool", "integer": "int", "number": "float64"}
 _WIDTH = 97
 
@@ -203,14 +203,18 @@ def _method(operation: Operation) -> Iterator[str]:
     yield from _comment(
         f"{exported(operation.name)}: {about}\n\n{operation.method} {operation.path}"
     )
-    if operation.returns_file:
+    if operation.returns_stream:
+        yield _signature(operation, "", "iter.Seq2[StreamedEvent, error]")
+    elif operation.returns_file:
         yield _signature(operation, "", "(io.ReadCloser, error)")
     elif operation.result:
         yield _signature(operation, "", f"(*{operation.result}, error)")
     else:
         yield _signature(operation, "", "error")
     yield from _request(operation)
-    if operation.returns_file:
+    if operation.returns_stream:
+        yield "\treturn c.follow(ctx, request, options)"
+    elif operation.returns_file:
         yield "\treturn c.doFile(ctx, request, options)"
     elif operation.result:
         yield f"\treturn doJSON[{operation.result}](ctx, c, request, options)"

@@ -108,6 +108,7 @@ import {{ Transport, segment }} from "./transport.js";
 /** @typedef {{import("./openapi.js").components["schemas"]}} Schemas */
 /** @typedef {{import("./openapi.js").operations}} OperationTypes */
 /** @typedef {{import("./transport.js").CallOptions}} CallOptions */
+/** @typedef {{import("./transport.js").StreamOptions}} StreamOptions */
 
 /** Every operation; the name of a method is the `operationId` in camel case. */
 export class Operations extends Transport {{
@@ -128,11 +129,13 @@ def _method(operation: Operation) -> Iterator[str]:
     if operation.query:
         names.append("query")
     # An argument that is wrong rejects the promise; it throws nothing beside it.
-    start = "" if operation.cursor else "async "
+    start = "" if operation.cursor or operation.returns_stream else "async "
     yield f"  {start}{camel(operation.name)}({', '.join([*names, 'options'])}) {{"
     yield f"    const call = {{ {', '.join(_call(operation))} }};"
     if operation.cursor:
         yield f'    return this.pages(call, "{operation.cursor}", options);'
+    elif operation.returns_stream:
+        yield "    return this.stream(call, options);"
     elif operation.returns_file:
         yield "    return this.raw(call, options);"
     else:
@@ -169,7 +172,8 @@ def _comment(operation: Operation) -> str:
         is_required = any(each.is_required for each in operation.query)
         shape = f'OperationTypes["{operation.name}"]["parameters"]["query"]'
         lines.append(f"@param {{{shape}}} {_optional('query', is_required)}")
-    lines += ["@param {CallOptions} [options]", f"@returns {{{_result(operation)}}}"]
+    options = "StreamOptions" if operation.returns_stream else "CallOptions"
+    lines += [f"@param {{{options}}} [options]", f"@returns {{{_result(operation)}}}"]
     return "\n".join(["  /**", *(f"   * {line}".rstrip() for line in lines), "   */"])
 
 
@@ -180,6 +184,8 @@ def _optional(name: str, is_required: bool) -> str:
 def _result(operation: Operation) -> str:
     if operation.cursor:
         return f'import("./pages.js").Pages<Schemas["{operation.result}"]>'
+    if operation.returns_stream:
+        return 'AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>'
     if operation.returns_file:
         return "Promise<Response>"
     return f'Promise<Schemas["{operation.result}"]>' if operation.result else "Promise<void>"

@@ -38,9 +38,10 @@ type Client struct {
 	// Timeout limits one try, the response included. The body of a file has the context's deadline only.
 	Timeout time.Duration
 
-	base   string
-	header http.Header
-	http   *http.Client
+	base    string
+	header  http.Header
+	http    *http.Client
+	silence time.Duration // after which a stream without a sign of life counts as lost
 }
 
 // Option changes a Client as it is made.
@@ -73,6 +74,7 @@ func NewClient(baseURL string, options ...Option) (*Client, error) {
 		MaxRetries:    3,
 		MaxRetryAfter: time.Minute,
 		Timeout:       30 * time.Second,
+		silence:       45 * time.Second,
 		base:          strings.TrimRight(base.String(), "/"),
 		header:        http.Header{"Accept": {jsonType + ", */*;q=0.5"}},
 		http: &http.Client{

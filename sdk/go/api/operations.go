@@ -1334,10 +1334,10 @@ func (q StreamEventsQuery) values() url.Values {
 // Requires the role `buyer`. Scope: `read`.
 //
 // GET /v1/events/stream
-func (c *Client) StreamEvents(ctx context.Context, query StreamEventsQuery, options ...CallOption) (io.ReadCloser, error) {
+func (c *Client) StreamEvents(ctx context.Context, query StreamEventsQuery, options ...CallOption) iter.Seq2[StreamedEvent, error] {
 	request := call{method: "GET", query: query.values()}
 	request.path = "/v1/events/stream"
-	return c.doFile(ctx, request, options)
+	return c.follow(ctx, request, options)
 }
 
 // GetEvent: Look at one event, in the exact bytes that webhooks get.

@@ -10,6 +10,7 @@ export { Receiver } from "./receiver.js";
 /** @typedef {import("./receiver.js").Answer} Answer */
 /** @typedef {import("./transport.js").ClientOptions} ClientOptions */
 /** @typedef {import("./transport.js").CallOptions} CallOptions */
+/** @typedef {import("./stream.js").StreamedEvent} StreamedEvent */
 /** A client of the API: a method for every operation, named after its `operationId`. */
 export class Client extends Operations {
 }
@@ -22,6 +23,7 @@ export type ReceiverOptions = import("./receiver.js").ReceiverOptions;
 export type Answer = import("./receiver.js").Answer;
 export type ClientOptions = import("./transport.js").ClientOptions;
 export type CallOptions = import("./transport.js").CallOptions;
+export type StreamedEvent = import("./stream.js").StreamedEvent;
 import { Operations } from "./operations.js";
 export { fastifyPlugin, nodeHandler, webHandler } from "./adapters.js";
 export { EventInProgress, MemoryOrdering, MemoryDeduplicator } from "./dedupe.js";

@@ -30,6 +30,7 @@ export { VerificationError, TOLERANCE_SECONDS, sign, verify } from "./verify.js"
 /** @typedef {import("./receiver.js").Answer} Answer */
 /** @typedef {import("./transport.js").ClientOptions} ClientOptions */
 /** @typedef {import("./transport.js").CallOptions} CallOptions */
+/** @typedef {import("./stream.js").StreamedEvent} StreamedEvent */
 
 /** A client of the API: a method for every operation, named after its `operationId`. */
 export class Client extends Operations {}

@@ -2,6 +2,7 @@
 /** @typedef {import("./openapi.js").components["schemas"]} Schemas */
 /** @typedef {import("./openapi.js").operations} OperationTypes */
 /** @typedef {import("./transport.js").CallOptions} CallOptions */
+/** @typedef {import("./transport.js").StreamOptions} StreamOptions */
 /** Every operation; the name of a method is the `operationId` in camel case. */
 export class Operations extends Transport {
     /**
@@ -921,10 +922,10 @@ export class Operations extends Transport {
      * `GET /v1/events/stream`
      *
      * @param {OperationTypes["stream_events"]["parameters"]["query"]} [query]
-     * @param {CallOptions} [options]
-     * @returns {Promise<Response>}
+     * @param {StreamOptions} [options]
+     * @returns {AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>}
      */
-    streamEvents(query?: OperationTypes["stream_events"]["parameters"]["query"], options?: CallOptions): Promise<Response>;
+    streamEvents(query?: OperationTypes["stream_events"]["parameters"]["query"], options?: StreamOptions): AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>;
     /**
      * Look at one event, in the exact bytes that webhooks get.
      *
@@ -1250,4 +1251,5 @@ export class Operations extends Transport {
 export type Schemas = import("./openapi.js").components["schemas"];
 export type OperationTypes = import("./openapi.js").operations;
 export type CallOptions = import("./transport.js").CallOptions;
+export type StreamOptions = import("./transport.js").StreamOptions;
 import { Transport } from "./transport.js";

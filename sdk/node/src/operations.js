@@ -4,6 +4,7 @@ import { Transport, segment } from "./transport.js";
 /** @typedef {import("./openapi.js").components["schemas"]} Schemas */
 /** @typedef {import("./openapi.js").operations} OperationTypes */
 /** @typedef {import("./transport.js").CallOptions} CallOptions */
+/** @typedef {import("./transport.js").StreamOptions} StreamOptions */
 
 /** Every operation; the name of a method is the `operationId` in camel case. */
 export class Operations extends Transport {
@@ -1176,12 +1177,12 @@ export class Operations extends Transport {
    * `GET /v1/events/stream`
    *
    * @param {OperationTypes["stream_events"]["parameters"]["query"]} [query]
-   * @param {CallOptions} [options]
-   * @returns {Promise<Response>}
+   * @param {StreamOptions} [options]
+   * @returns {AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>}
    */
-  async streamEvents(query, options) {
+  streamEvents(query, options) {
     const call = { method: "GET", path: "/v1/events/stream", query };
-    return this.raw(call, options);
+    return this.stream(call, options);
   }
 
   /**

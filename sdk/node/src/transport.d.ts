@@ -37,6 +37,15 @@ export class Transport {
      * @returns {Pages<any>}
      */
     protected pages(call: Call, cursorName: string, options?: CallOptions): Pages<any>;
+    /**
+     * A stream of events, which is opened when it is iterated.
+     *
+     * @protected
+     * @param {Call} call
+     * @param {StreamOptions} [options]
+     * @returns {AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>}
+     */
+    protected stream(call: Call, options?: StreamOptions): AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>;
     #private;
 }
 export type ClientOptions = {
@@ -66,6 +75,11 @@ export type ClientOptions = {
      */
     maxRetryAfter?: number;
     /**
+     * Seconds after which a stream without a sign of life is opened
+     * again; 45.
+     */
+    streamSilence?: number;
+    /**
      * Another fetch than the built-in.
      */
     fetch?: typeof fetch;
@@ -86,6 +100,9 @@ export type CallOptions = {
      * Further headers.
      */
     headers?: Record<string, string>;
+};
+export type StreamOptions = CallOptions & {
+    lastEventId?: string;
 };
 /**
  * A request as an operation describes it.

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ApiError, ConnectionFailed, TimedOut, TradewindError, errorOf } from "./errors.js";
 import { Pages } from "./pages.js";
+import { follow } from "./stream.js";
 
 /**
  * @typedef {object} ClientOptions
@@ -14,6 +15,8 @@ import { Pages } from "./pages.js";
  * @property {number} [timeout] Seconds for one try, the response included; 30.
  * @property {number} [maxRetryAfter] The longest wait, in seconds, that a server may ask for; if it
  *   asks for more, the error is thrown instead. 60.
+ * @property {number} [streamSilence] Seconds after which a stream without a sign of life is opened
+ *   again; 45.
  * @property {typeof fetch} [fetch] Another fetch than the built-in.
  */
 
@@ -26,6 +29,8 @@ import { Pages } from "./pages.js";
  * @property {number} [maxRetries]
  * @property {Record<string, string>} [headers] Further headers.
  */
+
+/** @typedef {CallOptions & { lastEventId?: string }} StreamOptions */
 
 /**
  * A request as an operation describes it.
@@ -107,6 +112,24 @@ export class Transport {
       const further = cursor === undefined ? {} : { [cursorName]: cursor };
       return this.json({ ...call, query: { ...call.query, ...further } }, options);
     });
+  }
+
+  /**
+   * A stream of events, which is opened when it is iterated.
+   *
+   * @protected
+   * @param {Call} call
+   * @param {StreamOptions} [options]
+   * @returns {AsyncGenerator<import("./stream.js").StreamedEvent, void, undefined>}
+   */
+  stream(call, options = {}) {
+    const { lastEventId, signal } = options;
+    const silence = this.#options.streamSilence ?? 45;
+    const open = (/** @type {string | undefined} */ id, /** @type {AbortSignal} */ connection) => {
+      const headers = { ...options.headers, ...(id === undefined ? {} : { "last-event-id": id }) };
+      return this.raw(call, { ...options, headers, signal: connection });
+    };
+    return follow(open, { lastEventId, signal, silence });
   }
 
   /**
