@@ -16,6 +16,7 @@ _POLL_SECONDS = 2.0
 _LOOK_BACK = 100
 _MOST_AT_ONCE = 1000
 _MOST_WEBHOOKS = 1000
+_MOST_REMEMBERED = 100_000
 
 
 @app.command()
@@ -52,6 +53,8 @@ def _attempts(
     else:
         hooks = [webhook]
     fresh = [attempt for hook in hooks for attempt in _unseen(remote, hook, seen)]
+    for oldest in list(seen)[: max(0, len(seen) - _MOST_REMEMBERED)]:
+        del seen[oldest]
     return sorted(fresh, key=lambda attempt: str(attempt["started_at"]))
 
 
