@@ -13,9 +13,9 @@ from kit.system import System, running_system, simulated
 
 pytestmark = pytest.mark.xdist_group("killed imports")
 
-ORDERS = 60
+ORDERS = 40
 # All workers die whenever so many more orders are through.
-ORDERS_PER_KILL = 15
+ORDERS_PER_KILL = 10
 
 
 def test_workers_are_killed_again_and_again(launcher: ServerLauncher, tmp_path: Path) -> None:
@@ -24,8 +24,8 @@ def test_workers_are_killed_again_and_again(launcher: ServerLauncher, tmp_path: 
         worker_pool(launcher, system.api.database_url, simulated(system.market)) as pool,
     ):
         # Slow enough that an import is seen, and its workers are killed, in the middle of it.
-        system.market.fault("preview", "slow", seconds=0.2)
-        system.market.fault("create", "slow", seconds=0.2)
+        system.market.fault("preview", "slow", seconds=0.1)
+        system.market.fault("create", "slow", seconds=0.1)
         content = csv_file([HEADER, *(row(system, number % 3 + 1) for number in range(ORDERS))])
         import_id = sent(system, content).json()["id"]
 
