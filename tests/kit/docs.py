@@ -124,19 +124,18 @@ def check(
     seconds: float,
     environ: Mapping[str, str],
     replace: Mapping[str, str] | None = None,
-    setup: Sequence[Block] = (),
     extra: Mapping[int, Sequence[Block]] | None = None,
     without: str | None = None,
 ) -> None:
     """Run the `sh` blocks of a page in order, and compare each with its output block.
 
-    `setup` runs first. `extra` runs further blocks after the block of an index. Blocks that need
+    `extra` runs further blocks after the block of an index. Blocks that need
     the program `without` are left out.
     """
     parsed = blocks(page)
     expected = outputs(parsed)
     save_files(page, folder)
-    commands = [*setup]
+    commands: list[Block] = []
     shell = [block for block in parsed if block.language == "sh"]
     for index, block in enumerate(shell):
         if without is not None and without in block.text:
