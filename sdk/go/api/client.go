@@ -88,6 +88,12 @@ func NewClient(baseURL string, options ...Option) (*Client, error) {
 	return client, nil
 }
 
+// String leaves the credentials out, so that they do not end up in a log.
+func (c *Client) String() string { return "client of " + c.base }
+
+// GoString is String.
+func (c *Client) GoString() string { return c.String() }
+
 // CallOption changes one call.
 type CallOption func(*call)
 

@@ -5,10 +5,12 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -243,6 +245,15 @@ func TestASlowServerAndAnEndedContextAreErrors(t *testing.T) {
 	for _, address := range []string{"", "localhost:8000", "ftp://example.com", "http://"} {
 		if _, err := NewClient(address); err == nil {
 			t.Errorf("%q is an address", address)
+		}
+	}
+}
+
+func TestTheKeyIsNotPrinted(t *testing.T) {
+	f := newFlaky(t)
+	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(format, f.Client); strings.Contains(text, "twk_1") {
+			t.Error(text)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type Handler struct {
 	MaxBytes int64
 	// OnError gets what OnEvent or Store returned; by default it is logged.
 	OnError func(error)
+
+	memory Memory // used where Store is nil
 }
 
 // NewHandler makes a Handler that remembers in the memory of this process. It panics where a secret is
@@ -35,7 +37,7 @@ func NewHandler(onEvent func(ctx context.Context, event Event, delivery Delivery
 	if err := verifier.checkSecrets(); err != nil {
 		panic(err)
 	}
-	return &Handler{Verifier: verifier, OnEvent: onEvent, Store: &Memory{}}
+	return &Handler{Verifier: verifier, OnEvent: onEvent}
 }
 
 // ServeHTTP implements http.Handler.
@@ -72,7 +74,11 @@ func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) 
 	if err != nil {
 		return http.StatusBadRequest, err.Error()
 	}
-	wasHandled, err := h.Store.Handle(event, func() error { return h.OnEvent(ctx, event, delivery) })
+	store := h.Store
+	if store == nil {
+		store = &h.memory
+	}
+	wasHandled, err := store.Handle(event, func() error { return h.OnEvent(ctx, event, delivery) })
 	switch {
 	case errors.Is(err, ErrEventInProgress):
 		return http.StatusServiceUnavailable, err.Error()

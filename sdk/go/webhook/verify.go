@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -77,6 +78,12 @@ type Verifier struct {
 	Tolerance time.Duration
 	Now       func() time.Time
 }
+
+// String leaves the secrets out, so that they do not end up in a log.
+func (v Verifier) String() string { return fmt.Sprintf("verifier with %d secrets", len(v.Secrets)) }
+
+// GoString is String.
+func (v Verifier) GoString() string { return v.String() }
 
 // Verify checks a webhook with the usual tolerance and this machine's clock. Pass the body exactly
 // as it was received, and several secrets while one replaces another. The error is *VerificationError, or

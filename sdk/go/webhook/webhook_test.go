@@ -226,7 +226,7 @@ func TestManyAtOnceAreHandledInTurnAndOnce(t *testing.T) {
 	if count == 0 || count > 20 {
 		t.Error(count)
 	}
-	if memory := handler.Store.(*Memory); len(memory.turns) != 0 || len(memory.running) != 0 {
+	if memory := &handler.memory; len(memory.turns) != 0 || len(memory.running) != 0 {
 		t.Error("something is left behind")
 	}
 }
@@ -284,6 +284,15 @@ func TestTheMiddlewareLetsGenuineWebhooksThrough(t *testing.T) {
 	}
 	if received != nil {
 		t.Error("a forged webhook was let through")
+	}
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	handler := NewHandler(nil, secret)
+	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(format, handler); strings.Contains(text, secret) {
+			t.Error(text)
+		}
 	}
 }
 

@@ -1,8 +1,19 @@
 // Receiving: each event once, none outdated, failures delivered again.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
+import { inspect } from "node:util";
 
-import { InvalidEvent, MemoryOrdering, Receiver, MemoryDeduplicator, isStale, parseEvent, sign } from "../src/index.js";
+import {
+  InvalidEvent,
+  MemoryDeduplicator,
+  MemoryOrdering,
+  Receiver,
+  isStale,
+  nodeHandler,
+  parseEvent,
+  sign,
+} from "../src/index.js";
 
 const SECRET = `whsec_${"a".repeat(43)}`;
 
@@ -116,6 +127,33 @@ test("times are compared as times", () => {
   assert.ok(!isStale(event, null));
   assert.ok(isStale(event, new Date("2026-11-15T08:00:02Z")));
   assert.throws(() => isStale(event, "2026-11-15T08:00:02"), /time zone/);
+});
+
+test("a body that a parser read before is an error that says what to do", async () => {
+  const receive = nodeHandler(receiverOf(() => assert.fail("It was handled.")));
+  const server = createServer(async (request, response) => {
+    /** @type {Buffer[]} */
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const isRaw = request.url === "/raw"; // as express.raw() does it
+    const body = isRaw ? Buffer.concat(chunks) : JSON.parse(Buffer.concat(chunks).toString());
+    await receive(Object.assign(request, { body }), response);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const post = (/** @type {string} */ path) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: body("1", 1) });
+  const [parsed, raw] = [await post("/"), await post("/raw")];
+  assert.equal(parsed.status, 500);
+  assert.match(await parsed.text(), /raw bytes/);
+  assert.equal(raw.status, 401);
+  assert.equal(await raw.text(), "There is no X-Service-Signature header.");
+  server.closeAllConnections();
+  server.close();
+});
+
+test("the secret is not printed", () => {
+  assert.ok(!inspect(receiverOf(() => {}), { depth: 9, showHidden: true }).includes(SECRET));
 });
 
 test("a receiver without a secret cannot be made", () => {
