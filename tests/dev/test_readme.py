@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -104,6 +105,9 @@ def test_every_block_runs_as_printed_and_the_start_is_quiet(tmp_path: Path) -> N
     # The tests are not run by a test, but by CI.
     assert [text for kind, text in printed if kind == "console"] == ["$ make test\n"]
     assert "exec make test\n" in (ROOT / ".ci/run").read_text()
+    # `make run` would build another .venv in place of the one that runs this test.
+    is_ready = runpy.run_path(str(ROOT / "tools/setup.py"))["is_ready"]
+    assert is_ready("dev"), ".venv is out of date; run `make setup`."
     start, *commands = [block for kind, block in printed if kind == "sh"]
     data_dir, errors, port = tmp_path / "data", tmp_path / "stderr", free_port()
     environ = environment(data_dir, port)
