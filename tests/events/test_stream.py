@@ -6,7 +6,8 @@ import signal
 import threading
 import time
 from contextlib import ExitStack, suppress
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import httpx
@@ -21,6 +22,7 @@ from tradewind.auth.errors import InvalidCredentials
 from tradewind.auth.model import Role
 from tradewind.events import journal
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, Event
+from tradewind.events.read import Cursor
 from tradewind.events.stream import EventStreams
 from tradewind.events.stream_slots import STREAMS_PER_ACCOUNT, StreamSlots, TooManyStreams
 from tradewind.storage.pool import Database
@@ -229,6 +231,29 @@ async def test_a_heartbeat_moves_on_past_what_a_filter_left_out(db: Database) ->
     assert heartbeats[-1] == b": the credential ended\n\n"
 
 
+async def test_a_stream_ends_when_what_it_is_to_send_next_was_dropped(db: Database) -> None:
+    streams = EventStreams(db, kept=timedelta(days=30))
+    account_id = ids.new()
+    await write(db, account_id, 1)
+
+    async def fine() -> None:
+        """The credential never ends."""
+
+    async with streams.open(
+        account_id, Cursor(0, None), order_id=None, kinds=None, recheck=fine
+    ) as stream:
+        chunks = streams.chunks(stream)
+        assert await anext(chunks) == b"retry: 1000\nid: 0\n\n"
+        assert await anext(chunks) == b"id: 1\nevent: order.updated\ndata: {}\n\n"
+        await db.execute("INSERT INTO journal_retention VALUES ($1, 2)", account_id)
+        await write(db, account_id, 2)
+        rest = [chunk async for chunk in chunks]
+    await streams.release()
+
+    assert len(rest) == 1
+    assert rest[0].startswith(b": The cursor stands after event number 1, and the events up to")
+
+
 async def test_a_slot_that_another_process_took_while_the_connection_was_lost_is_lost(
     db: Database,
 ) -> None:
@@ -262,10 +287,25 @@ def test_expiry_a_lost_role_and_a_stopping_server_end_streams_and_free_their_slo
 ) -> None:
     with launcher.serving(workers=1) as api, ExitStack() as stack:
         buyer = api.person()
+        with streaming(api, buyer) as stream:
+            for number in ("1", "2", "3"):
+                api.fetch(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+                emit(api.database_url, buyer.uuid, 1)
+                assert stream.take(1)[0].id == number, "it outlives connections to the database"
         token = api.login(buyer)["access_token"]
         with streaming(api, token=token) as stream:
             api.move_clock(timedelta(days=91))
             assert list(stream.events()) == [], "the token expired"
+        soon = datetime.now(UTC) + timedelta(days=92)
+        limited = {"name": "limited", "expires_at": soon.isoformat()}
+        key = api.call("POST", "/v1/api-keys", by=buyer, json=limited).json()["key"]
+        api.launcher.secrets.add(key)
+        with streaming(api, replace(buyer, key=key)) as stream:
+            api.move_clock(timedelta(days=2))
+            assert list(stream.events()) == [], "the key expired"
         with streaming(api, buyer) as stream:
             roles = "UPDATE account SET roles = $2 WHERE id = $1"
             api.fetch(roles, buyer.uuid, [Role.APPROVER])
@@ -283,4 +323,4 @@ def test_expiry_a_lost_role_and_a_stopping_server_end_streams_and_free_their_slo
             assert time.monotonic() - began < 5
             with streaming(other, buyer) as stream:
                 emit(api.database_url, buyer.uuid, 1)
-                assert [event.id for event in stream.take(1)] == ["1"]
+                assert [event.id for event in stream.take(1)] == ["4"]
