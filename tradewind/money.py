@@ -7,7 +7,7 @@ from msgspec import Meta
 
 LARGEST_CNY = 1_000_000_000
 
-Cny = Annotated[float, Meta(description="In CNY, at most two decimals.", examples=[128.5])]
+Cny = Annotated[float, Meta(description="In CNY, at most two decimals.", examples=[25.0])]
 
 
 def show(fen: int) -> float:
@@ -36,7 +36,7 @@ CnyIn = Annotated[
     Meta(
         ge=0,
         le=LARGEST_CNY,
-        examples=[128.5],
+        examples=[25.0],
         extra={
             "expected": f"an amount in CNY from 0 to {LARGEST_CNY:,} with at most two decimals, "
             "such as 128.5",

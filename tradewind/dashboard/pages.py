@@ -15,6 +15,7 @@ from tradewind.dashboard.orders import routes as orders
 from tradewind.dashboard.overview import routes as overview
 from tradewind.dashboard.products import product_routes
 from tradewind.dashboard.products import routes as products
+from tradewind.dashboard.reference import routes as reference
 from tradewind.dashboard.search import routes as search
 from tradewind.dashboard.shell import routes as shell
 from tradewind.dashboard.webhooks import deliveries_routes
@@ -42,4 +43,5 @@ ROUTES: Sequence[Routes] = (
     product_routes.routes,
     cart.routes,
     api_keys.routes,
+    reference.routes,
 )

@@ -1,7 +1,10 @@
 """Deliveries over HTTP: log, pending deliveries, resend, replay, health, explain and test."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
@@ -42,7 +45,7 @@ routes = Routes("/v1/webhooks", tag="Deliveries")
 class ExplainQuery(Input):
     """About which event."""
 
-    event: str
+    event: Annotated[str, Meta(examples=["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
 
 
 @routes.get("/{id}/deliveries", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)

@@ -259,15 +259,19 @@ class RecoverIn(Input):
     since: Annotated[Moment, Meta(examples=["2026-11-15T01:02:03Z"])]
     until: Annotated[
         Moment | None,
-        Meta(description="Left out: until now.", examples=["2026-11-16T01:02:03Z"]),
+        Meta(description="Left out: until now.", examples=[None]),
     ] = None
-    order: (
+    order: Annotated[
         Annotated[str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
-        | None
-    ) = None
+        | None,
+        Meta(examples=[None]),
+    ] = None
     include: Annotated[
         Literal["undelivered", "all"],
-        Meta(description="`undelivered`: failed, cancelled and missed ones."),
+        Meta(
+            description="`undelivered`: failed, cancelled and missed ones.",
+            examples=["undelivered"],
+        ),
     ] = "undelivered"
     dry_run: Annotated[bool, Meta(description="Only count, up to 10,000.")] = False
 

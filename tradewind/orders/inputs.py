@@ -102,7 +102,7 @@ class OrderIn(Input):
             "`price_changed`, and nothing is ordered. A preview takes no notice of it."
         ),
     ] = None
-    external_id: _ExternalId | None = None
+    external_id: Annotated[_ExternalId | None, Meta(examples=[None])] = None
     metadata: Annotated[
         dict[
             Annotated[str, Meta(min_length=1, max_length=40)], Annotated[str, Meta(max_length=500)]
@@ -202,22 +202,29 @@ class DiffIn(Input):
 class AdvanceIn(Input):
     """Where to move an order on a simulated platform."""
 
-    to: Literal[
-        "paid",
-        "partially_shipped",
-        "shipped",
-        "received",
-        "completed",
-        "cancelled",
-        "closed",
-        "expired",
-        "price_changed",
-        "refund_agreed",
-        "refund_refused",
-        "refund_completed",
+    to: Annotated[
+        Literal[
+            "paid",
+            "partially_shipped",
+            "shipped",
+            "received",
+            "completed",
+            "cancelled",
+            "closed",
+            "expired",
+            "price_changed",
+            "refund_agreed",
+            "refund_refused",
+            "refund_completed",
+        ],
+        Meta(examples=["paid"]),
     ]
     total_cny: Annotated[
-        CnyIn | None, Meta(description="With `price_changed`: what it costs from now on.")
+        CnyIn | None,
+        Meta(
+            description="With `price_changed`: what it costs from now on.",
+            examples=[None],
+        ),
     ] = None
 
     @property

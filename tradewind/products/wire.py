@@ -47,8 +47,8 @@ class SearchOptions(Input):
     page: Annotated[int, Meta(ge=1, le=LARGEST_PAGE, examples=[1])] = 1
     size: Annotated[int, Meta(ge=1, le=LARGEST_SIZE, examples=[20])] = 20
     sort: Annotated[Sort, Meta(examples=["relevance"])] = Sort.RELEVANCE
-    min_price_cny: CnyIn | None = None
-    max_price_cny: CnyIn | None = None
+    min_price_cny: Annotated[CnyIn | None, Meta(examples=[5.0])] = None
+    max_price_cny: Annotated[CnyIn | None, Meta(examples=[200.0])] = None
     lang: Language = "en"
 
     def check_fields(self) -> Iterator[FieldError]:

@@ -21,6 +21,8 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import routes as cart_routes
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.guides.library import Guides
+from tradewind.dashboard.reference.model import ApiReference
+from tradewind.dashboard.reference.views import api_reference
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer, Static
 from tradewind.dashboard.shell.session import Sessions
@@ -183,6 +185,7 @@ def build(chosen: Settings) -> Application:
     events_kept = timedelta(days=chosen.events_days)
     streams = EventStreams(db, kept=events_kept)
     gate = Authenticator(gate_db, keyring, plans)
+    document = reference()
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
@@ -238,7 +241,8 @@ def build(chosen: Settings) -> Application:
             Sessions: sessions,
             Renderer: renderer,
             Live: live,
-            Reference: Reference(encode(reference())),
+            Reference: Reference(encode(document)),
+            ApiReference: api_reference(document, chosen.public_url),
         },
         gate=gate,
         site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),

@@ -33,6 +33,8 @@ _INFO = {
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }
 
+# Of path parameters that are not our own ids: a platform, and a product there.
+_PATH_EXAMPLES = {"platform": "sandbox", "id": "900000000001"}
 _SECURITY = {
     "accessToken": {
         "type": "http",
@@ -198,7 +200,13 @@ class _Operation:
         return [
             shared.id_parameter(name, kind)
             if kind
-            else {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            else {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "schema": {"type": "string"},
+                "example": _PATH_EXAMPLES[name],
+            }
             for name, kind in zip(
                 self.endpoint.path_names, self.endpoint.path_kinds.values(), strict=True
             )

@@ -73,6 +73,7 @@ class Shared:
             "required": True,
             "description": f"The id of the {kind.noun}.",
             "schema": {"type": "string", "pattern": kind.pattern},
+            "example": f"{kind.prefix}06EJ4KQZC5T9XN4R5ZJ2V7M8QW",
         }
         return self.parameter(f"{pascal(kind.noun)}Id", described)
 
@@ -83,6 +84,7 @@ class Shared:
             "required": required,
             "description": "A new one for each new request; kept for 7 days.",
             "schema": {"type": "string", "pattern": "^[\\x20-\\x7e]{1,255}$"},
+            "example": "0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b",
         }
         return self.parameter("IdempotencyKey" if required else "OptionalIdempotencyKey", described)
 

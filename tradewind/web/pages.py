@@ -10,16 +10,16 @@ ICON = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path d="M5 24c4 2 7 2 11 0s7-2 11 0" fill="none" stroke="#fff" stroke-width="2.4"
  stroke-linecap="round"/></svg>"""
 ICON_PATH = "/icon.svg"
-ICON_LINK = f'<link rel="icon" href="{ICON_PATH}" type="image/svg+xml">'
 
 
 def paragraphs(text: str) -> str:
     """A docstring as HTML: blank lines separate paragraphs, backticks mark code."""
     blocks = [" ".join(block.split()) for block in text.strip().split("\n\n")]
-    return "".join(f"<p>{_with_code(block)}</p>" for block in blocks)
+    return "".join(f"<p>{with_code(block)}</p>" for block in blocks)
 
 
-def _with_code(text: str) -> str:
+def with_code(text: str) -> str:
+    """A sentence as HTML: backticks mark code."""
     pieces = escape(text).split("`")
     return "".join(
         f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces)

@@ -1846,9 +1846,15 @@ export interface components {
         };
         /** @description Where to move an order on a simulated platform. */
         AdvanceInput: {
-            /** @enum {string} */
+            /**
+             * @example paid
+             * @enum {string}
+             */
             to: "cancelled" | "closed" | "completed" | "expired" | "paid" | "partially_shipped" | "price_changed" | "received" | "refund_agreed" | "refund_completed" | "refund_refused" | "shipped";
-            /** @description With `price_changed`: what it costs from now on. */
+            /**
+             * @description With `price_changed`: what it costs from now on.
+             * @example null
+             */
             total_cny?: number | null;
         };
         /** @description The amount that the approver saw. */
@@ -2029,7 +2035,7 @@ export interface components {
             groups: components["schemas"]["GroupPreview"][];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
         };
@@ -2412,7 +2418,9 @@ export interface components {
              * @example relevance
              */
             sort?: components["schemas"]["Sort"];
+            /** @example 5 */
             min_price_cny?: number | null;
+            /** @example 200 */
             max_price_cny?: number | null;
             /**
              * @description The language of translations.
@@ -2458,22 +2466,22 @@ export interface components {
             counts: components["schemas"]["ImportCounts"];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             goods_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             freight_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             discount_cny: number;
             /**
              * @description Of the orders that can be placed, or were placed.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
             confirmed_total_cny: number | null;
@@ -2489,7 +2497,7 @@ export interface components {
         ImportConfirmInput: {
             /**
              * @description If the import costs something else, nothing is ordered: 409.
-             * @example 128.5
+             * @example 25
              */
             expected_total_cny: number;
         };
@@ -2546,22 +2554,22 @@ export interface components {
             counts: components["schemas"]["ImportCounts"];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             goods_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             freight_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             discount_cny: number;
             /**
              * @description Of the orders that can be placed, or were placed.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
             confirmed_total_cny: number | null;
@@ -3068,12 +3076,12 @@ export interface components {
             discount_cny: number | null;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             paid_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             refunded_amount_cny: number;
             platform_orders: components["schemas"]["PlatformOrder"][];
@@ -3133,6 +3141,7 @@ export interface components {
             remark?: string | null;
             /** @description What a preview said. If the order costs something else: 409 `price_changed`, and nothing is ordered. A preview takes no notice of it. */
             expected_total_cny?: number | null;
+            /** @example null */
             external_id?: string | null;
             /**
              * @description Up to 50 texts of yours, kept with the order.
@@ -3303,7 +3312,7 @@ export interface components {
             status: components["schemas"]["RequestStatus"];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             amount_cny: number;
             mode: components["schemas"]["PayMode"];
@@ -3369,7 +3378,7 @@ export interface components {
             status: components["schemas"]["RequestStatus"];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             amount_cny: number;
             mode: components["schemas"]["PayMode"];
@@ -3516,12 +3525,12 @@ export interface components {
             payment_status: components["schemas"]["PaymentState"];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             refunded_amount_cny: number;
         };
@@ -3543,7 +3552,7 @@ export interface components {
             sellers: components["schemas"]["SellerPreview"][];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
             unavailable_items: components["schemas"]["Unavailable"][];
@@ -3559,7 +3568,7 @@ export interface components {
             min_quantity: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             price_cny: number;
         };
@@ -3737,13 +3746,15 @@ export interface components {
             since: string;
             /**
              * @description Left out: until now.
-             * @example 2026-11-16T01:02:03Z
+             * @example null
              */
             until?: string | null;
+            /** @example null */
             order?: string | null;
             /**
              * @description `undelivered`: failed, cancelled and missed ones.
              * @default undelivered
+             * @example undelivered
              * @enum {string}
              */
             include?: "all" | "undelivered";
@@ -3773,12 +3784,12 @@ export interface components {
             type: components["schemas"]["RefundKind"] | null;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             freight_cny: number;
             /** @example damaged */
@@ -3802,9 +3813,15 @@ export interface components {
             type: components["schemas"]["RefundKind"];
             /** @example damaged */
             reason: string;
-            /** @description For the goods. Left out: all that is left of the goods. 0 only with `freight_cny` above 0: for the freight alone. */
+            /**
+             * @description For the goods. Left out: all that is left of the goods. 0 only with `freight_cny` above 0: for the freight alone.
+             * @example 10
+             */
             amount_cny?: number | null;
-            /** @description For the freight, on top. */
+            /**
+             * @description For the freight, on top.
+             * @example null
+             */
             freight_cny?: number | null;
             note?: string | null;
             /**
@@ -4036,7 +4053,9 @@ export interface components {
              * @example relevance
              */
             sort?: components["schemas"]["Sort"];
+            /** @example 5 */
             min_price_cny?: number | null;
+            /** @example 200 */
             max_price_cny?: number | null;
             /**
              * @description The language of translations.
@@ -4067,22 +4086,22 @@ export interface components {
             items: components["schemas"]["Line"][];
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             goods_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             freight_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             discount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 128.5
+             * @example 25
              */
             total_amount_cny: number;
         };
@@ -4815,35 +4834,74 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The id of the API key. */
+        /**
+         * @description The id of the API key.
+         * @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         APIKeyId: string;
-        /** @description The id of the account. */
+        /**
+         * @description The id of the account.
+         * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         AccountId: string;
-        /** @description The id of the address. */
+        /**
+         * @description The id of the address.
+         * @example adr_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         AddressId: string;
-        /** @description The id of the cart line. */
+        /**
+         * @description The id of the cart line.
+         * @example cln_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         CartLineId: string;
         /** @description `next_cursor` of the previous page; omit it for the first page. */
         Cursor: string;
-        /** @description The id of the delivery. */
+        /**
+         * @description The id of the delivery.
+         * @example dlv_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         DeliveryId: string;
-        /** @description The id of the event. */
+        /**
+         * @description The id of the event.
+         * @example evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         EventId: string;
-        /** @description A new one for each new request; kept for 7 days. */
+        /**
+         * @description A new one for each new request; kept for 7 days.
+         * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+         */
         IdempotencyKey: string;
-        /** @description The id of the import. */
+        /**
+         * @description The id of the import.
+         * @example imp_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         ImportId: string;
         /** @description The largest number of items. */
         Limit: number;
-        /** @description A new one for each new request; kept for 7 days. */
+        /**
+         * @description A new one for each new request; kept for 7 days.
+         * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+         */
         OptionalIdempotencyKey: string;
-        /** @description The id of the order. */
+        /**
+         * @description The id of the order.
+         * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         OrderId: string;
-        /** @description The id of the payment request. */
+        /**
+         * @description The id of the payment request.
+         * @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         PaymentRequestId: string;
-        /** @description The id of the recovery. */
+        /**
+         * @description The id of the recovery.
+         * @example job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         RecoveryId: string;
-        /** @description The id of the subscription. */
+        /**
+         * @description The id of the subscription.
+         * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+         */
         SubscriptionId: string;
     };
     requestBodies: never;
@@ -5199,7 +5257,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the API key. */
+                /**
+                 * @description The id of the API key.
+                 * @example key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["APIKeyId"];
             };
             cookie?: never;
@@ -5381,7 +5442,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @example sandbox */
                 platform: string;
+                /** @example 900000000001 */
                 id: string;
             };
             cookie?: never;
@@ -5541,7 +5604,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the address. */
+                /**
+                 * @description The id of the address.
+                 * @example adr_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AddressId"];
             };
             cookie?: never;
@@ -5576,7 +5642,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the address. */
+                /**
+                 * @description The id of the address.
+                 * @example adr_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AddressId"];
             };
             cookie?: never;
@@ -5609,7 +5678,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the address. */
+                /**
+                 * @description The id of the address.
+                 * @example adr_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AddressId"];
             };
             cookie?: never;
@@ -5692,7 +5764,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path?: never;
@@ -5775,7 +5850,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the cart line. */
+                /**
+                 * @description The id of the cart line.
+                 * @example cln_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["CartLineId"];
             };
             cookie?: never;
@@ -5808,7 +5886,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the cart line. */
+                /**
+                 * @description The id of the cart line.
+                 * @example cln_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["CartLineId"];
             };
             cookie?: never;
@@ -5896,7 +5977,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6048,7 +6132,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6083,7 +6170,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6116,7 +6206,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6157,7 +6250,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6208,7 +6304,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6243,9 +6342,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
-                /** @description The id of the delivery. */
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 dlv: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -6280,9 +6385,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
-                /** @description The id of the delivery. */
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 dlv: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -6334,7 +6445,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6374,7 +6488,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6409,7 +6526,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6462,9 +6582,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
-                /** @description The id of the recovery. */
+                /**
+                 * @description The id of the recovery.
+                 * @example job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 job: components["parameters"]["RecoveryId"];
             };
             cookie?: never;
@@ -6499,9 +6625,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
-                /** @description The id of the recovery. */
+                /**
+                 * @description The id of the recovery.
+                 * @example job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 job: components["parameters"]["RecoveryId"];
             };
             cookie?: never;
@@ -6536,7 +6668,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6573,7 +6708,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6608,7 +6746,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the subscription. */
+                /**
+                 * @description The id of the subscription.
+                 * @example whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -6774,7 +6915,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6878,7 +7022,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -6926,11 +7073,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -6996,7 +7149,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7108,7 +7264,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the import. */
+                /**
+                 * @description The id of the import.
+                 * @example imp_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["ImportId"];
             };
             cookie?: never;
@@ -7143,7 +7302,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the import. */
+                /**
+                 * @description The id of the import.
+                 * @example imp_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["ImportId"];
             };
             cookie?: never;
@@ -7195,11 +7357,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7254,11 +7422,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7300,7 +7474,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7335,7 +7512,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7369,11 +7549,17 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7470,7 +7656,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the payment request. */
+                /**
+                 * @description The id of the payment request.
+                 * @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["PaymentRequestId"];
             };
             cookie?: never;
@@ -7504,11 +7693,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path: {
-                /** @description The id of the payment request. */
+                /**
+                 * @description The id of the payment request.
+                 * @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["PaymentRequestId"];
             };
             cookie?: never;
@@ -7561,11 +7756,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A new one for each new request; kept for 7 days. */
+                /**
+                 * @description A new one for each new request; kept for 7 days.
+                 * @example 0b8e2f3a-6c1d-4e5f-9a7b-1c2d3e4f5a6b
+                 */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
             };
             path: {
-                /** @description The id of the payment request. */
+                /**
+                 * @description The id of the payment request.
+                 * @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["PaymentRequestId"];
             };
             cookie?: never;
@@ -7619,7 +7820,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the order. */
+                /**
+                 * @description The id of the order.
+                 * @example ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -7817,7 +8021,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the event. */
+                /**
+                 * @description The id of the event.
+                 * @example evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["EventId"];
             };
             cookie?: never;
@@ -8129,6 +8336,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example sandbox */
                 platform: string;
             };
             cookie?: never;
@@ -8285,7 +8493,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8320,7 +8531,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8362,7 +8576,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8397,7 +8614,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8438,7 +8658,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8480,7 +8703,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the account. */
+                /**
+                 * @description The id of the account.
+                 * @example acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW
+                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -8644,6 +8870,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example sandbox */
                 platform: string;
             };
             cookie?: never;
@@ -8677,6 +8904,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example sandbox */
                 platform: string;
             };
             cookie?: never;
@@ -8729,6 +8957,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example sandbox */
                 platform: string;
             };
             cookie?: never;

@@ -2,6 +2,8 @@
 
 from tradewind.dashboard.guides.library import Guides
 from tradewind.dashboard.guides.views import index_for_programs, render
+from tradewind.dashboard.reference.markdown import page_links
+from tradewind.dashboard.reference.model import ApiReference
 from tradewind.dashboard.shell.render import Renderer, TemplatePage
 from tradewind.dashboard.shell.session import Sessions
 from tradewind.web.endpoint import Routes
@@ -56,7 +58,9 @@ async def show_guide(
 
 
 @routes.get("/llms.txt")
-async def list_for_programs(guides: Guides, public_url: PublicUrl) -> Response:
-    """List the guides and the API's document for programs that read Markdown."""
-    text = index_for_programs(guides.sections, public_url.text)
+async def list_for_programs(
+    guides: Guides, reference: ApiReference, public_url: PublicUrl
+) -> Response:
+    """List the guides and the API reference for programs that read Markdown."""
+    text = index_for_programs(guides.sections, page_links(reference), public_url.text)
     return Response(text.encode(), content_type=_PLAIN)

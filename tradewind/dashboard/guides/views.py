@@ -82,8 +82,15 @@ def anchor_of(heading: str) -> str:
     return _NOT_IN_ANCHORS.sub("", heading.lower()).replace(" ", "-")
 
 
-def index_for_programs(sections: Sequence[GuideSection], public_url: str) -> str:
-    """The text of /llms.txt: what there is to read, as Markdown."""
+def index_for_programs(
+    sections: Sequence[GuideSection],
+    reference: Sequence[tuple[str, str, str]],
+    public_url: str,
+) -> str:
+    """The text of /llms.txt: what there is to read, as Markdown.
+
+    `reference` has the title, the path and the subject of each page of the API reference.
+    """
     lines = [
         "# Tradewind",
         "",
@@ -93,6 +100,8 @@ def index_for_programs(sections: Sequence[GuideSection], public_url: str) -> str
         f"- [OpenAPI document]({public_url}/openapi.json): every operation of the API",
         f"- [Error codes]({public_url}/problems): what each `code` of a problem document means",
     ]
+    lines += ["", "## API reference", ""]
+    lines += [f"- [{title}]({public_url}{path}): {text}" for title, path, text in reference]
     for section in sections:
         lines += ["", f"## {section.heading}", ""]
         lines += [

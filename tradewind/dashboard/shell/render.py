@@ -49,6 +49,7 @@ _AREAS = (
     "orders",
     "overview",
     "products",
+    "reference",
     "search",
     "shell",
     "webhooks",

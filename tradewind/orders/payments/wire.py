@@ -236,10 +236,13 @@ class RefundIn(Input):
         CnyIn | None,
         Meta(
             description="For the goods. Left out: all that is left of the goods. 0 only "
-            "with `freight_cny` above 0: for the freight alone."
+            "with `freight_cny` above 0: for the freight alone.",
+            examples=[10.0],
         ),
     ] = None
-    freight_cny: Annotated[CnyIn | None, Meta(description="For the freight, on top.")] = None
+    freight_cny: Annotated[
+        CnyIn | None, Meta(description="For the freight, on top.", examples=[None])
+    ] = None
     note: Annotated[str, Meta(max_length=150, examples=["The box was open."])] | None = None
     order_id: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
