@@ -58,7 +58,7 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("products", "/products?q=dress", "buyer", ()),
     ("products-picture", "/products?sort=price_asc", "buyer", (".picture-search > summary",)),
     ("products-link", "/products?q=https%3A%2F%2Fm.tb.cn%2Fh.5xyz", "buyer", ()),
-    ("product", "/products/sandbox/900000000001", "buyer", ()),
+    ("product", "/products/alibaba/610000157091", "buyer", ()),
     ("addresses", "/addresses", "buyer", ()),
     ("address-new", "/addresses/new", "buyer", ()),
     (
@@ -162,6 +162,8 @@ IN_DOCS = frozenset(
             "orders",
             "order",
             "product",
+            "cart",
+            "import",
             "webhooks",
             "webhook-failing",
             "deliveries",
@@ -176,6 +178,7 @@ IN_DOCS = frozenset(
         )
     }
     | {"overview-wide-dark", "webhook-wide-dark", "orders-narrow-light", "order-narrow-dark"}
+    | {"approval-narrow-dark"}
 )
 
 

@@ -8,6 +8,7 @@ from tradewind.imports.columns import SPELLINGS
 from tradewind.imports.model import Import, ImportStatus
 
 EXAMPLE_NAME = "orders-example.csv"
+_LONGEST_SHIP_TO = 100
 _EXAMPLE: Mapping[str, Cell] = {
     "order_ref": "A-1",
     "external_id": "PO-1001",
@@ -58,8 +59,10 @@ def progress_of(stored: Import) -> Progress | None:
 def ship_to(cells: Mapping[str, str]) -> str:
     """Where the order of a row is shipped to, in a few words; empty if another row says it."""
     if "address" in cells:
-        return cells["address"]
-    return " · ".join(cells[name] for name in ("name", "city", "district") if name in cells)
+        text = cells["address"]
+    else:
+        text = " · ".join(cells[name] for name in ("name", "city", "district") if name in cells)
+    return text if len(text) <= _LONGEST_SHIP_TO else text[:_LONGEST_SHIP_TO] + "…"
 
 
 def read_column_lines(text: str) -> list[str]:
