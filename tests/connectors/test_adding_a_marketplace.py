@@ -204,7 +204,7 @@ DRAFT = OrderRequest("ORD-1", [Line(str(2**60 + 1), None, 1)], ADDRESS)
 
 
 def test_the_guide_names_the_files_that_it_shows() -> None:
-    (tree,) = re.findall(r"^```\n(tradewind/.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    (tree,) = re.findall(r"^```text\n(tradewind/.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
     assert set(re.findall(r"(\w+\.py)", tree)) == set(files())
 
