@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from kit import docs
-from kit.docs import Block
 from kit.system import System
 from kit.webhook_endpoint import running_endpoint
 
@@ -41,7 +40,6 @@ def test_the_page_runs_as_printed(system: System, tmp_path: Path) -> None:
                 "https://tradewind.example.com": system.api.url,
                 "localhost:3000/hook\n": in_background,
             },
-            setup=[Block("sh", "trap 'kill $(jobs -p)' EXIT", 0, 0)],
         )
         requests = endpoint.until(
             lambda received: any(

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _END = "@@end-of-block"
+_WATCH = "failed=0; set -E -o pipefail; trap 'code=$?; [ $failed != 0 ] || failed=$code' ERR\n"
 _STOP_SECONDS = 20
 
 
@@ -90,10 +92,14 @@ class Printed:
 def run(
     commands: Sequence[str], folder: Path, *, seconds: float, environ: Mapping[str, str]
 ) -> list[Printed]:
-    """Run blocks in one bash session; those after a timeout are missing from the result."""
+    """Run blocks in one bash session; those after a timeout are missing from the result.
+
+    The status of a block is that of its first command that fails. What the session leaves in the
+    background is stopped.
+    """
     script, log = folder / "page.sh", folder / "page.log"
-    marked = "".join(f"{text}\nprintf '\\n{_END} %d\\n' $?\n" for text in commands)
-    script.write_text(marked)
+    marked = (f"{text}\nprintf '\\n{_END} %d\\n' $failed; failed=0\n" for text in commands)
+    script.write_text("".join([_WATCH, *marked]))
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with log.open("wb") as output:
@@ -106,11 +112,11 @@ def run(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        try:
+        with suppress(subprocess.TimeoutExpired):
             shell.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
             os.killpg(shell.pid, signal.SIGTERM)
-            shell.wait(timeout=_STOP_SECONDS)
+        shell.wait(timeout=_STOP_SECONDS)
     *ended, _ = re.split(rf"^{_END} (\d+)\n", log.read_text(), flags=re.MULTILINE)
     return [
         Printed(text, int(status)) for text, status in zip(ended[::2], ended[1::2], strict=True)
