@@ -3,15 +3,15 @@
 import asyncio
 import itertools
 import json
-import os
 import re
-import subprocess
 import sys
+import sysconfig
 import time
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from kit.sdk_examples import SDK, SETTINGS, assert_it_follows, run
 from kit.server import free_port
 from kit.system import ADDRESS, PLAIN, System
 from tradewind_sdk.client import (
@@ -130,46 +130,65 @@ def test_errors_say_what_is_wrong(system: System) -> None:
         stranger.me.get()
 
 
-def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None:
+def samples(heading: str) -> tuple[list[str], list[str]]:
+    """The programs and the commands below a heading of the README."""
     text = README.read_text()
-    code = re.search(r"Save this as `first_webhook.py`:\n\n```python\n(.*?)```", text, re.DOTALL)
-    assert code is not None
-    (tmp_path / "first_webhook.py").write_text(code[1])
-    url, key = system.api.url, system.buyer.key
-    environ = {"TRADEWIND_URL": url, "TRADEWIND_API_KEY": key, "PORT": str(free_port())}
-
-    done = subprocess.run(
-        [sys.executable, "first_webhook.py"],
-        cwd=tmp_path,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+    section = text[text.index(f"\n{heading}\n") :]
+    section = section[: section.index("\n## ", 1)]
+    programs, commands = (
+        re.findall(rf"```{kind}\n(.*?)```", section, re.DOTALL) for kind in ("python", "sh")
     )
+    return programs, commands
 
-    assert done.stderr == ""
+
+def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None:
+    """The commands run as printed; instead of an index, pip sees the packages of this project."""
+    (program,), (settings, install, start) = samples("## Your first webhook")
+    assert settings == SETTINGS
+    (tmp_path / "first_webhook.py").write_text(program)
+    (tmp_path / "tradewind").mkdir()
+    environ = {
+        "TRADEWIND_URL": system.api.url,
+        "TRADEWIND_API_KEY": system.buyer.key,
+        "TRADEWIND_SDK": str(SDK),
+        "PORT": str(free_port()),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as the opposite of what it says
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_QUIET": "1",
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+    }
+
+    script = f"{install}cp ../first_webhook.py .\n{start}"
+    done = run("/bin/bash", "-euc", script, cwd=tmp_path / "tradewind", environ=environ)
+
+    assert done.returncode == 0, done.stderr
     assert re.fullmatch(
         r"Received: order\.updated ORDTEST\w+ \w+\nTest delivery: delivered\n", done.stdout
     )
+    assert (tmp_path / "my-shop/.venv/lib").exists()
     assert system.ok("GET", "/v1/webhooks")["items"] == []
 
 
-def test_the_samples_of_the_readme(
-    system: System, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_samples_of_the_client(
+    system: System,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("TRADEWIND_URL", system.api.url)
     monkeypatch.setenv("TRADEWIND_API_KEY", system.buyer.key)
-    text = README.read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text[text.index("## Call the API") :], re.DOTALL)
-    assert len(blocks) == 2
+    (buy, show_events, follow), commands = samples("## Call the API")
+    assert commands == []
 
-    for block in blocks:
-        exec(block, {"__name__": "__main__"})  # noqa: S102 - our own page
+    for program in (buy, show_events):
+        exec(program, {"__name__": "__main__"})  # noqa: S102 - our own page
 
     order, *events = capsys.readouterr().out.splitlines()
     assert order.startswith("ORD")
     assert any(line.startswith("payment.updated ") for line in events)
+    (tmp_path / "follow.py").write_text(follow)
+    assert_it_follows(system, [sys.executable, "follow.py"], tmp_path)
 
 
 def test_buying_with_the_client_that_awaits(system: System) -> None:
