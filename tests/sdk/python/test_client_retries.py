@@ -109,8 +109,8 @@ def flaky_server() -> Iterator[FlakyServer]:
         yield made
 
 
-@pytest.fixture
-def client(server: FlakyServer) -> Iterator[Tradewind]:
+@pytest.fixture(scope="module", name="client")
+def quick_client(server: FlakyServer) -> Iterator[Tradewind]:
     with Tradewind(server.url, api_key="twk_x", timeout=2, retries=QUICK) as made:
         yield made
 
