@@ -177,5 +177,15 @@ def test_it_takes_real_deliveries_and_refuses_everything_else(
         by_hand = [each for each in example.stored() if each.startswith("evt_hand_")]
         assert by_hand == ["evt_hand_1", "evt_hand_3", "evt_hand_4"]
 
+        if language == "php":
+            orders = folder / "orders.json"
+            orders.rename(folder / "kept")
+            orders.mkdir()
+            assert post(event(9, 506)) == 500, "it cannot be stored"
+            orders.rmdir()
+            (folder / "kept").rename(orders)
+            assert post(event(9, 506)) == 204
+            assert example.stored()[-1] == "evt_hand_9"
+
         hook = webhooks.rotated(hook)
         assert test_delivery() == ("http_error", 401)

@@ -71,6 +71,9 @@ public final class Receiver {
             return 400;
         } catch (EventInProgressException why) {
             return 503;
+        } catch (RuntimeException error) {
+            error.printStackTrace();
+            return 500; // it is delivered again, and handled again
         }
     }
 

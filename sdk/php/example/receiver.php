@@ -2,7 +2,7 @@
 
 // An endpoint in plain PHP: verifies each webhook, handles each event once, and ignores stale ones.
 //
-//   WEBHOOK_SECRET=whsec_… PHP_CLI_SERVER_WORKERS=8 php -S 127.0.0.1:3000 example/receiver.php
+//   WEBHOOK_SECRET=whsec_… PHP_CLI_SERVER_WORKERS=4 php -d display_errors=0 -S 127.0.0.1:3000 example/receiver.php
 
 declare(strict_types=1);
 
@@ -16,6 +16,9 @@ use Tradewind\Sdk\VerificationException;
 use Tradewind\Sdk\Webhook;
 
 const LARGEST_BODY = 256 * 1024;
+
+// A warning that is printed makes PHP answer 200, whatever comes next: the event would be lost.
+ini_set('display_errors', '0');
 
 $secrets = explode(',', (string) getenv('WEBHOOK_SECRET')); // several while one replaces another
 $directory = getenv('DATA') ?: sys_get_temp_dir() . '/tradewind-receiver';
@@ -66,6 +69,9 @@ function receive(array $secrets, string $directory): int
         return 400;
     } catch (EventInProgressException) {
         return 503;
+    } catch (Throwable $error) {
+        error_log($error->getMessage());
+        return 500; // it is delivered again, and handled again
     }
     return 204;
 }
