@@ -1,13 +1,20 @@
 """Client commands: log in, search, order, trigger, verify; each over HTTP, as an account."""
 
+import fcntl
 import hashlib
 import hmac
 import json
 import os
+import pty
+import shlex
 import stat
+import struct
 import subprocess
+import sys
+import termios
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -231,6 +238,37 @@ def test_verify_says_which_check_failed(shell: Shell, tmp_path: Path) -> None:
     assert with_secret.tell("verify", str(file), *words, "--tolerance", "1000")["valid"]
     assert "cannot be read" in with_secret.complaint("verify", str(file) + "x", *words)
     assert "not a header" in with_secret.complaint("verify", str(file), "-H", "nonsense")
+
+
+def test_people_on_a_terminal_see_tables(system: System, tmp_path: Path) -> None:
+    order = system.order()
+    environ = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "TRADEWIND_URL": system.api.url,
+        "TRADEWIND_API_KEY": system.buyer.key,
+    }
+    tradewind = f"{shlex.quote(sys.executable)} -m tradewind"
+    script = (
+        f"{tradewind} orders list; {tradewind} orders show {order['id']}; "
+        f"{tradewind} orders timeline {order['id']}; {tradewind} search dress --size 1"
+    )
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
+    with subprocess.Popen(["bash", "-c", script], env=environ, stdout=slave) as process:  # noqa: S607 - any bash
+        os.close(slave)
+        chunks = []
+        with suppress(OSError):  # the end of a terminal is an error
+            while chunk := os.read(master, 65_536):
+                chunks.append(chunk)
+    os.close(master)
+    shown = b"".join(chunks).decode()
+
+    assert process.returncode == 0
+    assert f"{order['id']}  sandbox" in shown
+    assert "waiting for" in shown
+    assert "status creating → pending_payment" in shown
+    assert "Page 1; " in shown
 
 
 def test_a_mistyped_command_and_the_version(shell: Shell) -> None:

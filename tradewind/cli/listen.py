@@ -170,13 +170,13 @@ class _Listener:
             ServerUnreachable,
         )
 
-        delay, was_connected = _FIRST_DELAY, False
+        delay, was_connected, last_reason = _FIRST_DELAY, False, ""
         while True:
             wait = None
             try:
                 async with self.remote.stream(self.query, self.last_id) as blocks:
                     self.view.connected(self.last_id, again=was_connected)
-                    delay, was_connected = _FIRST_DELAY, True
+                    delay, was_connected, last_reason = _FIRST_DELAY, True, ""
                     async for block in blocks:
                         await self._take(block)
                 reason = "the server ended the stream"
@@ -193,7 +193,8 @@ class _Listener:
             if wait is None:
                 wait = delay * random.uniform(0.8, 1.2)  # noqa: S311 - only to spread clients
                 delay = min(delay * 2, _LONGEST_DELAY)
-            self.view.lost(reason, wait)
+            self.view.lost(reason, wait, is_new=reason != last_reason)
+            last_reason = reason
             await asyncio.sleep(wait)
 
     async def _take(self, block: ServerSentEvent) -> None:
@@ -274,11 +275,12 @@ class _View:
         else:
             self.note(f"Connected again, after event {last_id}." if again else "Connected.")
 
-    def lost(self, reason: str, wait: float) -> None:
+    def lost(self, reason: str, wait: float, *, is_new: bool) -> None:
+        """Tell programs of every attempt to connect, and people of what is new to them."""
         if self.as_json:
             write_json({"type": "disconnected", "reason": reason, "retry_seconds": round(wait, 3)})
-        else:
-            self.note(f"Connection lost: {printable(reason)}. Connecting again in {wait:.1f} s.")
+        elif is_new:
+            self.note(f"Connection lost: {printable(reason)}. Connecting again …")
 
     def posted(
         self, delivery: _Delivery, url: str | None, answer: "LocalAnswer | None", *, resent: bool

@@ -1,6 +1,7 @@
 """`tradewind orders`: lists, shows and cancels orders, and places many from a file."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,8 +68,19 @@ def timeline(order: OrderArgument, *, as_json: Json = False) -> None:
     """Show everything that happened to an order."""
     with client.connected() as remote:
         changes = list(remote.items(client.path("orders", order, "timeline"), limit=1000))
-    columns = ("at", "version", "cause", "changes")
-    write(changes, as_json=for_programs(as_json), columns=columns, empty="Nothing happened yet.")
+    if for_programs(as_json):
+        write_json(changes)
+        return
+    rows = [
+        {
+            "at": change["at"],
+            "cause": change["cause"],
+            "by": (change["by"] or {}).get("email"),
+            "changes": ", ".join(_changes(change["changes"])),
+        }
+        for change in changes
+    ]
+    write_table(rows, "Nothing happened yet.")
 
 
 @app.command()
@@ -126,6 +138,16 @@ def _follow(remote: client.Remote, import_id: str, while_status: str, label: str
             if stored["status"] != while_status:
                 return stored
             time.sleep(_POLL_SECONDS)
+
+
+def _changes(changes: dict[str, Any]) -> Iterator[str]:
+    """Each change in a few words; that of a whole object only by its name."""
+    for name, change in changes.items():
+        before, after = change.get("from"), change.get("to")
+        if isinstance(before, dict | list) or isinstance(after, dict | list):
+            yield name
+        else:
+            yield f"{name} {'-' if before is None else before} → {'-' if after is None else after}"
 
 
 def _write_order(order: dict[str, Any], *, as_json: bool) -> None:

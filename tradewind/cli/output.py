@@ -49,8 +49,9 @@ def write_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
         say(empty)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name.replace("_", " "), overflow="fold")
+    for number, name in enumerate(rows[0]):
+        # The first one is most often an id, which people copy.
+        table.add_column(name.replace("_", " "), overflow="fold", no_wrap=number == 0)
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row.values()))
     # Rows are not folded in a pipe or a file.
@@ -63,6 +64,17 @@ def write_record(row: Mapping[str, Any]) -> None:
     width = max(map(len, row))
     for name, value in row.items():
         say(f"{name.replace('_', ' '):<{width}}  {_cell(value)}")
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """Show on a terminal that something is waited for."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(label):
+        yield
 
 
 @contextmanager

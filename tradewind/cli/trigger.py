@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradewind.cli import client
-from tradewind.cli.output import Json, for_programs, progress, say, write, write_json
+from tradewind.cli.output import Json, for_programs, say, waiting, write, write_json
 from tradewind.errors import TradewindError
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED
 
@@ -60,7 +60,7 @@ def trigger(
             result = remote.post(client.path("webhooks", webhook, "test"), {"event": event})
             _write_test(result, as_json=as_json)
             return
-        with progress(f"Waiting for {event}"):
+        with waiting(f"Waiting for {event}"):
             cursor = _end_of_journal(remote)
             order_id = _cause(remote, event, order, to, platform)
             body = _wait(remote, event, order_id, cursor)
