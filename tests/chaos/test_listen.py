@@ -121,7 +121,7 @@ def test_every_event_once_in_order_while_the_server_is_cut_off(
     written: dict[str, list[str]] = {}
     with launcher.postgres.fresh_database() as url, ExitStack() as stack:
         endpoint = stack.enter_context(running_endpoint())
-        with launcher.serving_on(url, port=port) as api:
+        with launcher.serving_on(url, workers=1, port=port) as api:
             buyer, stranger = api.person(), api.person()
             words = ("--forward-to", f"localhost:{endpoint.port}/hook")
             listener = stack.enter_context(listening(api, buyer, tmp_path, *words))
@@ -136,12 +136,12 @@ def test_every_event_once_in_order_while_the_server_is_cut_off(
             endpoint.until(lambda requests: len(requests) > 10)
             cut(api, kill=True)
         for number in range(1, _CUTS):
-            with launcher.serving_on(url, port=port) as api:
+            with launcher.serving_on(url, workers=1, port=port) as api:
                 listener.until(partial(connections, listener, number))
                 more = len(endpoint.received) + chance.randrange(1, 30)
                 endpoint.until(partial(is_longer, more))
                 cut(api, kill=chance.random() < 0.5)
-        with launcher.serving_on(url, port=port) as api:
+        with launcher.serving_on(url, workers=1, port=port) as api:
             listener.until(partial(connections, listener, _CUTS))
             stop.set()
             writing.join(30)
