@@ -228,6 +228,39 @@ def test_a_limited_key_is_made_and_shown_on_the_page(api: Server) -> None:
     assert "limited" not in shown
 
 
+def test_a_key_for_webhooks_gets_no_secret_of_a_webhook_that_it_did_not_create(
+    api: Server,
+) -> None:
+    person = api.person()
+    here, elsewhere = "http://127.0.0.1:9/hook", "http://127.0.0.1:9/thief"
+    hidden = {"authorization": "Bearer hush-hush"}
+    hook = api.call("POST", "/v1/webhooks", by=person, json={"url": here, "headers": hidden}).json()
+    api.launcher.secrets |= {hook["secret"], "hush-hush"}
+    key = {"x-api-key": create(api, person, scopes=["read", "webhooks"])["key"]}
+    path = f"/v1/webhooks/{hook['id']}"
+
+    def patch(**changes: Any) -> int:
+        return api.call("PATCH", path, headers=key, json=changes).status_code
+
+    tried = api.call("POST", f"{path}/test", headers=key)
+    assert tried.status_code == 200
+    shown = [tried.text, api.call("GET", path, headers=key).text]
+    shown.append(api.call("GET", f"{path}/deliveries", headers=key).text)
+    delivery = tried.json()["delivery_id"]
+    shown.append(api.call("GET", f"{path}/deliveries/{delivery}", headers=key).text)
+    assert [text for text in shown if "hush" in text or hook["secret"] in text] == []
+    masked = {"authorization": "********"}
+    assert api.call("POST", f"{path}/rotate-secret", headers=key).status_code == 403
+    assert [patch(url=elsewhere), patch(url=elsewhere, headers=masked)] == [403, 403]
+    stored = api.fetch("SELECT url FROM webhook_subscription WHERE account_id = $1", person.uuid)
+    assert [row["url"] for row in stored] == [here]
+    assert [patch(url=here, description="same"), patch(headers=masked)] == [200, 200]
+    assert patch(url=elsewhere, headers={"authorization": "mine"}) == 200
+    created = api.call("POST", "/v1/webhooks", headers=key, json={"url": here})
+    assert created.status_code == 201
+    api.launcher.secrets.add(created.json()["secret"])
+
+
 def test_many_addresses_and_keys_share_statements_and_stay_apart(api: Server) -> None:
     """Keys with different limits in the same moment: each request gets the answer of its key."""
     person = api.person()

@@ -99,7 +99,14 @@ async def update_webhook(
     actor = Actor.of(caller, request)
     return SubscriptionOut.of(
         await subscribe.change(
-            db, keyring, url_policy, actor, caller.account_id, subscription_id, body.changes()
+            db,
+            keyring,
+            url_policy,
+            actor,
+            caller.account_id,
+            subscription_id,
+            body.changes(),
+            may_move_headers=caller.scopes is None,
         )
     )
 

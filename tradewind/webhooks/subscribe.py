@@ -10,7 +10,7 @@ from tradewind.audit.record import record
 from tradewind.egress.grammar import UrlRejected
 from tradewind.egress.guard import AddressBlocked, Lookup, Policy, admit
 from tradewind.egress.resolver import LookupFailed
-from tradewind.errors import FieldError, ResourceNotFound, ValidationFailed
+from tradewind.errors import FieldError, InsufficientPermissions, ResourceNotFound, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
@@ -107,13 +107,21 @@ async def change(
     account_id: UUID,
     subscription_id: UUID,
     changes: SubscriptionChanges,
+    *,
+    may_move_headers: bool = True,
 ) -> Subscription:
-    """Change a subscription; from the answer on, every attempt uses it as it is then."""
+    """Change a subscription; from the answer on, every attempt uses it as it is then.
+
+    Values of headers are shown to nobody. Unless the caller `may_move_headers`, they are not sent
+    to another URL either.
+    """
     changes = url_policy.check_filter(changes)
     if changes.url is not None:
         await url_policy.check(changes.url)
     async with transaction(db) as tx:
         headers = None
+        if changes.url is not None and not may_move_headers:
+            await _check_move(tx, account_id, subscription_id, changes)
         if changes.headers is not None:
             exists, stored = await sql.lock_sealed_headers(tx, account_id, subscription_id)
             if not exists:
@@ -128,6 +136,23 @@ async def change(
         await _audit(tx, by, "webhook.changed", account_id, subscription_id, **_audited(changes))
         tx.wake(CANCELLATIONS)
         return await get_subscription(tx, account_id, subscription_id)
+
+
+async def _check_move(
+    tx: Tx, account_id: UUID, subscription_id: UUID, changes: SubscriptionChanges
+) -> None:
+    """Reject a change that would send stored values of headers to another URL."""
+    await sql.lock_sealed_headers(tx, account_id, subscription_id)
+    subscription = await get_subscription(tx, account_id, subscription_id)
+    if changes.headers is None:
+        keeps_values = bool(subscription.header_names)
+    else:
+        keeps_values = MASK in changes.headers.values()
+    if keeps_values and changes.url != subscription.url:
+        raise InsufficientPermissions(
+            "This webhook has headers with stored values, which an API key with scopes cannot "
+            "send to another URL: give all values of `headers` anew, or use a key without scopes."
+        )
 
 
 async def rotate(
