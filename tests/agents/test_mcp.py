@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 import pytest
 from kit import docs
+from kit.commands import forking_commands
 from kit.server import SECRET_KEY, Person, free_port
 from kit.system import ADDRESS, PLAIN, System
 from mcp import Client, StdioServerParameters
@@ -57,10 +58,8 @@ def documented_key(system: System) -> str:
         "TRADEWIND_DATABASE_URL": system.api.database_url,
         "TRADEWIND_SECRET_KEY": SECRET_KEY,
     }
-    command = [sys.executable, "-m", "tradewind", *words, "--json"]
-    ran = subprocess.run(
-        command, env=environ(system) | settings, capture_output=True, timeout=60, check=True
-    )
+    with forking_commands() as commands:
+        ran = commands.run([*words, "--json"], {**environ(system), **settings}, "")
     key: str = json.loads(ran.stdout)["key"]
     system.api.launcher.secrets.add(key)
     return key
@@ -306,36 +305,25 @@ async def hostile_arguments(client: Client) -> None:
     assert "not_found" in path or "404" in path
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"TRADEWIND_URL": ""}, "Set TRADEWIND_URL"),
-        ({"TRADEWIND_URL": "ftp://x"}, "is not the URL of a server"),
-        ({}, "Set TRADEWIND_API_KEY"),
-        ({"TRADEWIND_API_KEY": "unlimited"}, "The API key has no scopes"),
-        ({"TRADEWIND_API_KEY": "twk_wrong"}, "mistyped or cut off"),
-    ],
-)
-def test_it_refuses_to_start_without_a_key_that_has_scopes(
-    system: System, settings: dict[str, str], sentence: str
-) -> None:
-    if settings.get("TRADEWIND_API_KEY") == "unlimited":
-        settings = {"TRADEWIND_API_KEY": system.buyer.key}
-
-    ended = subprocess.run(
-        [sys.executable, "-m", "tradewind", "mcp"],
-        env=environ(system) | settings,
-        input="",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+def test_it_refuses_to_start_without_a_key_that_has_scopes(system: System) -> None:
+    unlimited = {"TRADEWIND_API_KEY": system.buyer.key}
+    refusals: Sequence[tuple[Sequence[str], Mapping[str, str], str]] = (
+        ([], {"TRADEWIND_URL": ""}, "Set TRADEWIND_URL"),
+        ([], {"TRADEWIND_URL": "ftp://x"}, "is not the URL of a server"),
+        ([], {}, "Set TRADEWIND_API_KEY"),
+        ([], unlimited, "The API key has no scopes"),
+        ([], {**unlimited, "TRADEWIND_URL": "http://127.0.0.1:9"}, "did not respond"),
+        (["--http", "127.0.0.1:9"], unlimited, "unset TRADEWIND_API_KEY"),
+        (["--http", "everywhere"], {}, "must be HOST:PORT"),
+        (["--http", "127.0.0.1:99999"], {}, "must be HOST:PORT"),
     )
-
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("tradewind: ")
-    assert sentence in ended.stderr
-    assert ended.stderr.count("\n") == 1
+    with forking_commands() as commands:
+        for options, settings, sentence in refusals:
+            ended = commands.run(["mcp", *options], {**environ(system), **settings}, "")
+            assert (ended.returncode, ended.stdout) == (1, ""), sentence
+            assert ended.stderr.startswith("tradewind: ")
+            assert sentence in ended.stderr
+            assert ended.stderr.count("\n") == 1
 
 
 def test_texts_of_strangers_stay_one_cut_line_of_data() -> None:

@@ -31,21 +31,21 @@ def serve_agents(
     if not url:
         raise CannotStart(f"Set {URL_VARIABLE} to the server, such as https://tradewind.example.")
     url = server_url(url)
+    listen = None if http is None else _read_listen(http)
+    if listen is None and not key:
+        raise CannotStart(f"Set {KEY_VARIABLE} to an API key that has scopes.")
+    if listen is not None and key:
+        raise CannotStart(f"With --http every caller sends a key: unset {KEY_VARIABLE}.")
     try:
         from tradewind.mcp import server  # noqa: PLC0415 - only with the extra `mcp`
     except ModuleNotFoundError as missing:
         raise CannotStart(
             f"`tradewind mcp` needs the package {missing.name}; install tradewind[mcp]."
         ) from None
-    if http is None:
-        if not key:
-            raise CannotStart(f"Set {KEY_VARIABLE} to an API key that has scopes.")
+    if listen is None:
         server.run_stdio(url, key)
-        return
-    if key:
-        raise CannotStart(f"With --http every caller sends a key: unset {KEY_VARIABLE}.")
-    host, port = _read_listen(http)
-    server.run_http(url, host, port)
+    else:
+        server.run_http(url, *listen)
 
 
 def _read_listen(text: str) -> tuple[str, int]:
