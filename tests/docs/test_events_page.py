@@ -41,7 +41,7 @@ def shape(value: Any) -> Any:
 
 def read_block(lines: Any) -> dict[str, str]:
     """The fields of the next block of a stream."""
-    fields = {}
+    fields: dict[str, str] = {}
     for line in lines:
         if not line:
             return fields

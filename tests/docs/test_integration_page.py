@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from kit import docs
 from kit.docs import Block
 from kit.server import free_port
