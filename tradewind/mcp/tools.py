@@ -18,7 +18,7 @@ Platform = Annotated[
     str,
     Field(
         pattern="^[a-z0-9]{1,20}$",
-        description="The marketplace: a `platform` of list_marketplaces, such as alibaba.",
+        description="The marketplace: a `platform` of list_marketplaces.",
     ),
 ]
 ProductId = Annotated[str, Field(min_length=1, max_length=50, description="Of a search result.")]
