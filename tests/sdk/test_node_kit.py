@@ -95,7 +95,7 @@ def test_the_readme_works_as_printed(system: System, tmp_path: Path) -> None:
 
 
 def test_the_kit_passes_its_own_tests(node: str) -> None:
-    done = run(node, "--test", "tests/", cwd=KIT)
+    done = run(node, "--test", "--test-timeout=30000", "tests/", cwd=KIT)
 
     assert done.returncode == 0, done.stdout
 
