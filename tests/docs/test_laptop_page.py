@@ -23,6 +23,7 @@ def test_the_page_runs_as_printed(system: System, tmp_path: Path) -> None:
     with running_endpoint() as endpoint:
         in_background = (
             f"localhost:{endpoint.port}/hook > listen.log &\n"
+            "trap 'kill $(jobs -p)' EXIT\n"
             "until grep -q connected listen.log; do sleep 0.1; done\n"
         )
         docs.check(

@@ -34,7 +34,7 @@ from tradewind.storage.pool import Database
 
 SECRET_KEY = secrets.token_hex(32)
 _PASSWORD = secrets.token_urlsafe(12)
-_READY_SECONDS = 30
+_READY_SECONDS = 60
 # Nobody here speaks TLS; but a client that is not given one reads every certificate there is.
 _TLS = ssl.create_default_context()
 
