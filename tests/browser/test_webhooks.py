@@ -9,6 +9,7 @@ from kit.system import System
 from kit.webhook_endpoint import Received, Reply, WebhookEndpoint, assert_genuine, running_endpoint
 from kit.webhook_system import WebhookSystem
 from playwright.sync_api import Page, expect
+from standardwebhooks import Webhook as Verifier
 
 from browser.conftest import Visit
 
@@ -362,3 +363,42 @@ def test_everybody_can_use_every_page(
             findings[path, scheme] = (desk.serious(), desk.too_wide())
 
     assert {page: result for page, result in findings.items() if result != ([], 0)} == {}
+
+
+def test_options_of_a_webhook_are_set_and_kept_by_the_form(
+    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+) -> None:
+    page = desk.page
+    desk.sign_in(webhooks.buyer, then="/webhooks/new")
+    page.get_by_label("URL").fill(endpoint.url("/hook"))
+    page.get_by_text("Filter and headers").click()
+    page.get_by_label("Shipped", exact=True).check()
+    page.get_by_label("Headers", exact=True).fill("Authorization: Bearer abc\nHost: evil")
+    page.get_by_label("Send the headers of Standard Webhooks").check()
+    page.get_by_role("button", name="Create webhook").click()
+    expect(page.locator("#error-headers")).to_contain_text("Host: Its name must be")
+    expect(page.get_by_label("Shipped", exact=True)).to_be_checked()
+    assert desk.serious() == []
+
+    page.get_by_label("Headers", exact=True).fill("Authorization: Bearer abc\n")
+    page.get_by_role("button", name="Create webhook").click()
+    once = page.get_by_role("region", name="Shown once")
+    secret, standard = (once.locator("pre").nth(index).inner_text() for index in (0, 1))
+    webhooks.api.launcher.secrets |= {secret, standard}
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", standard)
+    expect(page.get_by_text("Standard Webhooks headers")).to_be_visible()
+    assert "Bearer abc" not in page.content()
+
+    # Saved as it is, the form keeps the value that it does not show.
+    page.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("Headers", exact=True)).to_have_value("Authorization: ********")
+    page.get_by_label("Description").fill("changed")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("changed")).to_be_visible()
+    webhooks.emit(status="paid")
+    webhooks.emit(status="shipped")
+    (received,) = endpoint.until(lambda got: len(got) == 1)
+    assert received.json["data"]["order"]["status"] == "shipped"
+    assert received.headers["authorization"] == "Bearer abc"
+    Verifier(standard).verify(received.body, received.headers)
+    assert desk.complaints == []
