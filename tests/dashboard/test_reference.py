@@ -52,6 +52,17 @@ def test_every_operation_has_a_place_on_a_page_and_in_markdown(
     assert len(operations(shown)) == sum(len(path) for path in reference()["paths"].values())
 
 
+def test_a_page_is_rendered_once_for_each_theme(api: Server) -> None:
+    """Whatever else a browser sends does not make another copy, and nobody gets another's."""
+    plain = api.client.get("/docs/webhooks")
+    dark = api.client.get("/docs/webhooks", headers={"cookie": "tradewind_theme=dark"})
+    other = api.client.get("/docs/webhooks", headers={"cookie": "tradewind_theme=<script>"})
+
+    assert plain.text == other.text == api.client.get("/docs/webhooks?x=1").text
+    assert dark.text == plain.text.replace('lang="en"', 'lang="en" data-theme="dark"')
+    assert plain.headers["x-request-id"] != other.headers["x-request-id"]
+
+
 def test_pages_run_no_inline_code_and_load_nothing_from_elsewhere(api: Server) -> None:
     for path in ("/docs", "/docs/webhooks", "/docs/event-types"):
         answer = api.client.get(path)

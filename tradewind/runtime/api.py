@@ -22,6 +22,7 @@ from tradewind.cart import routes as cart_routes
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.guides.library import Guides
 from tradewind.dashboard.reference.model import ApiReference
+from tradewind.dashboard.reference.routes import RenderedPages
 from tradewind.dashboard.reference.views import api_reference
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer, Static
@@ -243,6 +244,7 @@ def build(chosen: Settings) -> Application:
             Live: live,
             Reference: Reference(encode(document)),
             ApiReference: api_reference(document, chosen.public_url),
+            RenderedPages: RenderedPages(),
         },
         gate=gate,
         site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),
