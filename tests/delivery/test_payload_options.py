@@ -170,6 +170,8 @@ def test_wrong_options_are_all_named_at_once_and_change_nothing(
             | {"/url", "/standard_webhooks", "/filter/statuses"},
         ),
         ({"headers": {"content-type": "text/plain"}}, {"/headers/content-type"}),
+        ({"headers": {"X-Line\n": "1", "Host\n": "1"}}, {"/headers/X-Line\n", "/headers/Host\n"}),
+        ({"headers": {"X-Line": "1\n"}}, {"/headers/X-Line"}),
         ({"headers": {"X-A": "1", "x-a": "2"}}, {"/headers"}),
         ({"headers": {f"X-{n}": "1" for n in range(11)}}, {"/headers"}),
         ({"headers": {f"X-{n}": "a" * 1024 for n in range(4)}}, {"/headers"}),

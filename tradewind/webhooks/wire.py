@@ -59,7 +59,7 @@ _HeaderName = Annotated[
     Meta(
         pattern=NAME_PATTERN,
         extra={
-            "accepts": lambda name: not is_reserved(name),
+            "accepts": lambda name: not (name.endswith("\n") or is_reserved(name)),
             "expected": "the name of a header of at most 64 characters, other than those of the"
             " delivery (X-Service-*, webhook-*, Content-*, Host, User-Agent), of the connection,"
             " of cookies and of proxies",
