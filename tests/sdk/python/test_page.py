@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from kit import docs
 from kit.egress import sending
 from kit.server import free_port
 from kit.system import System
@@ -23,7 +24,7 @@ from kit.webhook_system import WebhookSystem
 from tradewind.webhooks.signing import sign
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/receive-webhooks.md"
-COMMAND = "$ WEBHOOK_SECRET=whsec_… .venv/bin/python receiver.py"
+COMMAND = "WEBHOOK_SECRET=$(field secret) python3 receiver.py &"
 SECRET = "whsec_" + "p" * 43
 BURST = 100
 
@@ -150,3 +151,18 @@ def test_it_takes_a_burst_at_the_first_attempt(system: System, tmp_path: Path) -
     }
     assert {one["event_id"] for one in log} == set(events)
     assert max(one["duration_ms"] for one in log) < 10_000
+
+
+def test_the_commands_run_as_printed(system: System, tmp_path: Path) -> None:
+    port = str(free_port())
+    key = system.buyer.headers["x-api-key"]
+    environ = {"TRADEWIND_URL": system.api.url, "TRADEWIND_API_KEY": key, "PORT": port}
+
+    docs.check(
+        "docs/how-to/receive-webhooks.md",
+        tmp_path,
+        seconds=60,
+        environ=environ,
+        replace={"3000": port},
+    )
+    system.api.launcher.secrets.add(json.loads((tmp_path / "webhook.json").read_text())["secret"])
