@@ -30,10 +30,10 @@ def test_an_account_is_made_listed_and_found(api: Server) -> None:
     assert account["roles"] == ["buyer"]
     assert account["plan"] == "free"
     assert account["locked_at"] is None
-    found = api.call("GET", "/v1/admin/accounts?email=NEW.buyer@test.example", by=operator).json()
-    assert found == {"items": [account], "has_more": False, "next_cursor": None}
-    one = api.call("GET", f"/v1/admin/accounts/{account['id']}", by=operator)
-    assert one.json() == account
+    result = api.call("GET", "/v1/admin/accounts?email=NEW.buyer@test.example", by=operator).json()
+    assert result == {"items": [account], "has_more": False, "next_cursor": None}
+    item = api.call("GET", f"/v1/admin/accounts/{account['id']}", by=operator)
+    assert item.json() == account
 
     taken = api.call("POST", "/v1/admin/accounts", by=operator, json=body)
     assert taken.status_code == 409
@@ -182,7 +182,7 @@ def test_the_audit_log_says_who_did_what_to_whom_and_from_where(api: Server) -> 
     assert locked["subject"] == person.id
     assert locked["details"] == {"reason": "Unpaid"}
 
-    one = api.call(
+    item = api.call(
         "GET", f"/v1/admin/audit?account={person.id}&action=account.locked", by=operator
     ).json()
-    assert [entry["id"] for entry in one["items"]] == [locked["id"]]
+    assert [entry["id"] for entry in item["items"]] == [locked["id"]]

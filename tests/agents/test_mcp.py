@@ -169,8 +169,8 @@ async def purchase(system: System, client: Client, address: str) -> str:
     assert ADDRESS["phone"] not in str(listed)
     markets = (await data(client, "list_marketplaces"))["marketplaces"]
     assert "sandbox" in {market["platform"] for market in markets}
-    found = await data(client, "search_products", platform="sandbox", query="dress", size=3)
-    assert len(found["products"]) == 3
+    result = await data(client, "search_products", platform="sandbox", query="dress", size=3)
+    assert len(result["products"]) == 3
     resolved = await data(client, "resolve_link", text=PLAIN)
     assert PLAIN in str(resolved)
     product = await data(client, "get_product", platform="sandbox", product_id=PLAIN)

@@ -37,10 +37,10 @@ async def test_a_task_that_is_due_is_done_by_one_of_several_nodes(nodes: list[Da
     book: list[str] = []
     tasks = [ScheduledTask(name, HOUR, writing(name, book)) for name in ("sweep", "dust")]
 
-    found = await asyncio.gather(*(run_due_tasks(node, tasks) for node in nodes))
+    result = await asyncio.gather(*(run_due_tasks(node, tasks) for node in nodes))
 
     assert sorted(book) == ["dust", "sweep"]
-    assert 1 <= found.count(True) <= 2
+    assert 1 <= result.count(True) <= 2
 
 
 async def test_a_task_is_due_again_when_its_time_has_passed(

@@ -44,7 +44,7 @@ def test_an_approver_approves_the_amount_that_they_saw(desk: Visit, system: Syst
     desk.page.get_by_role("button", name="Approve CNY 25.00").click()
 
     expect(desk.page.get_by_role("status")).to_contain_text("Approved CNY 25.00")
-    system.until(order_id, lambda one: one["payment_status"] == "paid")
+    system.until(order_id, lambda shown: shown["payment_status"] == "paid")
     desk.page.get_by_role("link", name="Decided", exact=True).click()
     decided = desk.page.locator("tr", has_text=system.buyer.email)
     expect(decided).to_contain_text(system.approver.email)
@@ -75,7 +75,7 @@ def test_an_approver_sees_the_goods_on_a_phone(
     page.get_by_role("button", name="Approve CNY 25.00").click()
 
     expect(page.get_by_role("status")).to_contain_text("Approved CNY 25.00")
-    system.until(order["id"], lambda one: one["payment_status"] == "paid")
+    system.until(order["id"], lambda order: order["payment_status"] == "paid")
 
 
 def test_several_payments_are_approved_by_keyboard(desk: Visit, system: System) -> None:
@@ -145,7 +145,7 @@ def test_a_changed_amount_is_said_plainly_and_nothing_is_approved(
     still = open_desk(java_script_enabled=False)
     still.sign_in(system.approver, then=f"/approvals/{payment_id}")
     system.advance(order_id, "price_changed", total_cny=77.5)
-    system.until(order_id, lambda one: one["total_amount_cny"] == 77.5)
+    system.until(order_id, lambda shown: shown["total_amount_cny"] == 77.5)
 
     still.page.get_by_role("button", name="Approve CNY 15.00").click()
 
@@ -259,7 +259,7 @@ def search_target(pages: Pages, text: str) -> str | None:
 def test_the_search_box_takes_any_id(system: System, enter: SignIn) -> None:
     order = system.paid(external_id=f"PO-{ids.ORDER.show(ids.new())}")
     system.advance(order["id"], "shipped")
-    order = system.until(order["id"], lambda one: bool(one["shipments"]))
+    order = system.until(order["id"], lambda order: bool(order["shipments"]))
     refund = system.refund(order["id"], amount_cny=1.0)
     payment = system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"][0]
     event = system.events(order["id"])[0]
@@ -268,7 +268,7 @@ def test_the_search_box_takes_any_id(system: System, enter: SignIn) -> None:
     )
     key = system.ok("GET", "/v1/api-keys")["items"][0]
     operator, stranger = system.api.operator(), system.api.person()
-    everybody = [enter(one) for one in (system.buyer, system.approver, operator, stranger)]
+    everybody = [enter(item) for item in (system.buyer, system.approver, operator, stranger)]
     own = f"/orders/{order['id']}"
     any_ = f"/admin/orders/{order['id']}"
     parcel = order["shipments"][0]["tracking_number"]

@@ -30,7 +30,9 @@ def shop(open_desk: Callable[..., Visit], system: System) -> Iterator[Callable[.
     yield open_shop
     pictures = f"asked for {system.market.url}/images/"
     for visit in visits:
-        assert all(one.startswith(pictures) for one in visit.complaints), visit.complaints
+        assert all(complaint.startswith(pictures) for complaint in visit.complaints), (
+            visit.complaints
+        )
         visit.complaints.clear()
 
 
@@ -40,8 +42,8 @@ def add(system: System, product: str, quantity: int = 1, platform: str = "sandbo
 
 
 def orders(system: System) -> list[Any]:
-    found: list[Any] = system.ok("GET", "/v1/orders?limit=100")["items"]
-    return found
+    result: list[Any] = system.ok("GET", "/v1/orders?limit=100")["items"]
+    return result
 
 
 def form_of(pages: Pages) -> dict[str, str]:

@@ -305,4 +305,4 @@ def test_a_form_without_its_token_changes_nothing_and_a_missing_id_is_missing(
     assert operator.get("/accounts/acc_nonsense").status_code == 404
     assert system.ok("GET", "/v1/me")["roles"] == ["buyer"]
     listed = system.ok("GET", "/v1/platforms")["items"]
-    assert [one["configured"] for one in listed if one["platform"] == "sandbox"] == [True]
+    assert [item["configured"] for item in listed if item["platform"] == "sandbox"] == [True]

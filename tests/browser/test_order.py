@@ -136,9 +136,9 @@ def test_the_same_page_asks_once(system: System, desk: Visit) -> None:
         f"{where}/refunds", data=form | {"csrf": pages.token, "amount_cny": "4"}
     )
 
-    assert [one.status_code for one in (first, again, other)] == [303, 303, 303]
+    assert [item.status_code for item in (first, again, other)] == [303, 303, 303]
     assert "already sent a different request" in pages.get(where).text
-    assert [one["amount_cny"] for one in system.look(order["id"])["refunds"]] == [3.0]
+    assert [refund["amount_cny"] for refund in system.look(order["id"])["refunds"]] == [3.0]
     pages.client.close()
 
 
@@ -164,7 +164,7 @@ def test_an_order_is_cancelled_after_a_question(desk: Visit, system: System) -> 
     # A marketplace may take its time: until it says so, the order waits for that.
     expect(page.locator("main .notice").first).to_contain_text("Cancel")
     expect(page.get_by_text("Cancel order", exact=True)).to_have_count(0)
-    system.until(order["id"], lambda one: one["status"] == "cancelled")
+    system.until(order["id"], lambda order: order["status"] == "cancelled")
     expect(page.locator("#state")).to_contain_text(
         "None: the order is cancelled", timeout=_PATIENCE
     )
@@ -216,14 +216,14 @@ def test_each_event_tells_where_it_was_delivered(desk: Visit, system: System) ->
             "/v1/webhooks",
             json={"url": endpoint.url("/good"), "events": ["order.updated"]},
         )
-        endpoint.answer = lambda one: 500 if one.path == "/bad" else 200
+        endpoint.answer = lambda request: 500 if request.path == "/bad" else 200
         bad = system.ok(
             "POST",
             "/v1/webhooks",
             json={"url": endpoint.url("/bad"), "events": ["order.updated"]},
         )
         order = system.order()
-        endpoint.until(lambda all_: {one.path for one in all_} >= {"/good", "/bad"})
+        endpoint.until(lambda all_: {item.path for item in all_} >= {"/good", "/bad"})
         delivery = endpoint.at("/good")[0].delivery
         desk.sign_in(system.buyer, then=f"/orders/{order['id']}")
         event = desk.page.locator(".event-deliveries").first
@@ -245,7 +245,7 @@ def test_a_split_order_and_a_failed_one(desk: Visit, system: System) -> None:
     split = system.paid(product="900000000007", quantity=2)
     failing = system.order(product="900000000004")
     system.approve(system.request_payment(failing["id"])["id"])
-    system.until(failing["id"], lambda one: one["payment_status"] == "failed")
+    system.until(failing["id"], lambda order: order["payment_status"] == "failed")
     page = desk.page
     desk.sign_in(system.buyer, then=f"/orders/{split['id']}")
 
@@ -297,8 +297,8 @@ def test_strangers_and_forged_forms_change_nothing(system: System) -> None:
     assert nobody.get(where).status_code == 403
     assert nobody.post(f"{where}/refresh").status_code == 403
     assert system.facts(order["id"]) == before
-    for one in (stranger, mine, nobody):
-        one.client.close()
+    for item in (stranger, mine, nobody):
+        item.client.close()
 
 
 def test_a_long_story_has_pages(desk: Visit, system: System) -> None:

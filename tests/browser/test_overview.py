@@ -74,7 +74,7 @@ def test_deliveries_are_charted_by_outcome(
 ) -> None:
     webhooks = WebhookSystem(system.api, system.market, system.buyer, system.approver, system.skus)
     good, bad = webhooks.hook(endpoint.url("/good")), webhooks.hook(endpoint.url("/bad"))
-    endpoint.answer = lambda one: 500 if one.path == "/bad" else 200
+    endpoint.answer = lambda request: 500 if request.path == "/bad" else 200
     webhooks.emit(3)
     webhooks.tried(good, 3)
     webhooks.tried(bad, 3)
@@ -173,7 +173,7 @@ def test_nobody_is_shown_a_payment_that_only_others_may_approve(system: System) 
     both = system.api.person(roles=(Role.BUYER, Role.APPROVER))
     placed = system.place(system.order_body(), by=both).json()
     own = System(system.api, system.market, both, system.approver, system.skus)
-    own.until(placed["id"], lambda one: one["status"] != "creating")
+    own.until(placed["id"], lambda order: order["status"] != "creating")
     payment = own.request_payment(placed["id"])
 
     pages = Pages(system.api, both)
@@ -227,9 +227,9 @@ def test_no_row_needs_scrolling_sideways_on_a_narrow_screen(
     for path in ("/orders", "/keys", "/account"):
         desk.open(path)
         over = "[...document.querySelectorAll('.cards')].map((o) => o.scrollWidth - o.clientWidth)"
-        found = desk.page.evaluate(over)
-        assert found, path
-        assert max(found) <= 0, path
+        result = desk.page.evaluate(over)
+        assert result, path
+        assert max(result) <= 0, path
         here = desk.page.locator(".side [aria-current]")
         if here.count():
             expect(here).to_be_in_viewport(ratio=0.9)

@@ -26,7 +26,7 @@ def shop(open_desk: Callable[..., Visit], system: System) -> Iterator[Visit]:
     visit = open_desk()
     yield visit
     pictures = f"asked for {system.market.url}/images/"
-    assert all(one.startswith(pictures) for one in visit.complaints), visit.complaints
+    assert all(complaint.startswith(pictures) for complaint in visit.complaints), visit.complaints
     visit.complaints.clear()
 
 
@@ -158,8 +158,8 @@ def test_a_product_is_ordered_by_the_code_on_its_page(shop: Visit, system: Syste
     assert shop.serious() == []
 
     env = {**os.environ, "TRADEWIND_KEY": system.buyer.key}
-    told = subprocess.run([_BASH, "-c", preview], env=env, capture_output=True, check=True)
-    assert b'"total_amount_cny"' in told.stdout
+    reported = subprocess.run([_BASH, "-c", preview], env=env, capture_output=True, check=True)
+    assert b'"total_amount_cny"' in reported.stdout
     for _ in range(2):  # the key in the line makes it one order
         made = subprocess.run([_BASH, "-c", order], env=env, capture_output=True, check=True)
     assert b'"status"' in made.stdout, made

@@ -28,7 +28,7 @@ def test_the_search_takes_parts_and_lower_case(system: System, enter: SignIn) ->
         response = buyer.get("/search", params={"q": text})
         assert (response.status_code, response.headers.get("location")) == (303, path), text
         assert "No results for" in stranger.get("/search", params={"q": text}).text, text
-    goods = system.until(order["id"], lambda one: bool(one["items"][0]["title"]))["items"][0]
+    goods = system.until(order["id"], lambda order: bool(order["items"][0]["title"]))["items"][0]
     for text in (goods["title"], goods["title"][1:4], goods["seller"]["name"].upper()):
         response = buyer.get("/search", params={"q": text})
         assert response.headers.get("location") == f"/orders/{order['id']}", text

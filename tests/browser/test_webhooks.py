@@ -223,7 +223,7 @@ def test_the_log_is_filtered_turned_over_and_picked_from(
     expect(page.get_by_text("2 events are being resent.")).to_be_visible()
     assert desk.path == filtered
     again = endpoint.until(lambda got: len(got) >= 30)[28:30]
-    assert {one.event_id for one in again} == set(failed)
+    assert {item.event_id for item in again} == set(failed)
 
     page.get_by_label("Status codes").fill("many")
     page.get_by_role("button", name="Filter").click()
@@ -256,7 +256,7 @@ def test_what_was_missed_is_counted_first_and_then_delivered(
     page.get_by_role("button", name="Replay 3 events").click()
     expect(page.get_by_text("Replay started: 3 events.")).to_be_visible()
     expect(page.locator("#replays-list")).to_contain_text("3 of 3 done: 3 delivered", timeout=DONE)
-    assert {one.event_id for one in endpoint.received} == set(missed)
+    assert {request.event_id for request in endpoint.received} == set(missed)
     page.get_by_role("link", name="Last hour").click()
     expect(page.locator("#preview")).to_contain_text("No missed events")
 

@@ -64,8 +64,10 @@ def test_a_stranger_finds_nothing_and_changes_nothing(api: Server, signed_in: Si
     done = {rest: stranger.post(f"/webhooks/{hook}{rest}", **form) for rest, form in DONE}
 
     answers = {**seen, **done}
-    assert {rest: one.status_code for rest, one in answers.items() if one.status_code != 404} == {}
-    assert all("text/html" in one.headers["content-type"] for one in answers.values())
+    assert {
+        rest: answer.status_code for rest, answer in answers.items() if answer.status_code != 404
+    } == {}
+    assert all("text/html" in answer.headers["content-type"] for answer in answers.values())
     assert state(api, hook) == before
 
 
@@ -79,7 +81,7 @@ def test_who_is_no_buyer_is_told_so(api: Server, signed_in: SignIn) -> None:
     answers += [approver.post(f"/webhooks/{hook}{rest}", **form) for rest, form in DONE]
     answers += [approver.post("/webhooks/new", url="http://127.0.0.1:9/", events="order.updated")]
 
-    assert {one.status_code for one in answers} == {403}
+    assert {answer.status_code for answer in answers} == {403}
     assert state(api, hook) == before
 
 
@@ -95,7 +97,7 @@ def test_a_forged_form_changes_nothing(api: Server, signed_in: SignIn) -> None:
     ]
     answers += [pages.client.post("/webhooks/new", data={"url": "http://127.0.0.1:9/x"})]
 
-    assert {one.status_code for one in answers} == {403}
+    assert {answer.status_code for answer in answers} == {403}
     assert state(api, hook) == before
     assert len(api.call("GET", "/v1/webhooks", by=owner).json()["items"]) == 1
 
@@ -176,7 +178,7 @@ def test_there_are_ten_tests_a_minute(api: Server, signed_in: SignIn) -> None:
 
     answers = [pages.client.post(f"/webhooks/{hook}/test", data={"csrf": token}) for _ in range(11)]
 
-    assert {one.status_code for one in answers} == {303}
+    assert {answer.status_code for answer in answers} == {303}
     assert "?delivery=" in answers[9].headers["location"]
     assert "?" not in answers[10].headers["location"]
     assert "limited to 10 a minute per subscription" in pages.get(f"/webhooks/{hook}/test").text

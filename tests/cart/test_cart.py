@@ -26,8 +26,8 @@ def add(system: System, product: str = PLAIN, quantity: int = 1, **more: Any) ->
 
 
 def lines(system: System, **options: Any) -> list[Any]:
-    found: list[Any] = system.ok("GET", "/v1/cart", **options)["items"]
-    return found
+    result: list[Any] = system.ok("GET", "/v1/cart", **options)["items"]
+    return result
 
 
 def test_a_line_keeps_what_was_seen(system: System) -> None:

@@ -31,8 +31,8 @@ def ordered(system: System, key: str = "", **more: Any) -> Any:
 
 
 def orders(system: System) -> list[Any]:
-    found: list[Any] = system.ok("GET", "/v1/orders?limit=100")["items"]
-    return found
+    result: list[Any] = system.ok("GET", "/v1/orders?limit=100")["items"]
+    return result
 
 
 def products_of(group: Any) -> list[str]:
@@ -70,8 +70,8 @@ def test_every_group_becomes_an_order_and_leaves_the_cart(system: System) -> Non
 
     assert result["complete"] is True
     placed = [group["order"] for group in result["groups"]]
-    assert [one["total_amount_cny"] for one in placed] == [35, 98]
-    assert {one["id"] for one in orders(system)} == {one["id"] for one in placed}
+    assert [item["total_amount_cny"] for item in placed] == [35, 98]
+    assert {order["id"] for order in orders(system)} == {item["id"] for item in placed}
     assert placed[0]["address"] == {**ADDRESS, "postal_code": None}
     for group in result["groups"]:
         (item,), (line,) = group["order"]["items"], group["items"]
@@ -133,7 +133,7 @@ def test_a_group_that_fails_leaves_the_others_ordered_and_a_repeat_finishes_it(
     assert (good["error"], bad["order"]) == (None, None)
     assert (bad["error"]["code"], bad["error"]["status"]) == ("items_unavailable", 422)
     assert [line["product_id"] for line in lines(system)] == ["900000009999"]
-    assert [one["id"] for one in orders(system)] == [good["order"]["id"]]
+    assert [order["id"] for order in orders(system)] == [good["order"]["id"]]
 
     rename_product(system, "900000009999", OTHER_SELLER)
     lease = "UPDATE cart_checkout SET lease_until = now() + $2 WHERE account_id = $1"
@@ -228,7 +228,7 @@ def test_twenty_requests_with_their_own_keys_order_each_line_once(system: System
     errors = {group["error"]["code"] for group in groups if group["error"]}
     assert errors <= {"cart_changed"}
     assert len(set(placed)) == len(placed) == 2
-    assert {one["id"] for one in orders(system)} == set(placed)
+    assert {order["id"] for order in orders(system)} == set(placed)
     assert lines(system) == []
 
 

@@ -173,21 +173,29 @@ def test_one_order_and_one_debit_each_whatever_the_platform_answers_and_whoever_
         workers.stop()
         sys.stdout.write(
             f"load {load:.1f} s, recovery {recovery:.1f} s, {workers.kills} kills, "
-            f"{sum(len(one.later) for one in clients)} done later, {counters}\n"
+            f"{sum(len(client.later) for client in clients)} done later, {counters}\n"
         )
 
         facts = invariants.check(api, market)
 
     assert len(facts.orders) == _ORDERS
-    assert sum(map(len, facts.there.values())) == sum(1 for one in facts.orders if one["order_ids"])
+    assert sum(map(len, facts.there.values())) == sum(
+        1 for order in facts.orders if order["order_ids"]
+    )
     wishes = {order_id: wish for client in clients for order_id, wish in client.wishes.items()}
     became = {
-        ids.ORDER.show(one["id"]): (one["status"], one["payment_status"], one["paid_outside"])
-        for one in facts.orders
+        ids.ORDER.show(order["id"]): (
+            order["status"],
+            order["payment_status"],
+            order["paid_outside"],
+        )
+        for order in facts.orders
     }
     others = {
-        one: (wish, became[one]) for one, wish in wishes.items() if became[one] != _BECOMES[wish]
+        item: (wish, became[item])
+        for item, wish in wishes.items()
+        if became[item] != _BECOMES[wish]
     }
     assert others == {}
-    paid = [one for one in wishes.values() if one in ("pay", "by_hand")]
+    paid = [item for item in wishes.values() if item in ("pay", "by_hand")]
     assert sum(map(len, facts.debits.values())) == len(paid)

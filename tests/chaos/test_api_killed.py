@@ -91,15 +91,15 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
             chaos.set_faults(market, _FAULTS, late=0.5, slow=2.5)
             gone = threading.Event()
             with ThreadPoolExecutor(_CLIENTS) as pool:
-                buying = [pool.submit(one.buy, api.url, gone) for one in clients]
+                buying = [pool.submit(client.buy, api.url, gone) for client in clients]
                 gone.wait(chance.uniform(3, 5))
                 _kill(api)
                 gone.set()
-            for one in buying:
-                one.result()
-        told = sum(len(one.acknowledged) for one in clients)
-        lost = sum(len(one.sent) for one in clients) - told
-        sys.stdout.write(f"{told} acknowledged, {lost} not answered\n")
+            for item in buying:
+                item.result()
+        reported = sum(len(client.acknowledged) for client in clients)
+        lost = sum(len(client.sent) for client in clients) - reported
+        sys.stdout.write(f"{reported} acknowledged, {lost} not answered\n")
         chaos.clear_faults(market)
 
         with launcher.serving_on(url, settings=settings) as api:
@@ -112,10 +112,10 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
             workers.stop()
             facts = invariants.check(api, market)
 
-    assert told > _CLIENTS
+    assert reported > _CLIENTS
     assert lost > 0
-    by_key = {key: order_id for one in clients for key, order_id in one.acknowledged.items()}
+    by_key = {key: order_id for client in clients for key, order_id in client.acknowledged.items()}
     assert len(set(by_key.values())) == len(by_key)
-    assert {ids.ORDER.show(one["id"]) for one in facts.orders} == set(by_key.values())
-    assert {one["status"] for one in facts.orders} == {"pending_payment"}
+    assert {ids.ORDER.show(order["id"]) for order in facts.orders} == set(by_key.values())
+    assert {order["status"] for order in facts.orders} == {"pending_payment"}
     assert sum(map(len, facts.there.values())) == len(by_key)

@@ -86,6 +86,10 @@ def test_a_seed_tells_the_same_story_again(postgres: Postgres) -> None:
         again, _ = told(server, 2)
 
     assert len(first.world.sent) > 10
-    assert [(one.at, one.url, one.ended, one.process.name) for one in first.world.sent] == [
-        (one.at, one.url, one.ended, one.process.name) for one in again.world.sent
+    assert [
+        (request.at, request.url, request.ended, request.process.name)
+        for request in first.world.sent
+    ] == [
+        (request.at, request.url, request.ended, request.process.name)
+        for request in again.world.sent
     ]

@@ -30,10 +30,10 @@ _LONGEST_CALL = 10.5
 
 def _until(good: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not (found := good()):
+    while not (result := good()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")

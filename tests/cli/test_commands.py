@@ -310,19 +310,19 @@ def test_an_empty_database_is_migrated_once_however_many_try(empty: Shell) -> No
 def findings(shell: Shell, *words: str) -> tuple[int, dict[str, tuple[str, str]]]:
     ended = shell.run("doctor", "--json", *words)
     assert ended.stderr == ""
-    found = json.loads(ended.stdout)
-    return ended.returncode, {each["check"]: (each["result"], each["detail"]) for each in found}
+    result = json.loads(ended.stdout)
+    return ended.returncode, {each["check"]: (each["result"], each["detail"]) for each in result}
 
 
 def test_the_doctor_finds_a_healthy_system_healthy(shell: Shell) -> None:
-    status, found = findings(shell)
+    status, results = findings(shell)
 
     assert status == 0
-    assert {check: result for check, (result, _) in found.items() if result == "failed"} == {}
-    assert found["database"][1].startswith("PostgreSQL 18")
-    assert found["migrations"] == ("ok", f"All {len(all_migrations())} are applied.")
-    assert found["clock"][0] == "ok"
-    assert found["connections"] == (
+    assert {check: result for check, (result, _) in results.items() if result == "failed"} == {}
+    assert results["database"][1].startswith("PostgreSQL 18")
+    assert results["migrations"] == ("ok", f"All {len(all_migrations())} are applied.")
+    assert results["clock"][0] == "ok"
+    assert results["connections"] == (
         "ok",
         "An API process opens up to 16, a worker up to 15; the server allows 197 for all of them.",
     )
@@ -336,18 +336,18 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
         "TRADEWIND_TRUSTED_PROXIES": "10.0.0.0/8,10.0.3.7",
     }
 
-    status, found = findings(shell.having(careless))
+    status, result = findings(shell.having(careless))
 
     assert status == 0
-    assert found["connections"] == (
+    assert result["connections"] == (
         "warning",
         (
             "An API process opens up to 136, a worker up to 135; the server allows 197 for all of "
             "them; raise max_connections, or lower TRADEWIND_DATABASE_POOL."
         ),
     )
-    assert found["settings"][0] == "warning"
-    assert "trusts all of 10.0.0.0/8: any machine there" in found["settings"][1]
+    assert result["settings"][0] == "warning"
+    assert "trusts all of 10.0.0.0/8: any machine there" in result["settings"][1]
 
 
 def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
@@ -355,11 +355,11 @@ def test_the_doctor_names_missing_migrations_and_variables_that_nobody_reads(
 ) -> None:
     names = ", ".join(f"{migration.number:04} {migration.name}" for migration in all_migrations())
 
-    status, found = findings(empty.having({"TRADEWIND_PROT": "80"}))
+    status, result = findings(empty.having({"TRADEWIND_PROT": "80"}))
 
     assert status == 1
-    assert found["migrations"] == ("failed", f"Missing: {names}; run `tradewind migrate`.")
-    assert found["settings"] == ("warning", "Unknown settings: TRADEWIND_PROT.")
+    assert result["migrations"] == ("failed", f"Missing: {names}; run `tradewind migrate`.")
+    assert result["settings"] == ("warning", "Unknown settings: TRADEWIND_PROT.")
 
 
 def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell: Shell) -> None:
@@ -370,9 +370,9 @@ def test_the_doctor_warns_of_a_simulated_marketplace_with_the_demo_secret(shell:
         "TRADEWIND_SANDBOX_URL": "http://127.0.0.1:9",
     }
 
-    _, found = findings(shell.having(production))
+    _, results = findings(shell.having(production))
 
-    result, detail = found["settings"]
+    result, detail = results["settings"]
     assert result == "warning"
     assert detail.startswith("sandbox is simulated with the published demo secret")
 
@@ -390,10 +390,10 @@ def test_a_database_that_cannot_be_reached_is_told_by_every_command(
     shell = Shell(commands, {"TRADEWIND_DATABASE_URL": url})
     advice = "check TRADEWIND_DATABASE_URL and the server."
 
-    status, found = findings(shell)
+    status, result = findings(shell)
 
     assert status == 1
-    assert found["database"] == ("failed", f"Cannot be reached ({why}); {advice}")
+    assert result["database"] == ("failed", f"Cannot be reached ({why}); {advice}")
     for words in (("migrate",), ("account", "list"), ("secrets", "rotate")):
         assert shell.complaint(*words) == f"The database cannot be reached ({why}); {advice}"
 
@@ -403,19 +403,19 @@ def test_the_doctor_tries_the_addresses_that_it_is_given(
 ) -> None:
     reachable = server.url.removeprefix("http://")
 
-    status, found = findings(server_shell, "--reach", reachable)
-    assert (status, found["egress"]) == (0, ("ok", f"{reachable} was reached."))
+    status, result = findings(server_shell, "--reach", reachable)
+    assert (status, result["egress"]) == (0, ("ok", f"{reachable} was reached."))
 
-    status, found = findings(server_shell, "--reach", "127.0.0.1:1")
-    assert (status, found["egress"][0]) == (1, "failed")
+    status, result = findings(server_shell, "--reach", "127.0.0.1:1")
+    assert (status, result["egress"][0]) == (1, "failed")
 
 
 def test_the_doctor_counts_authorities_in_a_folder_too(shell: Shell) -> None:
     folder = {"SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/etc/ssl/certs"}
 
-    _, found = findings(shell.having(folder))
+    _, result = findings(shell.having(folder))
 
-    assert found["certificates"][0] == "ok"
+    assert result["certificates"][0] == "ok"
 
 
 def test_a_new_master_secret_takes_over_key_by_key(

@@ -139,10 +139,10 @@ class Harbour:
     def _orders(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         ids, reference = body.get("ids"), body.get("reference")
         return [
-            one
-            for one in self.orders
-            if (ids is None or one["id"] in ids)
-            and (reference is None or one["reference"] == reference)
+            order
+            for order in self.orders
+            if (ids is None or order["id"] in ids)
+            and (reference is None or order["reference"] == reference)
         ]
 
 
@@ -189,8 +189,8 @@ async def platforms(
     client = Client()
     places = {"harbour": PlatformEndpoint(harbour.url, plan_rate(600_000), simulated=True)}
     made = Platforms(db, keyring, client, places, marketplaces=extended.MARKETPLACES)
-    given = AppCredentials("me", "secret", "token-1", "refresh-me")
-    await store_configured_credentials(db, made, {"harbour": given})
+    value = AppCredentials("me", "secret", "token-1", "refresh-me")
+    await store_configured_credentials(db, made, {"harbour": value})
     yield made
     await client.close()
 
@@ -225,10 +225,10 @@ async def test_it_is_listed(platforms: Platforms) -> None:
 
 
 async def test_searching_through_it(connector: Connector) -> None:
-    found = await connector.search(Query("teapot", page=2, size=2))
+    result = await connector.search(Query("teapot", page=2, size=2))
 
-    assert (found.total, found.page) == (5, 2)
-    assert [(one.id, one.title, one.price_fen) for one in found.offers] == [
+    assert (result.total, result.page) == (5, 2)
+    assert [(offer.id, offer.title, offer.price_fen) for offer in result.offers] == [
         (str(2**60 + 3), "teapot 3", 615),
         (str(2**60 + 4), "teapot 4", 615),
     ]
@@ -280,7 +280,7 @@ async def test_a_refused_token_is_renewed(connector: Connector, harbour: Harbour
     placed = await connector.create(DRAFT)
 
     assert harbour.calls == ["create", "token", "create"]
-    assert [one["id"] for one in harbour.orders] == list(placed.order_ids)
+    assert [order["id"] for order in harbour.orders] == list(placed.order_ids)
 
 
 async def test_an_operator_is_needed_in_the_end(

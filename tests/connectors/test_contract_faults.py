@@ -168,11 +168,11 @@ async def test_creating(stand: Stand, case: Case) -> None:
     await until(has_come)
     stand.heal()
     made = stand.made(draft.reference)
-    found = await stand.connector.find_by_reference(draft.reference)
+    results = await stand.connector.find_by_reference(draft.reference)
     assert isinstance(result, case.expected)
     assert stand.count("create.calls") == before + 1
-    assert {one.id for one in found} == made
-    assert all(one.reference == draft.reference and adds_up(one) for one in found)
+    assert {item.id for item in results} == made
+    assert all(item.reference == draft.reference and adds_up(item) for item in results)
     assert len(made) <= (2 if case.mode is Mode.TWICE else 1)
     if isinstance(result, Placed):
         assert set(result.order_ids) <= made
@@ -185,8 +185,8 @@ async def test_a_gateway_that_repeats_itself_leaves_every_order_findable(stand: 
 
     await stand.connector.create(draft)
 
-    found = await stand.connector.find_by_reference(draft.reference)
-    assert {one.id for one in found} == stand.made(draft.reference)
+    result = await stand.connector.find_by_reference(draft.reference)
+    assert {item.id for item in result} == stand.made(draft.reference)
 
 
 @pytest.mark.parametrize("case", UNSAFE, ids=str)
@@ -205,9 +205,9 @@ async def test_paying(stand: Stand, case: Case) -> None:
     assert stand.count("pay.calls") == before + 1
     await until(has_come)
     stand.heal()
-    found = await stand.connector.find_payment(order.id, operation)
-    assert found.state is not PaymentState.FAILED
-    assert (found.state is PaymentState.PAID) == case.done
+    results = await stand.connector.find_payment(order.id, operation)
+    assert results.state is not PaymentState.FAILED
+    assert (results.state is PaymentState.PAID) == case.done
     if isinstance(result, Payment):
         assert result.state in (PaymentState.PAID, PaymentState.PROCESSING)
     else:
@@ -328,8 +328,8 @@ async def test_a_stormy_day(stand: Stand) -> None:
 
     for draft, result in zip(drafts, results, strict=True):
         made = stand.made(draft.reference)
-        found = await stand.connector.find_by_reference(draft.reference)
-        assert {one.id for one in found} == made
+        results = await stand.connector.find_by_reference(draft.reference)
+        assert {item.id for item in results} == made
         if isinstance(result, Placed):
             assert set(result.order_ids) <= made
         elif isinstance(result, Unavailable):

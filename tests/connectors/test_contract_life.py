@@ -92,13 +92,13 @@ async def test_an_order_goes_its_way(stand: Stand) -> None:
     assert shipped.status is PlatformOrderStatus.SHIPPED
     assert parcel.carrier
     assert parcel.tracking_number
-    assert set(parcel.item_ids) <= {one.id for one in order.items}
-    assert all(one.shipped for one in shipped.items)
+    assert set(parcel.item_ids) <= {item.id for item in order.items}
+    assert all(item.shipped for item in shipped.items)
     # Not every marketplace tells received goods from shipped ones.
     assert received.status in (PlatformOrderStatus.RECEIVED, PlatformOrderStatus.SHIPPED)
     assert (complete.status, complete.payment) == (PlatformOrderStatus.COMPLETED, PaymentState.PAID)
     assert list(complete.shipments) == list(shipped.shipments)
-    times = [one.modified_at for one in (order, shipped, received, complete)]
+    times = [item.modified_at for item in (order, shipped, received, complete)]
     assert times == sorted(time for time in times if time is not None)
 
 
@@ -110,11 +110,11 @@ async def test_an_order_ships_in_two_parts(stand: Stand) -> None:
     wholly = await stand.later(order.id, TWO_HOURS)
 
     assert partly.status is PlatformOrderStatus.PARTIALLY_SHIPPED
-    assert [one.shipped for one in partly.items] == [True, False]
-    assert [list(one.item_ids) for one in partly.shipments] == [[partly.items[0].id]]
+    assert [item.shipped for item in partly.items] == [True, False]
+    assert [list(shipment.item_ids) for shipment in partly.shipments] == [[partly.items[0].id]]
     assert wholly.status is PlatformOrderStatus.SHIPPED
-    assert [one.shipped for one in wholly.items] == [True, True]
-    assert len({one.tracking_number for one in wholly.shipments}) == 2
+    assert [item.shipped for item in wholly.items] == [True, True]
+    assert len({shipment.tracking_number for shipment in wholly.shipments}) == 2
 
 
 async def test_half_of_a_line_ships(stand: Stand) -> None:
@@ -123,7 +123,7 @@ async def test_half_of_a_line_ships(stand: Stand) -> None:
     partly = await stand.later(order.id, SOON_SECONDS)
 
     assert partly.status is PlatformOrderStatus.PARTIALLY_SHIPPED
-    assert [one.shipped for one in partly.items] == [False]
+    assert [item.shipped for item in partly.items] == [False]
     assert len(partly.shipments) == 1
 
 
@@ -189,7 +189,7 @@ async def test_the_sandbox_is_the_connector_of_1688(simulator: Market) -> None:
     async with standing("sandbox", simulator) as stand:
         assert isinstance(stand.connector, AlibabaConnector)
         order = await stand.paid()
-        found = await stand.connector.search(Query("backpack"))
+        result = await stand.connector.search(Query("backpack"))
 
     assert (order.status, order.payment) == (PlatformOrderStatus.PAID, PaymentState.PAID)
-    assert found.total > 0
+    assert result.total > 0

@@ -88,8 +88,8 @@ async def test_every_step_of_an_order_is_told(stand: Stand, receiver: Receiver) 
 
     notices = [read(stand, await receiver.next()) for _ in range(1 + len(steps))]
 
-    assert {tuple(one.order_ids) for one in notices} == {(order.id,)}
-    assert len({one.id for one in notices}) == len(notices)
+    assert {tuple(notice.order_ids) for notice in notices} == {(order.id,)}
+    assert len({notice.id for notice in notices}) == len(notices)
 
 
 async def test_a_push_that_comes_again_has_the_same_id(stand: Stand, receiver: Receiver) -> None:
@@ -102,8 +102,8 @@ async def test_a_push_that_comes_again_has_the_same_id(stand: Stand, receiver: R
 
     notices = [read(stand, await receiver.next()) for _ in range(6)]
 
-    assert len({one.id for one in notices}) == 2
-    assert all(list(one.order_ids) == [order.id] for one in notices)
+    assert len({notice.id for notice in notices}) == 2
+    assert all(list(notice.order_ids) == [order.id] for notice in notices)
 
 
 async def test_a_badly_signed_push_is_refused(stand: Stand, receiver: Receiver) -> None:

@@ -54,11 +54,11 @@ async def test_a_new_order_is_what_was_asked_for(stand: Stand) -> None:
     assert order.payment is PaymentState.UNPAID
     assert (order.goods_fen, order.freight_fen, order.discount_fen) == (3_000, 500, 0)
     assert (order.total_fen, order.refunded_fen) == (3_500, 0)
-    assert [(one.product_id, one.sku_id, one.quantity) for one in order.items] == [
+    assert [(item.product_id, item.sku_id, item.quantity) for item in order.items] == [
         (line.product_id, line.sku_id, line.quantity) for line in lines
     ]
-    assert [one.amount_fen for one in order.items] == [2_000, 1_000]
-    assert not any(one.shipped for one in order.items)
+    assert [item.amount_fen for item in order.items] == [2_000, 1_000]
+    assert not any(item.shipped for item in order.items)
     assert (list(order.shipments), order.close_reason, order.dispute) == ([], None, False)
     assert order.paid_at is None
     assert order.raw_status
@@ -77,7 +77,7 @@ async def test_ids_beyond_what_a_float_holds_stay_exact(stand: Stand) -> None:
     assert int(order_id) > EXACT_IN_JAVASCRIPT
     assert order.id == order_id
     assert stand.market.client.get(f"/_control/orders/{order_id}").json()["lines"][0]["id"] in (
-        one.id for one in order.items
+        item.id for item in order.items
     )
 
 
@@ -86,16 +86,16 @@ async def test_every_way_of_reading_agrees(stand: Stand) -> None:
     order = await stand.order(await stand.line(OTHER_SELLER, 10))
     other = await stand.order()
 
-    many = {one.id: one for one in await stand.connector.read_many([order.id, other.id])}
-    found = await stand.connector.find_by_reference(order.reference or "")
+    many = {item.id: item for item in await stand.connector.read_many([order.id, other.id])}
+    result = await stand.connector.find_by_reference(order.reference or "")
     until = world_now(stand) + timedelta(seconds=1)
     changed, more = await stand.connector.modified_between(since, until, 1)
 
     assert adds_up(order)
     assert order.total_fen == 9_800
     assert many == {order.id: order, other.id: other}
-    assert list(found) == [order]
-    assert {one.id: one for one in changed} == many
+    assert list(result) == [order]
+    assert {item.id: item for item in changed} == many
     assert not more
 
 
@@ -121,15 +121,15 @@ async def test_what_did_not_change_is_not_listed(stand: Stand) -> None:
 
     changed, _ = await stand.connector.modified_between(since, since + timedelta(hours=1), 1)
 
-    assert [one.id for one in changed] == [later.id]
+    assert [item.id for item in changed] == [later.id]
 
 
 async def test_changes_come_a_page_at_a_time(stand: Stand) -> None:
     since = world_now(stand) - timedelta(seconds=1)
     made = [
-        one
+        id_
         for _ in range(23)
-        for one in (await stand.connector.create(await stand.draft())).order_ids
+        for id_ in (await stand.connector.create(await stand.draft())).order_ids
     ]
     until = world_now(stand) + timedelta(seconds=1)
 
@@ -138,7 +138,7 @@ async def test_changes_come_a_page_at_a_time(stand: Stand) -> None:
     while more:
         page += 1
         orders, more = await stand.connector.modified_between(since, until, page)
-        seen += [one.id for one in orders]
+        seen += [order.id for order in orders]
 
     assert page > 1
     assert sorted(seen) == sorted(made)
@@ -148,9 +148,9 @@ async def test_many_are_read_at_once(stand: Stand) -> None:
     most = stand.connector.traits.most_orders_a_read
     made = [(await stand.connector.create(await stand.draft())).order_ids[0] for _ in range(most)]
 
-    found = await stand.connector.read_many([*made[1:], made[0]])
+    result = await stand.connector.read_many([*made[1:], made[0]])
 
-    assert sorted(one.id for one in found) == sorted(made)
+    assert sorted(item.id for item in result) == sorted(made)
 
 
 async def test_what_does_not_exist_is_not_found(stand: Stand) -> None:
@@ -158,10 +158,10 @@ async def test_what_does_not_exist_is_not_found(stand: Stand) -> None:
 
     with pytest.raises(Rejected) as refused:
         await stand.connector.read_one("1234567890123456789")
-    found = await stand.connector.read_many(["1234567890123456789", order.id])
+    result = await stand.connector.read_many(["1234567890123456789", order.id])
 
     assert refused.value.reason is Reason.NOT_FOUND
-    assert [one.id for one in found] == [order.id]
+    assert [item.id for item in result] == [order.id]
     assert list(await stand.connector.read_many([])) == []
     assert list(await stand.connector.find_by_reference(new_reference())) == []
 
@@ -172,12 +172,12 @@ async def test_an_order_splits(stand: Stand) -> None:
     placed = await stand.connector.create(draft)
     stand.wait(BUILT_SECONDS)
 
-    found = await stand.connector.find_by_reference(draft.reference)
+    result = await stand.connector.find_by_reference(draft.reference)
     assert len(set(placed.order_ids)) == 2
-    assert {one.id for one in found} == set(placed.order_ids) == stand.made(draft.reference)
-    assert placed.total_fen == sum(one.total_fen for one in found)
-    assert sum(item.quantity for one in found for item in one.items) == 4
-    assert all(adds_up(one) for one in found)
+    assert {item.id for item in result} == set(placed.order_ids) == stand.made(draft.reference)
+    assert placed.total_fen == sum(item.total_fen for item in result)
+    assert sum(item.quantity for entry in result for item in entry.items) == 4
+    assert all(adds_up(item) for item in result)
 
 
 async def test_several_sellers_make_several_orders_or_none(stand: Stand) -> None:
@@ -258,9 +258,9 @@ async def test_a_create_without_an_answer_is_found_out(stand: Stand) -> None:
     with pytest.raises(OutcomeUnknown):
         await stand.connector.create(draft)
 
-    found = await stand.connector.find_by_reference(draft.reference)
-    assert {one.id for one in found} == stand.made(draft.reference)
-    assert len(found) == 1
+    result = await stand.connector.find_by_reference(draft.reference)
+    assert {item.id for item in result} == stand.made(draft.reference)
+    assert len(result) == 1
     assert stand.count("create.calls") == before + 1
 
 

@@ -65,7 +65,7 @@ async def test_the_same_operation_many_times_at_once(stand: Stand) -> None:
     )
     stand.wait(SETTLED_SECONDS)
 
-    assert {one.state for one in payments} <= UNDER_WAY
+    assert {payment.state for payment in payments} <= UNDER_WAY
     assert stand.debits(order.id) == [order.total_fen]
 
 
@@ -110,11 +110,11 @@ async def test_a_payment_that_fails(stand: Stand) -> None:
 
     result = await outcome(stand.connector.pay(order.id, order.total_fen, operation))
     stand.wait(SETTLED_SECONDS)
-    found = await stand.connector.find_payment(order.id, operation)
+    results = await stand.connector.find_payment(order.id, operation)
 
     assert isinstance(result, Rejected)
     assert (result.code, result.word) == ("ACCOUNT_BALANCE_NOT_ENOUGH", "no_funds")
-    assert found.state is not PaymentState.PAID
+    assert results.state is not PaymentState.PAID
     assert (await stand.connector.read_one(order.id)).status is PlatformOrderStatus.PENDING_PAYMENT
     assert stand.debits(order.id) == []
 
@@ -126,14 +126,14 @@ async def test_a_debit_that_nobody_confirmed_is_found_out(stand: Stand, spell: i
 
     result = await outcome(stand.connector.pay(order.id, order.total_fen, operation))
     stand.wait(SETTLED_SECONDS)
-    found = await stand.connector.find_payment(order.id, operation)
+    results = await stand.connector.find_payment(order.id, operation)
     again = await stand.connector.pay(order.id, order.total_fen, operation)
 
     if isinstance(result, Payment):
         assert result.state is PaymentState.PROCESSING
     else:
         assert isinstance(result, OutcomeUnknown)
-    assert found.state is PaymentState.PAID
+    assert results.state is PaymentState.PAID
     assert again.state is PaymentState.PAID
     assert stand.debits(order.id) == [order.total_fen]
 
@@ -141,9 +141,9 @@ async def test_a_debit_that_nobody_confirmed_is_found_out(stand: Stand, spell: i
 async def test_a_payment_that_was_never_sent_is_not_found(stand: Stand) -> None:
     order = await stand.order()
 
-    found = await stand.connector.find_payment(order.id, new_operation())
+    result = await stand.connector.find_payment(order.id, new_operation())
 
-    assert found.state not in (PaymentState.PAID, PaymentState.FAILED)
+    assert result.state not in (PaymentState.PAID, PaymentState.FAILED)
 
 
 async def test_a_cancelled_order_is_not_paid(stand: Stand) -> None:
@@ -152,10 +152,10 @@ async def test_a_cancelled_order_is_not_paid(stand: Stand) -> None:
     stand.wait(SETTLED_SECONDS)
 
     result = await outcome(stand.connector.pay(order.id, order.total_fen, operation))
-    found = await stand.connector.find_payment(order.id, operation)
+    results = await stand.connector.find_payment(order.id, operation)
 
     assert is_refused(result)
-    assert found.state is PaymentState.FAILED
+    assert results.state is PaymentState.FAILED
     assert stand.debits(order.id) == []
 
 
@@ -206,8 +206,8 @@ async def test_a_person_pays_by_a_link(stand: Stand) -> None:
     stand.market.client.post(link).raise_for_status()
 
     orders = await stand.connector.read_many(both)
-    assert {one.payment for one in orders} == {PaymentState.PAID}
-    assert [stand.debits(one) for one in both] == [[1_500], [1_500]]
+    assert {order.payment for order in orders} == {PaymentState.PAID}
+    assert [stand.debits(item) for item in both] == [[1_500], [1_500]]
 
 
 async def test_a_link_that_would_leave_an_order_out_is_refused(stand: Stand) -> None:
@@ -225,7 +225,7 @@ async def test_an_order_that_was_paid_by_hand_is_not_debited(stand: Stand) -> No
     stand.advance(order.id, "pay")
 
     await outcome(stand.connector.pay(order.id, order.total_fen, operation))
-    found = await stand.connector.find_payment(order.id, operation)
+    result = await stand.connector.find_payment(order.id, operation)
 
-    assert found.state is PaymentState.PAID
+    assert result.state is PaymentState.PAID
     assert stand.debits(order.id) == [order.total_fen]

@@ -28,12 +28,12 @@ BACKPACKS = ("双肩包", "backpack")
 @pytest.mark.parametrize("text", BACKPACKS)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 async def test_a_search_finds_whole_offers(stand: Stand, text: str, lang: str) -> None:
-    found = await stand.connector.search(Query(text, size=10, lang=lang))
+    result = await stand.connector.search(Query(text, size=10, lang=lang))
 
-    assert (found.page, found.size) == (1, 10)
-    assert len(found.offers) == 10
-    assert found.total >= 10
-    for offer in found.offers:
+    assert (result.page, result.size) == (1, 10)
+    assert len(result.offers) == 10
+    assert result.total >= 10
+    for offer in result.offers:
         assert offer.id.isdecimal()
         assert offer.title
         assert offer.price_fen is not None
@@ -43,11 +43,11 @@ async def test_a_search_finds_whole_offers(stand: Stand, text: str, lang: str) -
 
 
 async def test_a_title_is_translated(stand: Stand) -> None:
-    found = await stand.connector.search(Query("双肩包", size=5, lang="en"))
+    result = await stand.connector.search(Query("双肩包", size=5, lang="en"))
 
-    assert all("双肩包" in offer.title for offer in found.offers)
-    assert all((offer.title_translated or "").isascii() for offer in found.offers)
-    assert any("ackpack" in (offer.title_translated or "") for offer in found.offers)
+    assert all("双肩包" in offer.title for offer in result.offers)
+    assert all((offer.title_translated or "").isascii() for offer in result.offers)
+    assert any("ackpack" in (offer.title_translated or "") for offer in result.offers)
 
 
 async def test_pages_follow_each_other_without_gaps_or_repeats(stand: Stand) -> None:
@@ -99,14 +99,14 @@ async def test_paging_comes_to_an_end(stand: Stand, size: int) -> None:
     seen: list[str] = []
     page = 1
     while True:
-        found = await stand.connector.search(Query("双肩包", page=page, size=size))
-        assert len(found.offers) <= size
-        seen += [offer.id for offer in found.offers]
-        if page * size >= found.total:
+        result = await stand.connector.search(Query("双肩包", page=page, size=size))
+        assert len(result.offers) <= size
+        seen += [offer.id for offer in result.offers]
+        if page * size >= result.total:
             break
         page += 1
 
-    assert len(seen) == len(set(seen)) == found.total
+    assert len(seen) == len(set(seen)) == result.total
     beyond = await stand.connector.search(Query("双肩包", page=page + 1, size=size))
     assert list(beyond.offers) == []
 
@@ -129,15 +129,15 @@ async def test_a_page_beyond_the_last_one_claims_no_products_that_nobody_saw(
 
 
 async def test_nothing_is_found_for_nonsense(stand: Stand) -> None:
-    found = await stand.connector.search(Query("qqqqzzzz"))
+    result = await stand.connector.search(Query("qqqqzzzz"))
 
-    assert (list(found.offers), found.total) == ([], 0)
+    assert (list(result.offers), result.total) == ([], 0)
 
 
 async def test_sorts(stand: Stand) -> None:
     async def sorted_by(sort: Sort) -> list[tuple[int, int | None]]:
-        found = await stand.connector.search(Query("backpack", size=20, sort=sort))
-        return [(offer.price_fen or 0, offer.sold) for offer in found.offers]
+        result = await stand.connector.search(Query("backpack", size=20, sort=sort))
+        return [(offer.price_fen or 0, offer.sold) for offer in result.offers]
 
     rising = [price for price, _ in await sorted_by(Sort.PRICE_ASC)]
     falling = [price for price, _ in await sorted_by(Sort.PRICE_DESC)]
@@ -154,11 +154,11 @@ async def test_prices_are_limited_in_fen(stand: Stand) -> None:
     prices = sorted(offer.price_fen or 0 for offer in everything.offers)
     low, high = prices[len(prices) // 4], prices[len(prices) // 2]
 
-    found = await stand.connector.search(
+    result = await stand.connector.search(
         Query("backpack", size=50, min_price_fen=low, max_price_fen=high)
     )
 
-    limited = [offer.price_fen or 0 for offer in found.offers]
+    limited = [offer.price_fen or 0 for offer in result.offers]
     assert limited
     assert low <= min(limited)
     assert max(limited) <= high
@@ -217,7 +217,7 @@ async def test_a_preview_adds_up(stand: Stand) -> None:
     assert adds_up(preview)
     assert (part.goods_fen, part.freight_fen, part.discount_fen) == (5_000, 500, 0)
     assert preview.total_fen == 5_500
-    assert sorted(part.lines, key=lambda one: one.quantity) == lines
+    assert sorted(part.lines, key=lambda shown: shown.quantity) == lines
     assert list(preview.unavailable) == []
 
 
@@ -251,7 +251,7 @@ async def test_several_sellers_come_in_as_many_parts(stand: Stand) -> None:
     assert adds_up(preview)
     assert len({part.seller_id for part in preview.sellers}) == 2
     by_product = {part.lines[0].product_id: part for part in preview.sellers}
-    assert [list(by_product[line.product_id].lines) for line in lines] == [[one] for one in lines]
+    assert [list(by_product[line.product_id].lines) for line in lines] == [[line] for line in lines]
     assert by_product[magic(OTHER_SELLER)].discount_fen == 1_000
     assert by_product[magic(PLAIN)].total_fen == 2_500
 
@@ -289,7 +289,7 @@ async def test_what_cannot_be_had_is_told_apart_from_the_rest(
     assert adds_up(preview)
     assert preview.total_fen == 1_500
     assert (list(alone.sellers), alone.total_fen) == ([], 0)
-    assert [one.reason for one in alone.unavailable] == [reason]
+    assert [item.reason for item in alone.unavailable] == [reason]
 
 
 @pytest.mark.parametrize("product_id", [magic(DELISTED), "123456789012", "no-such-product"])

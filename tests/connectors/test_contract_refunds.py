@@ -96,7 +96,7 @@ async def test_a_refund_is_seen_wherever_the_order_is_read(stand: Stand) -> None
 
     assert list(await stand.connector.read_many([order.id])) == [after]
     assert [
-        one.refunded_fen for one in await stand.connector.find_by_reference(order.reference or "")
+        item.refunded_fen for item in await stand.connector.find_by_reference(order.reference or "")
     ] == [1_234]
 
 

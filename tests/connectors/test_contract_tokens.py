@@ -16,11 +16,11 @@ async def test_a_token_that_ended_is_renewed_once(stand: Stand) -> None:
     old = stand.keys.access_token
     stand.market.control("tokens/expire", app=stand.platform)
 
-    found = await stand.connector.search(QUERY)
+    result = await stand.connector.search(QUERY)
     again = await stand.connector.search(QUERY)
 
-    assert len(found.offers) == 3
-    assert again == found
+    assert len(result.offers) == 3
+    assert again == result
     assert stand.keys.refreshes == 1
     assert stand.keys.access_token != old
 

@@ -133,7 +133,7 @@ def test_twenty_forms_at_once_approve_a_payment_once(system: System, stack: Exit
         statuses = list(pool.map(approve, range(20)))
 
     assert set(statuses) == {303}
-    paid = system.until(order["id"], lambda found: found["payment_status"] == "paid")
+    paid = system.until(order["id"], lambda order: order["payment_status"] == "paid")
     assert system.market.debits(paid["order_id"]) == [1500]
     entries = system.api.fetch(
         "SELECT 1 FROM audit WHERE action = 'payment.approved' AND subject = $1", payment

@@ -78,15 +78,15 @@ def test_pages_ask_a_marketplace_as_often_as_the_api_and_spend_nothing_of_it(
 
 def test_a_session_opens_so_many_pages_and_the_other_ones_are_free(api: Server) -> None:
     buyer = api.person()
-    one = Pages(api, buyer)
-    first = one.get("/keys")
+    item = Pages(api, buyer)
+    first = item.get("/keys")
     (row,) = api.fetch("SELECT id FROM session WHERE account_id = $1", buyer.uuid)
     other = Pages(api, buyer)
 
     api.fetch(_SPEND, f"pages:{row['id']}")
-    seen = {one.get("/keys").status_code for _ in range(20)}
+    seen = {item.get("/keys").status_code for _ in range(20)}
     freed = other.post("/account/sessions/end-others")
-    for pages in (one, other):
+    for pages in (item, other):
         pages.client.close()
 
     assert first.status_code == 200

@@ -81,18 +81,18 @@ def test_a_stream_that_is_opened_anew_misses_nothing(system: System) -> None:
         headers = {"last-event-id": mark} if mark else {}
         with buyer.client.stream("GET", "/live", headers=headers, timeout=20) as answer:
             lines = answer.iter_lines()
-            found = []
+            result = []
             while (line := next(lines)) != ": watching from here on":
-                found.append(line)
-            return [line for line in found if line.startswith(("id", "event"))]
+                result.append(line)
+            return [line for line in result if line.startswith(("id", "event"))]
 
     mark = first_words(None)[0].removeprefix("id: ")
     assert first_words(None) == [f"id: {mark}", "event: watching"]
     assert first_words(mark) == [], "nothing changed in between"
     system.order()
-    told = first_words(mark)
-    assert told[1] == "event: watching"
-    assert told[0] != f"id: {mark}"
+    reported = first_words(mark)
+    assert reported[1] == "event: watching"
+    assert reported[0] != f"id: {mark}"
     buyer.client.close()
 
 

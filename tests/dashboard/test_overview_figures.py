@@ -69,15 +69,15 @@ async def test_attempts_are_added_up_by_time_and_outcome(db: Database, account: 
     await an_hour(db, await a_hook(db, await an_account(db)), 0, [1000])
 
     rows = await queries.count_attempts(db, account, hours=DAY.hours, step=DAY.step)
-    found = views.attempt_figures(rows, DAY)
+    result = views.attempt_figures(rows, DAY)
 
     assert len(rows) == 24
     assert list(rows[-1].outcomes) == [10, 2]
     assert list(rows[0].outcomes) == [2]
-    assert (found.attempts, found.delivered) == (14, 12)
-    assert found.failures == [(Outcome.HTTP_ERROR, 2)]
-    assert (found.p50_ms, found.p99_ms) == (4, 4)
-    assert found.rows[0][1] == [10, 2, 0, 0, 12]
+    assert (result.attempts, result.delivered) == (14, 12)
+    assert result.failures == [(Outcome.HTTP_ERROR, 2)]
+    assert (result.p50_ms, result.p99_ms) == (4, 4)
+    assert result.rows[0][1] == [10, 2, 0, 0, 12]
 
     week = await queries.count_attempts(db, account, hours=WEEK.hours, step=WEEK.step)
     assert len(week) == 28
@@ -120,20 +120,20 @@ async def test_what_waits_is_counted_so_far_and_no_further(db: Database, account
 def test_every_outcome_has_a_colour() -> None:
     rows = [AttemptCounts(datetime(2026, 11, 15, tzinfo=UTC), [1] * len(COUNTED), [])]
 
-    found = views.attempt_figures(rows, DAY)
+    result = views.attempt_figures(rows, DAY)
 
-    assert found.attempts == len(COUNTED) == sum(series.values[0] for series in found.series)
-    assert found.success_rate == 1 / len(COUNTED)
+    assert result.attempts == len(COUNTED) == sum(series.values[0] for series in result.series)
+    assert result.success_rate == 1 / len(COUNTED)
 
 
 def test_nothing_at_all_is_no_rate() -> None:
     at = datetime(2026, 11, 15, tzinfo=UTC)
     rows = [AttemptCounts(at + n * timedelta(hours=1), [], []) for n in range(24)]
 
-    found = views.attempt_figures(rows, DAY)
+    result = views.attempt_figures(rows, DAY)
 
-    assert (found.attempts, found.success_rate, found.p50_ms) == (0, None, None)
-    assert found.failures == []
+    assert (result.attempts, result.success_rate, result.p50_ms) == (0, None, None)
+    assert result.failures == []
 
 
 def test_steps_go_when_all_are_done() -> None:

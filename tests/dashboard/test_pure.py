@@ -29,13 +29,13 @@ MINE, OTHER = UUID(int=1), UUID(int=2)
 
 
 def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> None:
-    told = Flash("Made.", "good", FlashSecret("tw_secret", "New key"))
+    reported = Flash("Made.", "good", FlashSecret("tw_secret", "New key"))
 
-    cookie = write_flash(keyring, MINE, told)
+    cookie = write_flash(keyring, MINE, reported)
 
     assert re.fullmatch(r"[A-Za-z0-9_-]+", cookie)
     assert "tw_secret" not in cookie
-    assert read_flash(keyring, MINE, cookie) == told
+    assert read_flash(keyring, MINE, cookie) == reported
     assert read_flash(keyring, OTHER, cookie) is None
     assert read_flash(keyring, MINE, cookie[:-2] + "AA") is None
 
@@ -43,10 +43,10 @@ def test_a_flash_is_read_by_its_session_and_nobody_else(keyring: Keyring) -> Non
 def test_a_flash_fits_into_a_cookie_whatever_it_says(keyring: Keyring) -> None:
     cookie = write_flash(keyring, MINE, Flash("单" * 5000))
 
-    told = read_flash(keyring, MINE, cookie)
+    reported = read_flash(keyring, MINE, cookie)
     assert len(cookie) < 4000
-    assert told is not None
-    assert told.text == "单" * 500 + "…"
+    assert reported is not None
+    assert reported.text == "单" * 500 + "…"
 
 
 @pytest.mark.parametrize("value", ["", "x", "ä", "%%%", "AAAA", "A" * 400])

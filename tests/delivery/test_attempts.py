@@ -37,7 +37,7 @@ def nothing_else_is_due(webhooks: WebhookSystem) -> None:
 
 
 def outcomes(log: list[Any]) -> list[tuple[int, str, bool]]:
-    return [(one["attempt"], one["outcome"], one["final"]) for one in log]
+    return [(attempt["attempt"], attempt["outcome"], attempt["final"]) for attempt in log]
 
 
 def test_every_event_of_an_order_arrives_as_the_contract_says(
@@ -50,12 +50,12 @@ def test_every_event_of_an_order_arrives_as_the_contract_says(
     got = endpoint.until(lambda got: len(got) >= len(journal))
 
     assert len(journal) >= 5
-    assert {one.event_id: one.json for one in got} == {one["id"]: one for one in journal}
+    assert {item.event_id: item.json for item in got} == {item["id"]: item for item in journal}
     assert len(got) == len(journal)
-    for one in got:
-        assert_genuine(one, hook.secret)
-    assert len({one.delivery for one in got}) == len(got)
-    assert {one["outcome"] for one in webhooks.logged(hook, len(journal))} == {"delivered"}
+    for item in got:
+        assert_genuine(item, hook.secret)
+    assert len({item.delivery for item in got}) == len(got)
+    assert {item["outcome"] for item in webhooks.logged(hook, len(journal))} == {"delivered"}
     assert webhooks.pending(hook) == []
 
 
@@ -81,20 +81,22 @@ def test_three_attempts_and_no_fourth(webhooks: WebhookSystem, endpoint: Webhook
     log = webhooks.tried(hook, 3)
     webhooks.pass_time(310)
     (marker,) = webhooks.emit()
-    got = endpoint.until(lambda got: any(one.event_id == marker for one in got))
+    got = endpoint.until(lambda got: any(item.event_id == marker for item in got))
 
-    attempts = [one for one in got if one.event_id == event_id]
+    attempts = [item for item in got if item.event_id == event_id]
     assert len(attempts) == 3
     assert outcomes(log) == [
         (3, "http_error", True), (2, "http_error", False), (1, "http_error", False),
     ]  # fmt: skip
-    assert [one["next_attempt_at"] is None for one in log] == [True, False, False]
-    assert {one["status_code"] for one in log} == {500}
-    assert len({one.body for one in attempts}) == 1
-    assert len({one.delivery for one in attempts}) == 3
-    assert [one.delivery for one in attempts] == [one["id"] for one in reversed(log)]
-    for one in attempts:
-        assert_genuine(one, hook.secret)
+    assert [attempt["next_attempt_at"] is None for attempt in log] == [True, False, False]
+    assert {attempt["status_code"] for attempt in log} == {500}
+    assert len({attempt.body for attempt in attempts}) == 1
+    assert len({attempt.delivery for attempt in attempts}) == 3
+    assert [attempt.delivery for attempt in attempts] == [
+        attempt["id"] for attempt in reversed(log)
+    ]
+    for attempt in attempts:
+        assert_genuine(attempt, hook.secret)
     assert webhooks.verdict(hook, event_id) == "failed"
 
 
@@ -124,12 +126,12 @@ def test_an_endpoint_that_closes_kept_connections_gets_three_posts(
         (3, "connection_closed", True), (2, "connection_closed", False),
         (1, "connection_closed", False),
     ]  # fmt: skip
-    assert {one["error"]["code"] for one in log} == {"connection_closed"}
-    assert [one.delivery for one in got] == [one["id"] for one in reversed(log)]
+    assert {attempt["error"]["code"] for attempt in log} == {"connection_closed"}
+    assert [item.delivery for item in got] == [attempt["id"] for attempt in reversed(log)]
     assert webhooks.verdict(hook, event_id) == "failed"
-    kept = {one.client_port for one in endpoint.at("/other")}
-    assert not kept & {one.client_port for one in got[1:]}
-    assert {one["outcome"] for one in other.log(others)} == {"delivered"}
+    kept = {item.client_port for item in endpoint.at("/other")}
+    assert not kept & {item.client_port for item in got[1:]}
+    assert {attempt["outcome"] for attempt in other.log(others)} == {"delivered"}
 
 
 def test_attempts_are_never_early_and_hardly_late(
@@ -225,11 +227,11 @@ def test_switching_off_cancels_and_switching_on_resurrects_nothing(
     webhooks.pass_time(60)
     log = webhooks.logged(hook, 2)
     (later,) = webhooks.emit()
-    got = endpoint.until(lambda got: any(one.event_id == later for one in got))
+    got = endpoint.until(lambda got: any(item.event_id == later for item in got))
 
     assert outcomes(log) == [(2, "cancelled", True), (1, "http_error", False)]
     assert log[0]["error"]["code"] == "subscription_inactive"
-    assert [one.event_id for one in got] == [event_id, later]
+    assert [item.event_id for item in got] == [event_id, later]
 
 
 def test_what_is_pending_is_cancelled_while_it_is_off(
@@ -288,16 +290,20 @@ def test_a_redelivery_has_the_same_bytes_and_three_attempts_of_its_own(
     log = webhooks.log(hook)
 
     assert answer.status_code == 202
-    told = answer.json()
-    assert (told["event_id"], told["attempt"], told["trigger"]) == (event_id, 1, "redeliver")
-    assert [(one["attempt"], one["trigger"], one["outcome"]) for one in log] == [
+    reported = answer.json()
+    assert (reported["event_id"], reported["attempt"], reported["trigger"]) == (
+        event_id,
+        1,
+        "redeliver",
+    )
+    assert [(attempt["attempt"], attempt["trigger"], attempt["outcome"]) for attempt in log] == [
         (3, "redeliver", "http_error"),
         (2, "redeliver", "http_error"),
         (1, "redeliver", "http_error"),
         (1, "event", "delivered"),
     ]
-    assert len({one.body for one in endpoint.received}) == 1
-    assert len({one.delivery for one in endpoint.received}) == 4
+    assert len({request.body for request in endpoint.received}) == 1
+    assert len({request.delivery for request in endpoint.received}) == 4
 
 
 def test_a_redelivery_is_answered_with_its_own_entry_whatever_else_is_pending(
@@ -314,11 +320,15 @@ def test_a_redelivery_is_answered_with_its_own_entry_whatever_else_is_pending(
         hook.uuid,
     )
 
-    told = webhooks.ok("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
+    reported = webhooks.ok("POST", f"{hook.path}/deliveries/{first['id']}/redeliver")
 
-    assert (told["event_id"], told["attempt"], told["trigger"]) == (event_id, 1, "redeliver")
-    assert (told["event"], told["order"]) == (first["event"], first["order"])
-    assert told["under_way"] is False
+    assert (reported["event_id"], reported["attempt"], reported["trigger"]) == (
+        event_id,
+        1,
+        "redeliver",
+    )
+    assert (reported["event"], reported["order"]) == (first["event"], first["order"])
+    assert reported["under_way"] is False
 
 
 def test_a_redelivery_to_a_subscription_that_is_off_is_refused(
@@ -349,7 +359,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(
     (attempt,) = webhooks.tried(hook)
 
     assert (attempt["outcome"], attempt["status_code"]) == ("http_error", status)
-    assert [one.path for one in endpoint.received] == ["/hook"]
+    assert [request.path for request in endpoint.received] == ["/hook"]
 
 
 def test_a_receiver_that_cannot_be_reached_is_tried_again(webhooks: WebhookSystem) -> None:
@@ -381,12 +391,12 @@ def test_each_subscription_gets_the_events_it_lists_and_no_stranger_gets_any(
         (payments, "/payments", "payment.updated"),
     ):
         got = endpoint.at(path)
-        assert sorted(one.event_id for one in got) == sorted(
-            one["id"] for one in journal if one["event"] == kind
+        assert sorted(item.event_id for item in got) == sorted(
+            item["id"] for item in journal if item["event"] == kind
         )
-        for one in got:
-            assert_genuine(one, hook.secret)
-    assert {one.path for one in endpoint.received} == {"/orders", "/payments"}
+        for item in got:
+            assert_genuine(item, hook.secret)
+    assert {request.path for request in endpoint.received} == {"/orders", "/payments"}
 
 
 def test_two_subscriptions_with_one_url_are_told_apart_by_their_signatures(
@@ -397,9 +407,9 @@ def test_two_subscriptions_with_one_url_are_told_apart_by_their_signatures(
 
     got = endpoint.until(lambda got: len(got) == 2)
 
-    assert {one.event_id for one in got} == {event_id}
+    assert {item.event_id for item in got} == {event_id}
     by_id = {webhooks.logged(hook, 1)[0]["id"]: hook for hook in hooks}
-    assert {one.delivery for one in got} == set(by_id)
-    for one in got:
-        assert_genuine(one, by_id[one.delivery].secret)
+    assert {item.delivery for item in got} == set(by_id)
+    for item in got:
+        assert_genuine(item, by_id[item.delivery].secret)
     assert json.loads(got[0].body) == json.loads(got[1].body)

@@ -42,9 +42,9 @@ class Missed:
 
     async def job(self, job_id: UUID | None) -> Replay:
         assert job_id is not None
-        found = await sql_replays.find_replay(self.db, self.account, self.hook, job_id)
-        assert found is not None
-        return found
+        result = await sql_replays.find_replay(self.db, self.account, self.hook, job_id)
+        assert result is not None
+        return result
 
     async def feed_all(self) -> None:
         """Feed until no job has anything left, whatever time that takes."""
@@ -74,8 +74,8 @@ async def test_it_waits_for_the_end_of_a_recovery_that_was_asked_for(missed: Mis
         )
     await missed.feed_all()
 
-    found = await missed.job(by_itself)
-    assert (found.status, found.queued, found.total) == ("done", 3, 3)
+    result = await missed.job(by_itself)
+    assert (result.status, result.queued, result.total) == ("done", 3, 3)
 
 
 async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) -> None:
@@ -105,8 +105,8 @@ async def test_one_that_is_not_over_is_extended_and_goes_back(missed: Missed) ->
     assert (await missed.job(job_id)).until == end
     assert (await missed.job(job_id)).status == "running"
     await missed.feed_all()
-    found = await missed.job(job_id)
-    assert (found.status, found.queued) == ("done", 2 + 2 + 3)
+    result = await missed.job(job_id)
+    assert (result.status, result.queued) == ("done", 2 + 2 + 3)
 
 
 async def test_nobody_can_ask_for_a_recovery_while_it_runs(missed: Missed) -> None:

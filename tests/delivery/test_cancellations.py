@@ -90,7 +90,7 @@ def test_a_change_cancels_what_is_pending_from_its_answer_on(
         assert event_id not in page.get(f"/webhooks/{hook.id}/pending").text
     # The clock stands still: nothing of it is due, and it reaches the log all the same.
     log = webhooks.logged(hook, 2)
-    assert [(one["attempt"], one["outcome"], one["final"]) for one in log] == [
+    assert [(attempt["attempt"], attempt["outcome"], attempt["final"]) for attempt in log] == [
         (2, "cancelled", True), (1, "http_error", False),
     ]  # fmt: skip
     assert log[0]["error"]["code"] == code
@@ -111,7 +111,7 @@ def test_what_happens_after_it_was_switched_on_again_is_delivered(
 
     assert webhooks.verdict(hook, cancelled) == "cancelled"
     assert webhooks.verdict(hook, delivered) == "delivered"
-    assert [one.event_id for one in endpoint.received] == [cancelled, delivered]
+    assert [request.event_id for request in endpoint.received] == [cancelled, delivered]
 
 
 def test_a_deleted_subscription_has_nothing_pending_from_the_answer_on(
@@ -145,9 +145,9 @@ def test_an_operator_sees_no_cancelled_delivery_in_the_queue(
 
 
 def queue_depth(pages: Pages) -> int:
-    found = re.search(r">Queued<.*?>([\d,]+)<", pages.get("/queue").text, re.DOTALL)
-    assert found
-    return int(found[1].replace(",", ""))
+    result = re.search(r">Queued<.*?>([\d,]+)<", pages.get("/queue").text, re.DOTALL)
+    assert result
+    return int(result[1].replace(",", ""))
 
 
 def test_what_is_being_sent_is_not_cancelled_and_what_it_leaves_behind_is(
@@ -168,9 +168,9 @@ def test_what_is_being_sent_is_not_cancelled_and_what_it_leaves_behind_is(
     log = webhooks.logged(hook, 2)
 
     ((pending, verdict),) = seen
-    assert [(one["event_id"], one["under_way"]) for one in pending] == [(event_id, True)]
+    assert [(item["event_id"], item["under_way"]) for item in pending] == [(event_id, True)]
     assert verdict == "under_way"
-    assert [(one["attempt"], one["outcome"]) for one in log] == [
+    assert [(attempt["attempt"], attempt["outcome"]) for attempt in log] == [
         (2, "cancelled"),
         (1, "http_error"),
     ]
@@ -204,8 +204,8 @@ def test_a_send_that_nobody_told_of_is_logged_before_its_delivery_is_cancelled(
         (2, "unknown", False, "worker_died"),
         (2, "cancelled", True, "subscription_inactive"),
     }
-    (told,) = webhooks.log(hook, "outcome=unknown")
-    assert (told["id"], told["event_id"]) == (ids.DELIVERY.show(lost), event_id)
+    (reported,) = webhooks.log(hook, "outcome=unknown")
+    assert (reported["id"], reported["event_id"]) == (ids.DELIVERY.show(lost), event_id)
 
 
 def test_a_long_backlog_is_cancelled_and_the_requests_wait_for_none_of_it(
@@ -234,7 +234,7 @@ def test_a_long_backlog_is_cancelled_and_the_requests_wait_for_none_of_it(
     assert webhooks.health(hook)["pending"] == 0
     endpoint.answer = lambda _: 200
     (live,) = webhooks.emit(kind="payment.updated")
-    endpoint.until(lambda got: [one.event_id for one in got] == [live])
+    endpoint.until(lambda got: [item.event_id for item in got] == [live])
     rows = until_cancelled(webhooks, hook)
     assert [tuple(row) for row in rows] == [("cancelled", 30_000), ("delivered", 1)]
 

@@ -39,7 +39,7 @@ def test_each_gets_its_turn_in_the_order_of_its_claims_as_far_as_its_lane_is_wid
 
     taken = buffer.take(EngineLimits(), used_by(lanes[OTHER]), HostLimits(), 1.0)[0]
 
-    assert sorted(taken, key=lambda one: one.id) == [*first[:2], second[0]]
+    assert sorted(taken, key=lambda shown: shown.id) == [*first[:2], second[0]]
     assert (lanes[ONE].waiting, lanes[OTHER].waiting) == (1, 1)
     assert list(buffer.lanes) == list(lanes.values())
 
@@ -98,8 +98,8 @@ def test_what_has_waited_too_long_comes_out_and_the_rest_stays() -> None:
 def test_a_host_that_nobody_knows_is_sent_a_few_at_once_however_many_lanes_lead_to_it() -> None:
     lanes = {UUID(int=n): Lane(host="same") for n in range(1000)}
     buffer, hosts = ClaimBuffer(lanes), HostLimits()
-    for one in lanes:
-        buffer.add(claimed(one, 1))
+    for lane in lanes:
+        buffer.add(claimed(lane, 1))
 
     taken, _ = buffer.take(EngineLimits(), Usage(), hosts, 1.0)
     assert len(taken) == FIRST
@@ -119,8 +119,8 @@ def test_lanes_of_one_host_take_turns() -> None:
     for subscription in lanes:
         buffer.add(claimed(subscription, 3))
 
-    first = [one.subscription_id for one in buffer.take(EngineLimits(), Usage(), hosts, 1.0)[0]]
-    second = [one.subscription_id for one in buffer.take(EngineLimits(), Usage(), hosts, 1.0)[0]]
+    first = [item.subscription_id for item in buffer.take(EngineLimits(), Usage(), hosts, 1.0)[0]]
+    second = [item.subscription_id for item in buffer.take(EngineLimits(), Usage(), hosts, 1.0)[0]]
 
     assert first == list(lanes)[:FIRST]
     assert second == [*list(lanes)[FIRST:], *list(lanes)[: 2 * FIRST - 40]]
@@ -134,7 +134,7 @@ def test_each_gets_one_before_any_gets_two_where_the_total_is_short() -> None:
 
     taken, _ = buffer.take(EngineLimits(total=7), Usage(), HostLimits(), 1.0)
 
-    assert sorted(Counter(one.subscription_id for one in taken).values()) == [1, 1, 1, 2, 2]
+    assert sorted(Counter(item.subscription_id for item in taken).values()) == [1, 1, 1, 2, 2]
 
 
 def test_a_lane_whose_url_changes_while_it_waits_is_not_forgotten() -> None:

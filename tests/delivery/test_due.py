@@ -49,9 +49,9 @@ async def test_those_who_have_something_due_are_found_longest_waiting_first(
         for due, held in rows:
             await db.execute(_ROW, UUID(int=hook), float(due), float(held))
 
-    found = await sql.due_subscriptions(db)
+    result = await sql.due_subscriptions(db)
 
-    assert [one.id.int for one in found] == [8, 6, 2, 4]
+    assert [item.id.int for item in result] == [8, 6, 2, 4]
 
 
 async def test_nothing_queued_is_nothing_due(db: Database) -> None:

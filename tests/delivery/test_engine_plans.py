@@ -133,10 +133,10 @@ async def test_what_is_recorded_is_found_by_its_id_whatever_is_believed_of_the_q
 
     nodes = [node for plan in heard.plans for node in _nodes(plan["Plan"])]
     changes = [node for node in nodes if node["Node Type"] == "ModifyTable"]
-    found = {node["Operation"]: node for node in changes if node["Alias"] == "q"}
-    assert set(found) == {"Delete", "Update"}
-    assert [one["Node Type"] for one in _nodes(found["Delete"]) if "Join" in str(one)] == []
-    assert all("= ANY" in str(node) for node in found.values())
+    result = {node["Operation"]: node for node in changes if node["Alias"] == "q"}
+    assert set(result) == {"Delete", "Update"}
+    assert [node["Node Type"] for node in _nodes(result["Delete"]) if "Join" in str(node)] == []
+    assert all("= ANY" in str(node) for node in result.values())
 
 
 async def test_a_claim_goes_on_where_the_last_one_ended(db: Database) -> None:

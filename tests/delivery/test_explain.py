@@ -127,7 +127,7 @@ def test_every_verdict(
     verdict: str,
     words: str,
 ) -> None:
-    found = explain(a_subscription(**subscription), kind, created_at, _BODY, row, attempts)
+    result = explain(a_subscription(**subscription), kind, created_at, _BODY, row, attempts)
 
-    assert found.verdict == verdict
-    assert words in found.sentence
+    assert result.verdict == verdict
+    assert words in result.sentence

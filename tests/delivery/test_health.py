@@ -84,7 +84,7 @@ def test_the_figures_of_a_receiver(webhooks: WebhookSystem, endpoint: WebhookEnd
 
     health = until(lambda: webhooks.health(hook), lambda health: health["attempts"] == 4)
 
-    longest = max(one["duration_ms"] for one in webhooks.log(hook))
+    longest = max(attempt["duration_ms"] for attempt in webhooks.log(hook))
     assert (health["health"], health["success_rate"], health["pending"]) == ("failing", 0.75, 1)
     assert health["p50_ms"] <= health["p99_ms"]
     assert longest < health["p99_ms"] <= max(1, 2 * longest)
@@ -148,11 +148,11 @@ def test_five_days_and_twenty_events_of_nothing_but_failure_switch_a_subscriptio
 
     switch_off(webhooks)
 
-    told = said(webhooks, off)
-    assert (told["is_active"], told["disabled_reason"], told["health"]) == (
+    reported = said(webhooks, off)
+    assert (reported["is_active"], reported["disabled_reason"], reported["health"]) == (
         False, "failing", "disabled",
     )  # fmt: skip
-    assert told["failing_since"] is not None
+    assert reported["failing_since"] is not None
     assert webhooks.health(off)["disabled_reason"] == "failing"
     for hook in (short, few):
         assert (said(webhooks, hook)["is_active"], said(webhooks, hook)["health"]) == (
@@ -219,8 +219,10 @@ def test_operators_see_which_receivers_fail(
             if not page["has_more"]:
                 break
             cursor = f"&cursor={page['next_cursor']}"
-        assert all("secret" not in one for one in items)
-        return {one["id"]: one["health"] for one in items if one["account_id"] == webhooks.buyer.id}
+        assert all("secret" not in item for item in items)
+        return {
+            item["id"]: item["health"] for item in items if item["account_id"] == webhooks.buyer.id
+        }
 
     everything = {well.id: "ok", failing.id: "failing", off.id: "disabled"}
     assert seen("") == everything
@@ -245,7 +247,7 @@ def test_operators_see_what_waits(webhooks: WebhookSystem, endpoint: WebhookEndp
 
     queue = webhooks.ok("GET", "/v1/admin/queue", by=operator)["items"]
 
-    rows = {one["subscription_id"]: one for one in queue}
+    rows = {item["subscription_id"]: item for item in queue}
     assert (rows[hook.id]["pending"], rows[hook.id]["account_id"]) == (2, webhooks.buyer.id)
     assert (rows[hook.id]["url"], rows[hook.id]["first_due_at"]) == (endpoint.url(), first_due)
     assert rows[hook.id]["failing_since"] is not None

@@ -62,24 +62,25 @@ def test_who_lost_a_claim_changes_no_delivery(
     assert (pending["event_id"], pending["attempt"], pending["under_way"]) == (event_id, 1, True)
     gates[1].open()
     log = until(
-        lambda: webhooks.log(hook), lambda log: any(one["id"] == second.delivery for one in log)
+        lambda: webhooks.log(hook),
+        lambda log: any(attempt["id"] == second.delivery for attempt in log),
     )
 
     assert first.delivery != second.delivery
     assert first.body == second.body
-    assert {one["id"] for one in log} == {first.delivery, second.delivery}
-    (decided,) = [one for one in log if one["id"] == second.delivery]
+    assert {attempt["id"] for attempt in log} == {first.delivery, second.delivery}
+    (decided,) = [attempt for attempt in log if attempt["id"] == second.delivery]
     assert (decided["attempt"], decided["outcome"], decided["final"]) == (1, "http_error", False)
     assert webhooks.pending(hook)[0]["attempt"] == 2
-    told = until(
+    reported = until(
         lambda: webhooks.ok("GET", f"{hook.path}/deliveries/{first.delivery}"),
-        lambda one: one["late"],
+        lambda shown: shown["late"],
     )
-    assert (told["outcome"], told["final"], told["response"]["status_code"]) == (
+    assert (reported["outcome"], reported["final"], reported["response"]["status_code"]) == (
         "delivered", False, 200,
     )  # fmt: skip
     assert webhooks.log(hook, "result=delivered") == []
-    health = until(lambda: webhooks.health(hook), lambda one: one["attempts"])
+    health = until(lambda: webhooks.health(hook), lambda shown: shown["attempts"])
     assert (health["attempts"], health["success_rate"]) == (1, 0)
 
 
@@ -147,7 +148,7 @@ def test_many_subscriptions_of_one_receiver_share_its_host(webhooks: WebhookSyst
         hooks = [webhooks.hook(endpoint.url(f"/{number}")) for number in range(20)]
         webhooks.emit(30)
         try:
-            endpoint.until(lambda got: len({one.path for one in got}) == len(hooks))
+            endpoint.until(lambda got: len({item.path for item in got}) == len(hooks))
         finally:
             gate.open()
         endpoint.until(lambda got: len(got) == 30 * len(hooks))

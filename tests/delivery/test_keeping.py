@@ -227,18 +227,18 @@ async def test_what_was_put_aside_three_times_and_is_lost_again_has_failed(db: D
 
     # A claim counts as lost when the next one is made.
     assert parked == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [None]
-    told = [line["event"] for line in lines if line["log_level"] == "error"]
-    assert told == ["delivery.parked"] * 3 + ["delivery.given_up"]
+    reported = [line["event"] for line in lines if line["log_level"] == "error"]
+    assert reported == ["delivery.parked"] * 3 + ["delivery.given_up"]
     last, *before = await sql_log.list_attempts_of_event(
         db, account, [hook], (await _events(db))[0]
     )
     assert (last.id, last.outcome, last.final) == (sent[-1], "unknown", True)
     assert last.error_code == "given_up"
     assert f"{len(sent)} times" in str(last.error_message)
-    assert [one.id for one in reversed(before)] == sent[:-1]
-    assert {(one.outcome, one.final) for one in before} == {("unknown", False)}
-    found = explain(a_subscription(), "order.updated", NOW, b"{}", None, [last, *before])
-    assert (found.verdict, str(last.error_message) in found.sentence) == ("failed", True)
+    assert [item.id for item in reversed(before)] == sent[:-1]
+    assert {(item.outcome, item.final) for item in before} == {("unknown", False)}
+    result = explain(a_subscription(), "order.updated", NOW, b"{}", None, [last, *before])
+    assert (result.verdict, str(last.error_message) in result.sentence) == ("failed", True)
     ended = await sql_replays.find_replay(db, account, hook, job)
     assert ended is not None
     assert (ended.queued, ended.delivered, ended.failed) == (1, 0, 1)
@@ -277,10 +277,10 @@ def test_secrets_are_sealed_anew_and_deliveries_go_on(
             endpoint.until(lambda got: len(got) == 4)
 
     assert (first["resealed"], again["resealed"]) == (3, 0)
-    assert {one.headers["x-kept"] for one in endpoint.at("/hook")} == {"kept"}
+    assert {item.headers["x-kept"] for item in endpoint.at("/hook")} == {"kept"}
     for path, secret in (("/hook", hook.secret), ("/other", other.secret)):
-        for one in endpoint.at(path):
-            assert_genuine(one, secret)
+        for item in endpoint.at(path):
+            assert_genuine(item, secret)
 
 
 def _rotate(api: Server, settings: dict[str, str]) -> dict[str, int]:
@@ -293,5 +293,5 @@ def _rotate(api: Server, settings: dict[str, str]) -> dict[str, int]:
         timeout=30,
         check=True,
     )
-    told: dict[str, int] = json.loads(ended.stdout)
-    return told
+    reported: dict[str, int] = json.loads(ended.stdout)
+    return reported

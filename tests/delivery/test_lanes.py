@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from tradewind.delivery.lanes import FIRST, MOST, NEAR, EngineLimits, Lane, share_out
 from tradewind.egress.result import Outcome
 
-_FAILURES = [one for one in Outcome if one not in (Outcome.DELIVERED, Outcome.CANCELLED)]
+_FAILURES = [item for item in Outcome if item not in (Outcome.DELIVERED, Outcome.CANCELLED)]
 
 
 def answered(lane: Lane, took_ms: float = 50, *, began: float = 0.0) -> None:
@@ -143,13 +143,13 @@ def lanes_of(*lanes: Lane) -> dict[UUID, Lane]:
 def shares_of(lanes: Mapping[UUID, Lane], bounds: EngineLimits) -> dict[UUID, int]:
     """What each gets that gets anything, if all want as much as they may have."""
     shares = share_out(lanes.values(), lanes.values(), bounds)
-    return {one: shares[lane] for one, lane in lanes.items() if lane in shares}
+    return {item: shares[lane] for item, lane in lanes.items() if lane in shares}
 
 
 def shared(*lanes: Lane, total: int = 1000, host: int = 256, failing: int = 500) -> list[int]:
-    found = lanes_of(*lanes)
-    shares = shares_of(found, EngineLimits(total, host, failing=failing))
-    return [shares.get(one, 0) for one in found]
+    result = lanes_of(*lanes)
+    shares = shares_of(result, EngineLimits(total, host, failing=failing))
+    return [shares.get(item, 0) for item in result]
 
 
 def lane(
@@ -196,7 +196,7 @@ def test_one_account_takes_no_more_than_its_part_however_many_lanes_it_has() -> 
 
     shares = shares_of(lanes, EngineLimits())
 
-    assert sum(shares.get(one, 0) for one in greedy) == EngineLimits().account
+    assert sum(shares.get(item, 0) for item in greedy) == EngineLimits().account
     assert shares[UUID(int=99)] == 16
 
 
@@ -230,26 +230,28 @@ _BOUNDS = some.builds(
 def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
     lanes: Sequence[Lane], bounds: EngineLimits
 ) -> None:
-    found = lanes_of(*lanes)
-    shares = shares_of(found, bounds)
-    hosts = {one.host for one in lanes if one.host}
+    result = lanes_of(*lanes)
+    shares = shares_of(result, bounds)
+    hosts = {lane.host for lane in lanes if lane.host}
 
     def total(chosen: Sequence[UUID]) -> int:
-        return sum(found[one].in_flight + shares.get(one, 0) for one in chosen)
+        return sum(result[item].in_flight + shares.get(item, 0) for item in chosen)
 
-    assert all(0 < share <= found[one].free for one, share in shares.items())
-    everyone = [one for one in found if one in shares or found[one].in_flight]
+    assert all(0 < share <= result[item].free for item, share in shares.items())
+    everyone = [item for item in result if item in shares or result[item].in_flight]
     # What is under way already may exceed a bound that has become smaller; nothing is added then.
-    by_host = {host: [one for one in everyone if found[one].host == host] for host in hosts}
-    failing = [one for one in everyone if found[one].failing]
+    by_host = {
+        host: [person for person in everyone if result[person].host == host] for host in hosts
+    }
+    failing = [person for person in everyone if result[person].failing]
     for chosen, most in [
         (everyone, bounds.total),
         (failing, bounds.failing),
         *((ones, bounds.host) for ones in by_host.values()),
     ]:
-        assert total(chosen) <= most or not any(one in shares for one in chosen)
-    for one, its in found.items():
-        full = shares.get(one, 0) == its.free
+        assert total(chosen) <= most or not any(item in shares for item in chosen)
+    for item, its in result.items():
+        full = shares.get(item, 0) == its.free
         blocked = (
             total(everyone) >= bounds.total
             or (its.host and total(by_host[its.host]) >= bounds.host)
@@ -263,29 +265,31 @@ def test_no_share_exceeds_a_width_or_a_bound_and_nothing_is_left_lying(
 def test_everyone_gets_one_before_anyone_with_whom_they_compete_gets_two(
     lanes: Sequence[Lane], bounds: EngineLimits
 ) -> None:
-    found = lanes_of(*lanes)
-    shares = shares_of(found, bounds)
-    starved = [one for one, its in found.items() if its.free and one not in shares]
+    result = lanes_of(*lanes)
+    shares = shares_of(result, bounds)
+    starved = [item for item, its in result.items() if its.free and item not in shares]
 
-    for one in starved:
-        its = found[one]
+    for item in starved:
+        its = result[item]
         for other, share in shares.items():
-            same_host = its.host and found[other].host == its.host
-            both_failing = its.failing and found[other].failing
+            same_host = its.host and result[other].host == its.host
+            both_failing = its.failing and result[other].failing
             if share > 1 and (same_host or both_failing):
                 # It got more than one of what the starved one lacked: only if that was not it.
-                host_full = its.host and _taken(found, shares, its.host) >= bounds.host
-                fail_full = its.failing and _failing(found, shares) >= bounds.failing
+                host_full = its.host and _taken(result, shares, its.host) >= bounds.host
+                fail_full = its.failing and _failing(result, shares) >= bounds.failing
                 assert not (same_host and host_full and not (fail_full and not both_failing))
                 assert not (both_failing and fail_full and not (host_full and not same_host))
 
 
 def _taken(found: dict[UUID, Lane], shares: dict[UUID, int], host: str) -> int:
-    return sum(its.in_flight + shares.get(one, 0) for one, its in found.items() if its.host == host)
+    return sum(
+        its.in_flight + shares.get(item, 0) for item, its in found.items() if its.host == host
+    )
 
 
 def _failing(found: dict[UUID, Lane], shares: dict[UUID, int]) -> int:
-    return sum(its.in_flight + shares.get(one, 0) for one, its in found.items() if its.failing)
+    return sum(its.in_flight + shares.get(item, 0) for item, its in found.items() if its.failing)
 
 
 def test_one_that_answers_at_once_is_claimed_for_ahead() -> None:

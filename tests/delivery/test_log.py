@@ -40,7 +40,7 @@ def varied(webhook_system: System) -> Iterator[Varied]:
             webhooks.tried(hook, number)
     # No retry adds to it, however long the tests take.
     webhooks.api.fetch("DELETE FROM delivery_queue WHERE subscription_id = $1", hook.uuid)
-    yield Varied(webhooks, hook, [ids.ORDER.show(one) for one in orders])
+    yield Varied(webhooks, hook, [ids.ORDER.show(order) for order in orders])
     webhooks.call("DELETE", hook.path)
 
 
@@ -77,7 +77,7 @@ def test_the_log_is_filtered(varied: Varied, query: str, codes: list[int]) -> No
         middle=middle["started_at"],
     )
 
-    assert [one["status_code"] for one in webhooks.log(hook, asked)] == codes
+    assert [attempt["status_code"] for attempt in webhooks.log(hook, asked)] == codes
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_the_log_comes_in_pages(webhooks: WebhookSystem, endpoint: WebhookEndpoi
         pages.append(webhooks.ok("GET", f"{hook.path}/deliveries?limit=3{cursor}"))
         cursor = f"&cursor={pages[-1]['next_cursor']}"
 
-    assert [one for page in pages for one in page["items"]] == whole
+    assert [item for page in pages for item in page["items"]] == whole
     assert [len(page["items"]) for page in pages] == [3, 3, 1]
-    times = [one["started_at"] for one in whole]
+    times = [row["started_at"] for row in whole]
     assert times == sorted(times, reverse=True)
 
 
@@ -153,7 +153,7 @@ def test_one_attempt_is_shown_as_the_receiver_saw_it(
     request, response = detail["request"], detail["response"]
     assert request["url"] == endpoint.url("/in?shop=1")
     assert request["body"].encode() == seen.body
-    assert {one["name"].lower(): one["value"] for one in request["headers"]} == {
+    assert {header["name"].lower(): header["value"] for header in request["headers"]} == {
         name: value
         for name, value in seen.headers.items()
         if name not in ("host", "accept", "accept-encoding", "content-length")
@@ -183,7 +183,7 @@ def test_the_page_of_an_attempt_shows_every_header_that_was_sent_and_answered(
         attempt = pages.get(f"/webhooks/{hook.id}/deliveries/{tested['delivery_id']}")
         test = pages.get(f"/webhooks/{hook.id}/test?delivery={tested['delivery_id']}")
 
-    sent = {one["name"]: one["value"] for one in tested["request"]["headers"]}
+    sent = {header["name"]: header["value"] for header in tested["request"]["headers"]}
     for page in (attempt, test):
         assert page.status_code == 200
         assert all(value in page.text for value in sent.values())
@@ -239,11 +239,11 @@ def test_what_is_pending_is_listed_in_pages_that_first_which_is_due_first(
     first = webhooks.ok("GET", f"{hook.path}/pending?limit=2")
     rest = webhooks.ok("GET", f"{hook.path}/pending?limit=2&cursor={first['next_cursor']}")
 
-    assert sorted(one["event_id"] for one in whole) == sorted(events)
-    assert [one["due_at"] for one in whole] == sorted(one["due_at"] for one in whole)
+    assert sorted(row["event_id"] for row in whole) == sorted(events)
+    assert [row["due_at"] for row in whole] == sorted(row["due_at"] for row in whole)
     assert first["items"] + rest["items"] == whole
     assert (first["has_more"], rest["has_more"]) == (True, False)
-    assert {(one["attempt"], one["trigger"], one["under_way"]) for one in whole} == {
+    assert {(row["attempt"], row["trigger"], row["under_way"]) for row in whole} == {
         (2, "event", False)
     }
 

@@ -43,7 +43,7 @@ async def test_the_health_of_many_is_one_statement_and_keeps_their_order(db: Dat
 
     health = await health_of(cast("Database", counted), [a_subscription(id=hook) for hook in hooks])
 
-    assert [one.pending for one in health] == [0, 2, 0]
+    assert [state.pending for state in health] == [0, 2, 0]
     assert counted.statements == 1
     assert await health_of(db, []) == []
 
@@ -63,17 +63,17 @@ async def test_an_event_is_explained_for_all_subscriptions_in_three_statements(
     await sql.record(db, [(claimed, AttemptResult(Outcome.DELIVERED, 200))], RetryPolicy())
     counted = Counted(db)
 
-    found = await explain_event(
+    result = await explain_event(
         cast("Database", counted),
         account,
         [a_subscription(id=hook, account_id=account) for hook in hooks],
         event_id,
     )
 
-    verdicts = [one.verdict for one in found]
+    verdicts = [item.verdict for item in result]
     assert verdicts[:2] == ["waiting", "delivered"]
     assert verdicts[2] in ("created_later", "not_queued", "filtered")
-    assert [len(one.attempts) for one in found] == [0, 1, 0]
+    assert [len(item.attempts) for item in result] == [0, 1, 0]
     assert counted.statements == 3
 
 

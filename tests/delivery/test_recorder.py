@@ -34,8 +34,8 @@ async def claimed(db: Database, number: int) -> tuple[Sequence[ClaimedDelivery],
 
 async def record(db: Database, ended: Sequence[Attempt]) -> None:
     made = Recorder(db, db, {}, RetryPolicy())
-    for one in ended:
-        made.add(*one)
+    for item in ended:
+        made.add(*item)
     made.close()
     await asyncio.wait_for(made.run(), 20)
 
@@ -200,18 +200,20 @@ async def test_attempts_are_counted_by_outcome_and_hour(db: Database) -> None:
     _, ended = await claimed(db, 5)
     hook = ended[0][0].subscription_id
     outcomes = [Outcome.DELIVERED, Outcome.TIMEOUT, Outcome.TIMEOUT, Outcome.HTTP_ERROR]
-    told = [(one[0], AttemptResult(outcome)) for one, outcome in zip(ended, outcomes, strict=False)]
+    reported = [
+        (item[0], AttemptResult(outcome)) for item, outcome in zip(ended, outcomes, strict=False)
+    ]
 
-    await record(db, told)
+    await record(db, reported)
     # As a version that knew fewer outcomes left it.
     await db.execute("UPDATE subscription_hour SET outcomes = outcomes[1:2]")
     await record(db, [(ended[4][0], AttemptResult(Outcome.TIMEOUT))])
 
     rows = await db.fetch("SELECT * FROM subscription_hour WHERE subscription_id = $1", hook)
     counted = [dict(zip(COUNTED, row["outcomes"], strict=True)) for row in rows]
-    assert sum(one[Outcome.DELIVERED] for one in counted) == 1
-    assert sum(one[Outcome.HTTP_ERROR] for one in counted) == 1
-    assert sum(one[Outcome.TIMEOUT] for one in counted) == 1
+    assert sum(item[Outcome.DELIVERED] for item in counted) == 1
+    assert sum(item[Outcome.HTTP_ERROR] for item in counted) == 1
+    assert sum(item[Outcome.TIMEOUT] for item in counted) == 1
     assert sum(sum(row["buckets"]) for row in rows) == 5
 
 

@@ -32,7 +32,9 @@ def over(webhooks: WebhookSystem, hook: Webhook, job_id: str) -> Any:
     """Wait until everything of a job is delivered or has failed."""
     return until(
         lambda: job(webhooks, hook, job_id),
-        lambda one: one["status"] == "done" and one["delivered"] + one["failed"] == one["queued"],
+        lambda shown: (
+            shown["status"] == "done" and shown["delivered"] + shown["failed"] == shown["queued"]
+        ),
     )
 
 
@@ -66,10 +68,10 @@ def test_what_was_missed_is_counted_and_delivered_once(
     assert (done["count"], done["queued"], done["delivered"], done["failed"]) == (5, 5, 5, 0)
     assert (done["status"], done["trigger"]) == ("done", "request")
     assert done["ended_at"] is not None
-    assert sorted(one.event_id for one in endpoint.received) == sorted([got, *older, *lost])
-    for one in endpoint.received:
-        assert_genuine(one, hook.secret)
-    triggers = {one["event_id"]: one["trigger"] for one in webhooks.log(hook)}
+    assert sorted(request.event_id for request in endpoint.received) == sorted([got, *older, *lost])
+    for request in endpoint.received:
+        assert_genuine(request, hook.secret)
+    triggers = {attempt["event_id"]: attempt["trigger"] for attempt in webhooks.log(hook)}
     assert triggers == {got: "event"} | dict.fromkeys([*older, *lost], "recover")
     assert recover(webhooks, hook, dry_run=True)["count"] == 0
 
@@ -85,8 +87,8 @@ def test_all_delivers_again_what_was_delivered(
     over(webhooks, hook, begun["id"])
 
     assert begun["count"] == 3
-    assert sorted(one.event_id for one in endpoint.received) == sorted(events * 2)
-    assert len({one.body for one in endpoint.received}) == 3
+    assert sorted(request.event_id for request in endpoint.received) == sorted(events * 2)
+    assert len({request.body for request in endpoint.received}) == 3
 
 
 def test_a_recovery_of_one_order_and_of_a_window(
@@ -106,7 +108,7 @@ def test_a_recovery_of_one_order_and_of_a_window(
     assert (before["count"], after["count"]) == (0, 0)
     begun = recover(webhooks, hook, order=ids.ORDER.show(order_id))
     over(webhooks, hook, begun["id"])
-    assert {one.json["data"]["order"]["id"] for one in endpoint.received} == {
+    assert {request.json["data"]["order"]["id"] for request in endpoint.received} == {
         ids.ORDER.show(order_id)
     }
 
@@ -158,7 +160,7 @@ def test_a_recovery_is_cancelled(webhooks: WebhookSystem, endpoint: WebhookEndpo
     assert len(endpoint.received) < 400
     assert job(webhooks, hook, begun["id"])["status"] == "cancelled"
     (marker,) = webhooks.emit()
-    endpoint.until(lambda got: any(one.event_id == marker for one in got))
+    endpoint.until(lambda got: any(item.event_id == marker for item in got))
 
 
 def test_live_events_do_not_wait_behind_a_recovery(
@@ -170,9 +172,9 @@ def test_live_events_do_not_wait_behind_a_recovery(
     endpoint.until(lambda got: len(got) >= 3)
 
     (live,) = webhooks.emit()
-    got = endpoint.until(lambda got: any(one.event_id == live for one in got))
+    got = endpoint.until(lambda got: any(item.event_id == live for item in got))
 
-    place = [one.event_id for one in got].index(live)
+    place = [item.event_id for item in got].index(live)
     assert place < 250, "it came before the recovery was over"
     webhooks.ok("DELETE", f"{hook.path}/recover/{begun['id']}")
 
@@ -236,8 +238,8 @@ def test_what_is_undelivered_is_known_for_as_long_as_the_log_is_kept(
     wish = {"since": clock.show(asked - timedelta(days=60)), "include": include}
     begun = recover(webhooks, hook, **wish)
 
-    told = datetime.fromisoformat(job(webhooks, hook, begun["id"])["since"])
-    assert abs(told - (asked - timedelta(days=days))) < timedelta(minutes=1)
+    reported = datetime.fromisoformat(job(webhooks, hook, begun["id"])["since"])
+    assert abs(reported - (asked - timedelta(days=days))) < timedelta(minutes=1)
 
 
 def test_a_receiver_that_is_back_catches_up_by_itself(
@@ -257,14 +259,17 @@ def test_a_receiver_that_is_back_catches_up_by_itself(
     (first,) = webhooks.emit()
     endpoint.until(
         lambda got: (
-            sum(one.path == "/hook" for one in got) == 6 + 1 + 2
-            and sum(one.path == "/plain" for one in got) == 6 + 1
+            sum(item.path == "/hook" for item in got) == 6 + 1 + 2
+            and sum(item.path == "/plain" for item in got) == 6 + 1
         )
     )
 
     log = webhooks.logged(hook, 9)
-    assert {one["event_id"] for one in log if one["trigger"] == "recover"} == set(lost)
-    assert {one["event_id"] for one in log if one["outcome"] == "delivered"} == {first, *lost}
+    assert {attempt["event_id"] for attempt in log if attempt["trigger"] == "recover"} == set(lost)
+    assert {attempt["event_id"] for attempt in log if attempt["outcome"] == "delivered"} == {
+        first,
+        *lost,
+    }
     rows = webhooks.api.fetch(
         "SELECT subscription_id, trigger, total FROM replay WHERE account_id = $1",
         webhooks.buyer.uuid,
@@ -292,11 +297,11 @@ def test_a_worker_that_dies_uses_up_no_attempt(
     webhooks.pass_time(LEASE.total_seconds())
     log = webhooks.tried(hook, 3)
 
-    by_id = {one["id"]: one for one in log}
+    by_id = {attempt["id"]: attempt for attempt in log}
     unknown = by_id.pop(ids.DELIVERY.show(left))
     assert (unknown["outcome"], unknown["attempt"], unknown["final"]) == ("unknown", 2, False)
     assert unknown["error"]["code"] == "worker_died"
-    assert sorted((one["attempt"], one["outcome"]) for one in by_id.values()) == [
+    assert sorted((item["attempt"], item["outcome"]) for item in by_id.values()) == [
         (1, "http_error"), (2, "http_error"),
     ]  # fmt: skip
     assert webhooks.pending(hook)[0]["attempt"] == 3

@@ -60,10 +60,10 @@ class Journal:
         )
 
     async def job(self) -> Replay:
-        [found] = await sql_replays.list_replays(
+        [result] = await sql_replays.list_replays(
             self.db, self.account, self.hook, below=None, limit=2
         )
-        return found
+        return result
 
 
 async def test_a_count_stops_at_its_limit_and_looks_no_further_than_it_may(db: Database) -> None:
@@ -148,10 +148,10 @@ def test_recoveries_are_listed_newest_first(
     first, cursor = listed(webhooks, f"{hook.path}", "?limit=2")
     rest, end = listed(webhooks, f"{hook.path}", f"?limit=2&cursor={cursor}")
 
-    assert [one["id"] for one in [*first, *rest]] == [one["id"] for one in reversed(made)]
+    assert [item["id"] for item in [*first, *rest]] == [item["id"] for item in reversed(made)]
     assert end is None
-    for one in [*first, *rest]:
-        assert one == webhooks.ok("GET", f"{hook.path}/recover/{one['id']}")
+    for item in [*first, *rest]:
+        assert item == webhooks.ok("GET", f"{hook.path}/recover/{item['id']}")
     assert listed(webhooks, other.path) == ([], None)
     WebhookSystem.of(webhooks).refused("GET", f"{hook.path}/recover", 404, "not_found")
     webhooks.refused("GET", f"{hook.path}/recover?cursor=nonsense", 400, "malformed_cursor")

@@ -35,9 +35,9 @@ _BOTH = frozenset({"order.updated", "payment.updated"})
 def test_a_delivery_is_sent_unless_something_speaks_against_it(
     claim: dict[str, Any], destination: dict[str, Any] | None, reason: Cancelled | None
 ) -> None:
-    found = None if destination is None else a_destination(**destination)
+    result = None if destination is None else a_destination(**destination)
 
-    assert reason_not_to_send(a_claim(**claim), found) is reason
+    assert reason_not_to_send(a_claim(**claim), result) is reason
 
 
 def test_the_delays_are_those_of_the_contract() -> None:

@@ -60,8 +60,8 @@ def test_a_secret_copied_from_another_row_signs_nothing(
     rotated = webhooks.rotated(robbed)
     assert webhooks.ok("POST", f"{robbed.path}/test")["delivered"] is True
     assert_genuine(endpoint.at("/robbed")[-1], rotated.secret)
-    for one in endpoint.at("/whole"):
-        assert_genuine(one, whole.secret)
+    for item in endpoint.at("/whole"):
+        assert_genuine(item, whole.secret)
 
 
 def test_a_secret_opens_for_its_own_subscription_and_account_only(keyring: Keyring) -> None:

@@ -43,14 +43,14 @@ def test_each_step_tells_whether_it_went_well(
 ) -> None:
     problem = None if outcome is Outcome.DELIVERED else _PROBLEM
 
-    found = steps(AttemptResult(outcome, problem=problem, timings=timings), url)
+    result = steps(AttemptResult(outcome, problem=problem, timings=timings), url)
 
     signs = {True: "+", False: "-", None: "?"}
-    assert " ".join(step.name + signs[step.ok] for step in found) == verdicts
-    assert [step.note for step in found if step.ok is False] == ["What was wrong."] * (
+    assert " ".join(step.name + signs[step.ok] for step in result) == verdicts
+    assert [step.note for step in result if step.ok is False] == ["What was wrong."] * (
         outcome is not Outcome.DELIVERED
     )
-    assert {step.took_ms for step in found if step.name == "connect"} <= {2, None}
+    assert {step.took_ms for step in result if step.name == "connect"} <= {2, None}
 
 
 def test_the_last_steps_say_when_the_certificate_ends_and_what_was_answered() -> None:
@@ -101,9 +101,9 @@ def test_a_percentile_is_never_below_what_it_bounds(durations: list[int]) -> Non
     for duration in durations:
         buckets[bucket(duration)] += 1
     for share in (0.5, 0.99):
-        found = percentile(buckets, share)
-        assert found is not None
-        within = sum(duration < found for duration in durations)
+        result = percentile(buckets, share)
+        assert result is not None
+        within = sum(duration < result for duration in durations)
         assert within >= share * len(durations)
 
 
@@ -122,7 +122,7 @@ def test_an_answer_is_shown_with_its_headers_and_whatever_its_body_is() -> None:
     shown = AttemptResponseOut.of(200, head, b"caf\xe9")
 
     assert shown is not None
-    assert [(one.name, one.value) for one in shown.headers] == [
+    assert [(header.name, header.value) for header in shown.headers] == [
         ("A", "1"), ("set-cookie", "x=1"), ("set-cookie", "y=2"),
     ]  # fmt: skip
     assert shown.body == "caf\N{REPLACEMENT CHARACTER}"

@@ -42,7 +42,7 @@ def test_a_test_is_delivered_signed_and_shown(
     assert 0 <= result["duration_ms"] < 10_000
     assert result["request"]["url"] == endpoint.url()
     assert result["request"]["body"].encode() == got.body
-    assert {one["name"].lower(): one["value"] for one in result["request"]["headers"]} == {
+    assert {header["name"].lower(): header["value"] for header in result["request"]["headers"]} == {
         name: value
         for name, value in got.headers.items()
         if name not in ("host", "accept", "accept-encoding", "content-length")
@@ -70,7 +70,7 @@ def test_a_test_is_logged_and_counted_nowhere(
     assert logged["event_id"] == endpoint.received[0].event_id
     assert (logged["outcome"], logged["status_code"]) == ("http_error", 500)
     detail = webhooks.ok("GET", f"{hook.path}/deliveries/{logged['id']}")
-    assert "X-Service-Signature" in [one["name"] for one in detail["request"]["headers"]]
+    assert "X-Service-Signature" in [header["name"] for header in detail["request"]["headers"]]
     assert detail["request"]["body"].encode() == endpoint.received[0].body
     assert webhooks.pending(hook) == []
     health = webhooks.health(hook)

@@ -65,18 +65,18 @@ def test_a_worker_that_is_told_to_stop_finishes_or_gives_back(
         worker.kill()
 
     sent = list(endpoint.received)
-    delivered = {one["id"] for one in own.log(hook)} | {
-        one["id"] for one in own.log(hook, "limit=100&outcome=delivered")
+    delivered = {attempt["id"] for attempt in own.log(hook)} | {
+        attempt["id"] for attempt in own.log(hook, "limit=100&outcome=delivered")
     }
     assert len(sent) < _MANY
-    assert {one.delivery for one in sent} == delivered
+    assert {request.delivery for request in sent} == delivered
     left = queued(own, hook)
     assert left == [(1, False)] * (_MANY - len(sent))
     with launcher.working(own.api.database_url):
         got = endpoint.until(lambda got: len(got) >= _MANY)
         until(lambda: queued(own, hook), lambda rows: rows == [])
-    assert sorted(one.event_id for one in endpoint.received) == sorted(events)
-    assert len({one.delivery for one in got}) == _MANY
+    assert sorted(request.event_id for request in endpoint.received) == sorted(events)
+    assert len({item.delivery for item in got}) == _MANY
     rows = own.api.fetch(
         "SELECT outcome, attempt, count(*) AS n FROM delivery_attempt"
         " WHERE subscription_id = $1 GROUP BY 1, 2",
@@ -99,9 +99,9 @@ def test_two_workers_send_everything_once(own: WebhookSystem, launcher: ServerLa
         assert len(endpoint.received) == 3 * 500
         for path, hook in hooks.items():
             got = endpoint.at(path)
-            assert sorted(one.event_id for one in got) == sorted(events)
-            for one in got:
-                assert_genuine(one, hook.secret)
+            assert sorted(item.event_id for item in got) == sorted(events)
+            for item in got:
+                assert_genuine(item, hook.secret)
 
 
 @pytest.mark.xdist_group("system")
@@ -144,7 +144,7 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
             for number in range(1, 4):
                 other.emit()
                 other.logged(whole, number)
-        assert {one.path for one in endpoint.received} == {"/whole"}
+        assert {request.path for request in endpoint.received} == {"/whole"}
         assert own.log(broken) == []
         assert queued(own, broken) == [(1, False)] * 3
         own.api.fetch(change, broken.uuid, row["secret"])
@@ -152,7 +152,9 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
         with launcher.working(own.api.database_url):
             log = own.logged(broken, 3)
 
-        assert [(one["attempt"], one["outcome"]) for one in log] == [(1, "delivered")] * 3
-        assert sorted(one.event_id for one in endpoint.at("/broken")) == sorted(lost)
-        for one in endpoint.at("/broken"):
-            assert_genuine(one, broken.secret)
+        assert [(attempt["attempt"], attempt["outcome"]) for attempt in log] == [
+            (1, "delivered")
+        ] * 3
+        assert sorted(item.event_id for item in endpoint.at("/broken")) == sorted(lost)
+        for item in endpoint.at("/broken"):
+            assert_genuine(item, broken.secret)

@@ -26,7 +26,7 @@ async def test_one_receiver_takes_events_and_one_is_broken(
             made = await sql.list_subscriptions(db, buyer.id, below=None, limit=10)
             async with httpx.AsyncClient() as client:
                 answers = {
-                    one.url.rpartition("/")[2]: (await client.post(one.url, json={})).status_code
-                    for one in made
+                    item.url.rpartition("/")[2]: (await client.post(item.url, json={})).status_code
+                    for item in made
                 }
         assert answers == {"shop": 200, "broken": 503}

@@ -94,9 +94,9 @@ def test_a_new_connection_is_made_only_where_a_kept_one_took_nothing(
 def test_a_connection_that_ended_unanswered_is_told_from_one_that_broke_off(
     code: int, answered: bool, outcome: Outcome, problem: str
 ) -> None:
-    found = explain(facts(code, begun=True, sent=True, answered=answered))
+    result = explain(facts(code, begun=True, sent=True, answered=answered))
 
-    assert (found[0], found[1].code) == (outcome, problem)
+    assert (result[0], result[1].code) == (outcome, problem)
 
 
 @settings(deadline=None)

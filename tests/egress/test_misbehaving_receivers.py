@@ -280,17 +280,19 @@ async def test_all_at_once_within_the_real_deadline(authority: Certificates) -> 
         calls["hangs in the TLS handshake"] = stage.told_by_tls(None)
         async with measuring_lag() as lag:
             with in_time(DEADLINE):
-                found = dict(zip(calls, await asyncio.gather(*calls.values()), strict=True))
+                results = dict(zip(calls, await asyncio.gather(*calls.values()), strict=True))
 
-    told = {name: (result.outcome, code(result), posts) for name, (result, posts) in found.items()}
+    reported = {
+        name: (result.outcome, code(result), posts) for name, (result, posts) in results.items()
+    }
     expected: dict[str, tuple[Outcome, str | None, int]]
     expected = {name: (outcome, problem, 1) for name, _, outcome, problem in NOT_DELIVERED}
     expected |= {f"{name}, kept": (outcome, problem, 1) for name, _, outcome, problem in KEPT}
     expected |= {name: (Outcome.DELIVERED, None, 1) for name, *_ in DELIVERED}
     expected["expired"] = (Outcome.TLS_ERROR, "certificate_expired", 0)
     expected["hangs in the TLS handshake"] = (Outcome.TIMEOUT, "tls_timeout", 0)
-    assert told == expected
-    assert {name: found[name][0].body for name, *_ in DELIVERED} == {
+    assert reported == expected
+    assert {name: results[name][0].body for name, *_ in DELIVERED} == {
         name: body for name, _, body in DELIVERED
     }
     assert lag.seconds <= LARGEST_LAG

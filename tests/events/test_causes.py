@@ -65,10 +65,10 @@ def test_a_cancellation_moves_both_axes_and_tells_both_with_the_same_tale(quiet:
         (ORDER, "cancelled", "cancelled"),
         (PAYMENT, "cancelled", "cancelled"),
     ]
-    one, other = quiet.events(order["id"])[1:]
-    assert one["data"] == other["data"]
-    assert one["id"] != other["id"]
-    assert one["data"]["order"]["updated_at"] == cancelled["updated_at"]
+    item, other = quiet.events(order["id"])[1:]
+    assert item["data"] == other["data"]
+    assert item["id"] != other["id"]
+    assert item["data"]["order"]["updated_at"] == cancelled["updated_at"]
 
 
 def test_asking_for_payment_and_taking_it_back_tell_one_thing_each(system: System) -> None:
@@ -117,7 +117,7 @@ def test_a_payment_that_the_platform_refuses_is_told_and_may_be_asked_for_again(
     order = system.order("900000000004")
     payment = system.request_payment(order["id"])
     system.approve(payment["id"])
-    failed = system.until(order["id"], lambda one: one["payment_status"] == "failed")
+    failed = system.until(order["id"], lambda order: order["payment_status"] == "failed")
 
     assert failed["payment"] is None
     assert system.told(order["id"])[2:] == [
@@ -126,7 +126,7 @@ def test_a_payment_that_the_platform_refuses_is_told_and_may_be_asked_for_again(
         (PAYMENT, "pending_payment", "failed"),
     ]
     past = system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]
-    assert [(one["id"], one["status"]) for one in past] == [(payment["id"], "failed")]
+    assert [(item["id"], item["status"]) for item in past] == [(payment["id"], "failed")]
     assert past[0]["failure"]["code"] == "no_funds"
     assert system.market.debits(order["order_id"]) == []
     assert system.request_payment(order["id"])["status"] == "pending_approval"
@@ -154,11 +154,11 @@ def test_refunds_are_told_when_the_money_is_back_first_some_then_all(system: Sys
 
 def test_another_price_is_no_event_but_a_new_version_with_both_amounts(system: System) -> None:
     order = system.order()
-    told = system.told(order["id"])
+    reported = system.told(order["id"])
 
     after = system.advance(order["id"], "price_changed", total_cny=20)
 
-    assert system.told(order["id"]) == told
+    assert system.told(order["id"]) == reported
     assert (after["total_amount_cny"], after["version"]) == (20, order["version"] + 1)
     assert after["updated_at"] > order["updated_at"]
     latest = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
@@ -170,13 +170,13 @@ def test_another_price_is_no_event_but_a_new_version_with_both_amounts(system: S
 def test_another_parcel_is_no_event_but_a_new_version(system: System) -> None:
     order = system.paid(PLAIN, 4)
     first = system.advance(order["id"], "partially_shipped")
-    told = system.told(order["id"])
+    reported = system.told(order["id"])
 
     second = system.advance(order["id"], "partially_shipped")
 
     assert (first["status"], second["status"]) == ("partially_shipped", "partially_shipped")
-    assert [len(one["shipments"]) for one in (first, second)] == [1, 2]
-    assert system.told(order["id"]) == told
+    assert [len(item["shipments"]) for item in (first, second)] == [1, 2]
+    assert system.told(order["id"]) == reported
     assert second["updated_at"] > first["updated_at"]
     latest = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
     assert latest["version"] == second["version"] > first["version"]
@@ -187,19 +187,19 @@ def test_another_parcel_is_no_event_but_a_new_version(system: System) -> None:
 def test_asking_for_a_refund_is_no_event_but_new_versions(system: System) -> None:
     order = system.paid()
     order = system.advance(order["id"], "shipped")
-    told = system.told(order["id"])
+    reported = system.told(order["id"])
 
     asked = system.refund(order["id"], amount_cny=1)
 
     assert asked.status_code == 201, asked.text
     assert asked.json()["status"] == "requested"
     after = system.look(order["id"])
-    assert system.told(order["id"]) == told
-    assert [one["id"] for one in after["refunds"]] == [asked.json()["id"]]
+    assert system.told(order["id"]) == reported
+    assert [refund["id"] for refund in after["refunds"]] == [asked.json()["id"]]
     assert after["version"] > order["version"]
     assert after["updated_at"] > order["updated_at"]
     timeline = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"]
-    assert "refund_requested" in [one["cause"] for one in timeline]
+    assert "refund_requested" in [item["cause"] for item in timeline]
 
 
 def test_an_order_that_was_only_accepted_is_told_of_to_nobody(system: System) -> None:
@@ -216,10 +216,10 @@ def test_an_order_that_was_only_accepted_is_told_of_to_nobody(system: System) ->
     )
     assert system.events(body["id"]) == []
     timeline = system.ok("GET", f"/v1/orders/{body['id']}/timeline")["items"]
-    assert [(one["version"], one["cause"], one["by"]["email"]) for one in timeline] == [
+    assert [(item["version"], item["cause"], item["by"]["email"]) for item in timeline] == [
         (1, "accepted", system.buyer.email)
     ]
-    system.until(body["id"], lambda one: one["status"] == "pending_payment")
+    system.until(body["id"], lambda order: order["status"] == "pending_payment")
     assert system.told(body["id"]) == [(ORDER, "pending_payment", "unpaid")]
 
 

@@ -160,17 +160,17 @@ def test_the_journal_is_read_oldest_first_page_by_page(system: System) -> None:
         pages.append(system.ok("GET", f"/v1/events?limit=2{cursor}"))
         cursor = f"&after={pages[-1]['next_cursor']}"
 
-    assert [one for page in pages for one in page["items"]] == whole
+    assert [item for page in pages for item in page["items"]] == whole
     assert [len(page["items"]) for page in pages] == [2, 2, 2]
     numbers = [(page["first_number"], page["last_number"]) for page in pages]
     assert numbers == [(1, 2), (3, 4), (5, 6)]
-    times = [one["created_at"] for one in whole]
+    times = [row["created_at"] for row in whole]
     assert times == sorted(times)
-    assert {one["data"]["order"]["id"] for one in whole} == {order["id"]}
+    assert {row["data"]["order"]["id"] for row in whole} == {order["id"]}
     assert system.ok("GET", f"/v1/events?{cursor}")["items"] == []
     system.request_payment(system.order()["id"])
     news = system.ok("GET", f"/v1/events?{cursor}")["items"]
-    assert [one["event"] for one in news] == ["order.updated", "payment.updated"]
+    assert [item["event"] for item in news] == ["order.updated", "payment.updated"]
 
 
 def test_the_journal_is_narrowed_by_order_and_by_kind(system: System) -> None:
@@ -178,8 +178,8 @@ def test_the_journal_is_narrowed_by_order_and_by_kind(system: System) -> None:
     system.request_payment(second["id"])
 
     def kinds(query: str) -> list[tuple[str, str]]:
-        found = system.ok("GET", f"/v1/events?{query}")["items"]
-        return [(one["event"], one["data"]["order"]["id"]) for one in found]
+        items = system.ok("GET", f"/v1/events?{query}")["items"]
+        return [(item["event"], item["data"]["order"]["id"]) for item in items]
 
     order, payment = "order.updated", "payment.updated"
     narrowed = system.ok("GET", "/v1/events?event=payment.updated")

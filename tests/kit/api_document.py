@@ -57,10 +57,10 @@ class Document:
         self.whole = reference()
 
     def resolved(self, value: Any) -> Any:
-        found: Any = self.whole
+        result: Any = self.whole
         for step in value.get("$ref", "").split("/")[1:]:
-            found = found[step]
-        return found if "$ref" in value else value
+            result = result[step]
+        return result if "$ref" in value else value
 
     def operations(self) -> Iterator[Operation]:
         """Every operation whose response ends: a stream of events does not."""

@@ -175,7 +175,7 @@ def wait_until_decided(api: Server, seconds: float, *, but: int = 0) -> float:
     began = time.monotonic()
     while len(left := invariants.undecided(api)) > but:
         if time.monotonic() - began > seconds:
-            shown = "\n".join(str(dict(one)) for one in left[:10])
+            shown = "\n".join(str(dict(item)) for item in left[:10])
             raise AssertionError(f"{len(left)} orders are undecided:\n{shown}")
         time.sleep(0.25)
     return time.monotonic() - began

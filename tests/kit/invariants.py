@@ -32,7 +32,7 @@ _OVER = {"create_failed", "completed", "cancelled", "closed"}
 _NOT_SENT = ("unpaid", "pending_approval", "approved", "rejected", "failed")
 # The contract's table, written down once more: what the code's own table says is not asked.
 _MOVES = {
-    *((one, "pending_approval") for one in ("unpaid", "rejected", "failed")),
+    *((item, "pending_approval") for item in ("unpaid", "rejected", "failed")),
     ("pending_approval", "unpaid"),
     ("pending_approval", "approved"),
     ("pending_approval", "rejected"),
@@ -41,8 +41,8 @@ _MOVES = {
     ("processing", "paid"),
     ("processing", "failed"),
     ("processing", "cancelled"),
-    *((one, "paid") for one in _NOT_SENT),
-    *((one, "cancelled") for one in _NOT_SENT),
+    *((request, "paid") for request in _NOT_SENT),
+    *((request, "cancelled") for request in _NOT_SENT),
     ("paid", "partially_refunded"),
     ("paid", "refunded"),
     ("partially_refunded", "refunded"),
@@ -136,7 +136,9 @@ def _add_platform(facts: Facts, market: Market) -> None:
 
 
 def _uuids(references: Sequence[str]) -> list[UUID]:
-    return [found for one in references if (found := ids.ORDER.read(one)) is not None]
+    return [
+        order_id for reference in references if (order_id := ids.ORDER.read(reference)) is not None
+    ]
 
 
 def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> Facts:
@@ -145,11 +147,11 @@ def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> 
     _add_platform(facts, market)
     known = {ids.ORDER.show(order["id"]) for order in facts.orders}
     strangers = set() if only is not None else facts.there.keys() - known
-    problems = [f"{one}: the platform has it, we do not" for one in strangers]
+    problems = [f"{stranger}: the platform has it, we do not" for stranger in strangers]
     problems += facts.misnumbered
     for order in facts.orders:
-        found = [*_ours(facts, order), *_platform(facts, order), *_money(facts, order)]
-        problems += [f"{ids.ORDER.show(order['id'])}: {problem}" for problem in found]
+        result = [*_ours(facts, order), *_platform(facts, order), *_money(facts, order)]
+        problems += [f"{ids.ORDER.show(order['id'])}: {problem}" for problem in result]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
     return facts
 
@@ -206,8 +208,8 @@ def _journal(facts: Facts, order: Row) -> Iterator[str]:
             yield f"a version of {after} is not later than the one of {before}"
     for change in changes:
         yield from _step(facts.events[order["id"]], change, standing)
-    told = sorted(one for change in changes for one in change["events"])
-    if told != sorted(facts.events[order["id"]]):
+    reported = sorted(event for change in changes for event in change["events"])
+    if reported != sorted(facts.events[order["id"]]):
         yield "the journal and the timeline name other events"
     ends = {name: order[name] for name in ("status", "payment_status", "platform_payment_status")}
     ends["updated_at"] = clock.show(order["updated_at"])
@@ -223,10 +225,10 @@ def _step(events: Mapping[UUID, Row], change: Row, standing: dict[str, Any]) -> 
     for name, value in seen.items():
         if name in standing and value["from"] != standing[name]:
             yield f"version {version}: {name} was {standing[name]}, not {value}"
-    standing |= {name: one["to"] for name, one in seen.items() if name in standing}
+    standing |= {name: item["to"] for name, item in seen.items() if name in standing}
     standing["updated_at"] = clock.show(change["at"])
     yield from _moves(version, seen)
-    made = [events[one] for one in change["events"] if one in events]
+    made = [events[event] for event in change["events"] if event in events]
     wanted = [kind for name, kind in _KINDS.items() if name in seen]
     if [event["type"] for event in made] != wanted:
         yield f"version {version} made {made}, not {wanted}"
@@ -270,22 +272,22 @@ def _schedule(order: Row) -> Iterator[str]:
 def _requests(facts: Facts, order: Row) -> Iterator[str]:
     """The requests to pay it say what the order says."""
     requests = facts.requests[order["id"]]
-    is_open = [one for one in requests if one["status"] in _OPEN_AS]
+    is_open = [request for request in requests if request["status"] in _OPEN_AS]
     standing = order["payment_status"]
-    if [one["status"] for one in is_open] != ([standing] if standing in _OPEN_AS else []):
-        yield f"open requests {[one['status'] for one in is_open]} of a {standing} order"
+    if [item["status"] for item in is_open] != ([standing] if standing in _OPEN_AS else []):
+        yield f"open requests {[item['status'] for item in is_open]} of a {standing} order"
     if order["payment_id"] != (is_open[0]["id"] if is_open else None):
         yield f"its open request is {order['payment_id']}"
-    paid = [one for one in requests if one["status"] == "paid"]
+    paid = [request for request in requests if request["status"] == "paid"]
     if len(paid) != (standing in _GOT_MONEY and not order["paid_outside"]):
         yield f"{len(paid)} requests are paid of a {standing} order"
     if standing in ("rejected", "failed") and (not requests or requests[-1]["status"] != standing):
         yield f"the last request of a {standing} order is another"
-    for one in requests:
-        sent = one["status"] in ("processing", "paid", "failed")
-        if sent and one["mode"] == "auto" and one["sent_at"] is None:
-            yield f"a {one['status']} request was never sent"
-        if one["status"] == "superseded" and one["reason"] is None:
+    for request in requests:
+        sent = request["status"] in ("processing", "paid", "failed")
+        if sent and request["mode"] == "auto" and request["sent_at"] is None:
+            yield f"a {request['status']} request was never sent"
+        if request["status"] == "superseded" and request["reason"] is None:
             yield "a request was superseded for no reason"
 
 
@@ -293,18 +295,18 @@ def _platform(facts: Facts, order: Row) -> Iterator[str]:
     """One order of ours is one there, whole, and none once it failed or was dropped."""
     reference = ids.ORDER.show(order["id"])
     there = facts.there[reference]
-    found = sorted(one["id"] for one in there)
-    if sorted(order["order_ids"]) != found:
-        yield f"the platform has {found}, we know of {order['order_ids']}"
+    result = sorted(order["id"] for order in there)
+    if sorted(order["order_ids"]) != result:
+        yield f"the platform has {result}, we know of {order['order_ids']}"
     wanted: Counter[str] = Counter()
     for line in json.loads(order["items"]):
         wanted[line["product_id"]] += line["quantity"]
     has: Counter[str] = Counter()
-    for one in there:
-        for line in one["lines"]:
+    for item in there:
+        for line in item["lines"]:
             has[str(line["product"])] += line["quantity"]
     if there and has != wanted:
-        yield f"the platform was asked for {dict(has)} instead of {dict(wanted)}: {found}"
+        yield f"the platform was asked for {dict(has)} instead of {dict(wanted)}: {result}"
     if not there and order["status"] not in ("creating", "create_failed", "cancelled"):
         yield f"a {order['status']} order is not on the platform"
 
@@ -332,8 +334,8 @@ def _debits(facts: Facts, order: Row, entries: Sequence[Any]) -> Iterator[str]:
     for part, times in Counter(entry["order"] for entry in entries).items():
         if times > 1:
             yield f"{part} was debited {times} times"
-    requests = {ids.PAYMENT.show(one["id"]): one for one in facts.requests[order["id"]]}
-    by_hand = order["paid_outside"] or any(one["sent_at"] for one in requests.values())
+    requests = {ids.PAYMENT.show(request["id"]): request for request in facts.requests[order["id"]]}
+    by_hand = order["paid_outside"] or any(request["sent_at"] for request in requests.values())
     taken: Counter[str] = Counter()
     for entry in entries:
         name = _request_of(entry, requests)
@@ -352,7 +354,7 @@ def _debits(facts: Facts, order: Row, entries: Sequence[Any]) -> Iterator[str]:
 def _request_of(entry: Any, requests: Mapping[str, Row]) -> str | None:
     """Which approval a debit was made for; None: a person paid by hand."""
     if entry["operation"].startswith("batch-"):  # Taobao knows of no operation
-        sent = [name for name, one in requests.items() if one["sent_at"] is not None]
+        sent = [name for name, request in requests.items() if request["sent_at"] is not None]
         return sent[-1] if sent else None
     name, _, part = entry["operation"].partition("-")
     return name if name in requests and part == entry["order"] else None

@@ -156,9 +156,9 @@ async def approved(db: Database, *parts: PlatformOrder, mode: PayMode = PayMode.
 
 
 async def locked(tx: Any, order: Order) -> Order:
-    found = await sql.lock_order(tx, None, order.id)
-    assert found is not None
-    return found
+    result = await sql.lock_order(tx, None, order.id)
+    assert result is not None
+    return result
 
 
 async def current(db: Database, order: Order) -> Order:

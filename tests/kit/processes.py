@@ -21,12 +21,12 @@ def read(pid: int, name: str) -> bytes:
 
 def family_of(pid: int) -> list[int]:
     """Every process that one started, and those that they started."""
-    found: list[int] = []
+    result: list[int] = []
     new = [pid]
     while new:
         new = [int(child) for pid in new for child in read(pid, f"task/{pid}/children").split()]
-        found += new
-    return found
+        result += new
+    return result
 
 
 def wait_for_child(process: subprocess.Popen[bytes], word: str, loaded: str = "") -> list[int]:

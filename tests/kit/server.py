@@ -221,8 +221,10 @@ class ServerLauncher:
     def assert_no_secret_was_sent(self) -> None:
         """Look at every delivery that an endpoint of the tests got: body, headers and path."""
         sent = b"\n".join(
-            b"\n".join([one.body, one.path.encode(), *map(str.encode, one.headers.values())])
-            for one in ALL_RECEIVED
+            b"\n".join(
+                [request.body, request.path.encode(), *map(str.encode, request.headers.values())]
+            )
+            for request in ALL_RECEIVED
         )
         leaked = [secret for secret in self.secrets if secret.encode() in sent]
         assert not leaked, "a delivery holds a secret"

@@ -82,8 +82,8 @@ class System:
         """The first variant of a product, as an order names it."""
         key = (platform, product)
         if key not in self.skus:
-            found = self.ok("GET", f"/v1/products/{platform}/{product}")
-            self.skus[key] = found["skus"][0]["id"]
+            result = self.ok("GET", f"/v1/products/{platform}/{product}")
+            self.skus[key] = result["skus"][0]["id"]
         return self.skus[key]
 
     def order_body(self, product: str = PLAIN, quantity: int = 1, **more: Any) -> dict[str, Any]:
@@ -182,28 +182,32 @@ class System:
         """A new order that is paid through an approval."""
         order = self.order(product, quantity, **more)
         self.approve(self.request_payment(order["id"])["id"])
-        return self.until(order["id"], lambda one: one["payment_status"] == "paid")
+        return self.until(order["id"], lambda order: order["payment_status"] == "paid")
 
     def advance(self, order_id: str, to: str, **more: Any) -> Any:
         return self.ok("POST", f"/v1/sandbox/orders/{order_id}/advance", json={"to": to, **more})
 
     def events(self, order_id: str | None = None, *, by: Person | None = None) -> list[Any]:
         """The whole journal of the buyer, or of one order, oldest first."""
-        found: list[Any] = []
+        result: list[Any] = []
         query = f"&order={order_id}" if order_id else ""
         cursor = ""
         while True:
             page = self.ok("GET", f"/v1/events?limit=100{query}{cursor}", by=by)
-            found += page["items"]
+            result += page["items"]
             if not page["has_more"]:
-                return found
+                return result
             cursor = f"&after={page['next_cursor']}"
 
     def told(self, order_id: str) -> list[tuple[str, str, str]]:
         """What the journal says of an order: event, status and payment status."""
         return [
-            (one["event"], one["data"]["order"]["status"], one["data"]["order"]["payment_status"])
-            for one in self.events(order_id)
+            (
+                event["event"],
+                event["data"]["order"]["status"],
+                event["data"]["order"]["payment_status"],
+            )
+            for event in self.events(order_id)
         ]
 
 

@@ -186,7 +186,9 @@ class Story:
 
     async def redeliver(self) -> None:
         hook = self._any_hook()
-        mine = [one for one in self.events if hook and one.event.account_id == hook.account_id]
+        mine = [
+            event for event in self.events if hook and event.event.account_id == hook.account_id
+        ]
         if hook is None or not mine or not hook.now.is_active:
             return
         event_id = self.world.chance.choice(mine).event.id
@@ -304,25 +306,25 @@ class Story:
         return self.world.chance.choice(there) if there else None
 
     def _any_worker(self) -> Worker | None:
-        up = [one for one in self.world.workers if one.process.state is State.RUNNING]
+        up = [worker for worker in self.world.workers if worker.process.state is State.RUNNING]
         return self.world.chance.choice(up) if up else None
 
     async def _change(self, hook: Hook, **wish: Any) -> None:
         plain: dict[str, Any] = {"url": None, "events": None, "is_active": None}
-        given = plain | wish
+        value = plain | wish
         async with transaction(self.world.api) as tx:
             assert await sql.update_subscription(
                 tx,
                 hook.account_id,
                 hook.id,
                 SubscriptionChanges(
-                    url=given["url"],
-                    events=given["events"] and sorted(given["events"]),
-                    is_active=given["is_active"],
+                    url=value["url"],
+                    events=value["events"] and sorted(value["events"]),
+                    is_active=value["is_active"],
                 ),
             )
             tx.wake(CANCELLATIONS)
-        if given["is_active"] is False and hook.now.is_active:
+        if value["is_active"] is False and hook.now.is_active:
             wish["generation"] = hook.now.generation + 1
         self._looks(hook, **wish)
 

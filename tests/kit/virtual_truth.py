@@ -68,8 +68,8 @@ class Truth:
             self.by_id[row["id"]].append(row)
         self.health = do("fetch", _HEALTH, hooks)
         self.jobs = do("fetch", _JOBS, hooks)
-        self.sent = {one.delivery_id: one for one in self.world.sent}
-        self.events = {one.event.id: one for one in story.events}
+        self.sent = {request.delivery_id: request for request in self.world.sent}
+        self.events = {event.event.id: event for event in story.events}
 
     def lies(self) -> Iterator[str]:
         """Everything that is not as it must be."""
@@ -93,9 +93,11 @@ class Truth:
 
     def numbered_without_gaps(self) -> Iterator[str]:
         """Each account's events have the numbers from one on, in the order they were journalled."""
-        for account_id in sorted({one.event.account_id for one in self.story.events}):
+        for account_id in sorted({event.event.account_id for event in self.story.events}):
             written = [
-                one.event.id for one in self.story.events if one.event.account_id == account_id
+                event.event.id
+                for event in self.story.events
+                if event.event.account_id == account_id
             ]
             rows = self.world.server.do("fetch", _NUMBERS, account_id)
             numbers = [row["number"] for row in rows]
@@ -107,8 +109,8 @@ class Truth:
     def each_ends_once(self) -> Iterator[str]:
         """One delivery for each event and subscription that wanted it, and it is over, once."""
         wanted: Counter[Key] = Counter()
-        for one in self.story.events:
-            wanted.update((number, one.event.id, "event") for number in one.queued)
+        for event in self.story.events:
+            wanted.update((number, event.event.id, "event") for number in event.queued)
         for hook, event_id, _, _ in self.story.redelivered:
             wanted[hook.number, event_id, "redeliver"] += 1
         ended = Counter(key for key, rows in self.rows.items() for row in rows if row["final"])
@@ -140,13 +142,13 @@ class Truth:
     def attempts_in_turn(self, key: Key, rows: Sequence[asyncpg.Record]) -> Iterator[str]:
         """Three attempts at the most for each time it was queued, each in its turn and time."""
         times = sum(row["final"] for row in rows)
-        told = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
-        for attempt, count in Counter(row["attempt"] for row in told).items():
+        reported = [row for row in rows if row["outcome"] != "cancelled" and not _is_lost(row)]
+        for attempt, count in Counter(row["attempt"] for row in reported).items():
             if count > times:
                 yield f"{key} was attempted {count} times for the {attempt}. time"
         if times != 1:
             return
-        for first, then in pairwise(sorted(told, key=lambda row: int(row["attempt"]))):
+        for first, then in pairwise(sorted(reported, key=lambda row: int(row["attempt"]))):
             if then["attempt"] != first["attempt"] + 1 or first["id"] not in self.sent:
                 yield f"{key} jumped from {dict(first)} to {dict(then)}"
                 continue
@@ -158,7 +160,7 @@ class Truth:
                 if sent.moment < ended + _DELAYS[first["attempt"]] - _TICK:
                     yield f"{key} was retried early, after {sent.moment - ended}"
             yield from self._in_time(key, rows, then, first["next_attempt_at"])
-        at_first = [row for row in told if row["attempt"] == 1]
+        at_first = [row for row in reported if row["attempt"] == 1]
         happened = self.events.get(key[1])
         if key[2] == "event" and at_first and happened:
             yield from self._in_time(key, rows, at_first[0], happened.event.at)
@@ -168,14 +170,16 @@ class Truth:
     ) -> Iterator[str]:
         """What nothing stood in the way of was sent when it was due."""
         sent = self.sent.get(row["id"])
-        lost = any(_is_lost(one) and one["attempt"] == row["attempt"] for one in rows)
+        lost = any(_is_lost(item) and item["attempt"] == row["attempt"] for item in rows)
         if sent is None or lost:
             return
         late = (sent.moment - due).total_seconds()
         since = sent.at - late
         if late <= _LATE or self._troubles(since - _LEASE - 10, sent.at):
             return
-        if not any(one.hired_at <= since and one.left_at > sent.at for one in self.world.everyone):
+        if not any(
+            person.hired_at <= since and person.left_at > sent.at for person in self.world.everyone
+        ):
             return  # nobody was there all the time
         small = self.story.bounds.total < 100
         busy = any(
@@ -213,7 +217,7 @@ class Truth:
     def _is_given_up(self, row: asyncpg.Record) -> bool:
         """Whether it was lost again and again; what is heard of the last one later, is not said."""
         key = self._numbers[row["subscription_id"]], row["event_id"], row["trigger"]
-        lost = sum(_is_lost(one) and one["attempt"] == row["attempt"] for one in self.rows[key])
+        lost = sum(_is_lost(item) and item["attempt"] == row["attempt"] for item in self.rows[key])
         return lost > _LOST_MOST and bool(row["late"] or row["error_code"] == "given_up")
 
     def _explained_unknown(self, row: asyncpg.Record) -> bool:
@@ -226,11 +230,11 @@ class Truth:
         if sent is None:
             return bool(self.world.troubles)
         near = self._troubles(sent.at - 6, max(sent.ended, sent.at + _LEASE) + _LEASE)
-        storms = [one for one in near if one.kind.startswith("storm")]
-        if any(one.process in (None, sent.process) for one in near if one not in storms):
+        storms = [item for item in near if item.kind.startswith("storm")]
+        if any(item.process in (None, sent.process) for item in near if item not in storms):
             return True
         recorded = sent.ended + 0.5
-        for storm in sorted(storms, key=lambda one: one.since):
+        for storm in sorted(storms, key=lambda shown: shown.since):
             if storm.since <= recorded:
                 recorded = max(recorded, storm.until + _TRIED_AGAIN)
         return recorded > sent.at + _LEASE - _LONGEST_HELD
@@ -255,7 +259,7 @@ class Truth:
     def sent_as_it_should_be(self, sent: Sent) -> Iterator[str]:
         """It was sent as the subscription wanted it at that moment, and signed for it."""
         happened = self.events[sent.event_id]
-        stormy = any(one.process is None for one in self._troubles(sent.at - 15, sent.at))
+        stormy = any(trouble.process is None for trouble in self._troubles(sent.at - 15, sent.at))
         since = sent.at - (_STALE if stormy else _FRESH)
         for trouble in self.world.troubles:
             mine = trouble.process is sent.process and trouble.kind == "frozen"
@@ -300,16 +304,16 @@ class Truth:
         }
         changes: dict[Any, list[tuple[float, int]]] = defaultdict(list)
         most: dict[Any, int] = {}
-        for one in self.world.sent:
+        for request in self.world.sent:
             names: list[tuple[str, Any, int]] = [
                 ("together", "", bounds.total),
-                ("account", one.hook.account_id, bounds.account),
+                ("account", request.hook.account_id, bounds.account),
             ]
-            if one.host not in moved:
-                names.append(("host", one.host, bounds.host))
+            if request.host not in moved:
+                names.append(("host", request.host, bounds.host))
             for name, which, bound in names:
-                place = (one.process.name, name, which)
-                changes[place] += [(one.at, 1), (one.ended, -1)]
+                place = (request.process.name, name, which)
+                changes[place] += [(request.at, 1), (request.ended, -1)]
                 most[place] = bound
         for place, steps in changes.items():
             under_way = 0
@@ -322,19 +326,21 @@ class Truth:
     def within_widths(self) -> Iterator[str]:
         """No lane has more under way than what its worker heard of the receiver allows."""
         lanes: dict[tuple[str, int], list[Sent]] = defaultdict(list)
-        for one in self.world.sent:
-            lanes[one.process.name, one.hook.number].append(one)
+        for request in self.world.sent:
+            lanes[request.process.name, request.hook.number].append(request)
         for place, sent in lanes.items():
-            steps = [(one.ended, 0, one) for one in sent] + [(one.at, 1, one) for one in sent]
+            steps = [(request.ended, 0, request) for request in sent] + [
+                (request.at, 1, request) for request in sent
+            ]
             lane = Lane()
             # Who takes a turn looks at the subscription first, and may hear of trouble meanwhile.
             widths = [(float("inf"), lane.width)]
-            for at, begins, one in sorted(steps, key=lambda step: step[:2]):
+            for at, begins, request in sorted(steps, key=lambda step: step[:2]):
                 lane.in_flight += 1 if begins else -1
-                if not begins and one.result is not None:
-                    took = 1000 * (at - one.at)
-                    outcome = one.result.outcome
-                    lane.learn(outcome, one.result.status, took, began=one.at, now=at)
+                if not begins and request.result is not None:
+                    took = 1000 * (at - request.at)
+                    outcome = request.result.outcome
+                    lane.learn(outcome, request.result.status, took, began=request.at, now=at)
                     widths = [*widths[:-1], (at, widths[-1][1]), (float("inf"), lane.width)]
                 most = max(width for until, width in widths if until > at - _FRESH)
                 if begins and lane.in_flight > most and not self._troubles(at - 10, at):
@@ -353,8 +359,12 @@ class Truth:
                 yield f"a job counts {over} of {job['queued']}: {dict(job)}"
 
     def _health_is_right(self, hook: Hook, row: asyncpg.Record) -> Iterator[str]:
-        mine = [one for one in self.world.sent if one.hook is hook and one.result is not None]
-        good = sum(one.result is not None and one.result.delivered for one in mine)
+        mine = [
+            request
+            for request in self.world.sent
+            if request.hook is hook and request.result is not None
+        ]
+        good = sum(item.result is not None and item.result.delivered for item in mine)
         bad = len(mine) - good
         counted = (row["delivered"] or 0, row["failed"] or 0)
         if hook.now.is_deleted:
@@ -367,12 +377,16 @@ class Truth:
             yield f"hook {hook.number} counts {counted} where {(good, bad)} were sent"
         switched = len({look.is_active for look in hook.looks}) > 1
         if self.story.calm and len(self.world.everyone) == 1 and mine and not switched:
-            last = max(mine, key=lambda one: one.ended).result
+            last = max(mine, key=lambda shown: shown.ended).result
             if (row["failing_since"] is None) != (last is not None and last.delivered):
                 yield f"hook {hook.number} fails or not: {dict(row)}, {last}"
 
     def _troubles(self, since: float, until: float) -> list[Trouble]:
-        return [one for one in self.world.troubles if one.since <= until and one.until >= since]
+        return [
+            trouble
+            for trouble in self.world.troubles
+            if trouble.since <= until and trouble.until >= since
+        ]
 
 
 def _is_lost(row: asyncpg.Record) -> bool:

@@ -177,9 +177,9 @@ class Network:
         fresh: bool,  # noqa: ARG002 - there are no connections here
     ) -> None:
         world = self._world
-        told = dict(line.split(": ", 1) for line in headers)
+        reported = dict(line.split(": ", 1) for line in headers)
         number = int(url.split("/")[3])
-        delivery_id = ids.DELIVERY.read(told["X-Service-Delivery"])
+        delivery_id = ids.DELIVERY.read(reported["X-Service-Delivery"])
         event_id = UUID(body.decode().split('"')[3])
         assert delivery_id is not None
         took, result, arrived = self._answer(url, seconds)
@@ -192,7 +192,7 @@ class Network:
             body,
             event_id,
             delivery_id,
-            (told["X-Service-Timestamp"], told["X-Service-Signature"]),
+            (reported["X-Service-Timestamp"], reported["X-Service-Signature"]),
             world.time + took,
             arrived=arrived,
         )

@@ -50,8 +50,8 @@ class Received:
 
     @property
     def event_id(self) -> str:
-        found: str = self.json["id"]
-        return found
+        result: str = self.json["id"]
+        return result
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class WebhookEndpoint:
         return self.answer(request)
 
     def at(self, path: str) -> list[Received]:
-        return [one for one in self.received if one.path == path]
+        return [request for request in self.received if request.path == path]
 
     def until(self, good: Callable[[list[Received]], bool]) -> list[Received]:
         """Wait until what was received is as it should become, for a while at the most."""
@@ -95,7 +95,7 @@ class WebhookEndpoint:
         with self._changed:
             while not good(self.received):
                 left = deadline - time.monotonic()
-                assert left > 0, [(one.path, one.event_id) for one in self.received]
+                assert left > 0, [(request.path, request.event_id) for request in self.received]
                 self._changed.wait(left)
             return list(self.received)
 

@@ -34,9 +34,9 @@ class Webhook:
 
     @property
     def uuid(self) -> UUID:
-        found = ids.SUBSCRIPTION.read(self.id)
-        assert found is not None
-        return found
+        result = ids.SUBSCRIPTION.read(self.id)
+        assert result is not None
+        return result
 
 
 class WebhookSystem(System):
@@ -106,8 +106,8 @@ class WebhookSystem(System):
 
     def logged(self, hook: Webhook, count: int) -> list[Any]:
         """Wait until so many attempts are in the log."""
-        found: list[Any] = until(lambda: self.log(hook), lambda log: len(log) >= count)
-        return found
+        result: list[Any] = until(lambda: self.log(hook), lambda log: len(log) >= count)
+        return result
 
     def tried(self, hook: Webhook, attempts: int = 1) -> list[Any]:
         """Wait until something was tried so often, and is not under way any more."""
@@ -116,17 +116,17 @@ class WebhookSystem(System):
         return log
 
     def verdict(self, hook: Webhook, event_id: str) -> str:
-        found: str = self.ok("GET", f"{hook.path}/explain?event={event_id}")["verdict"]
-        return found
+        result: str = self.ok("GET", f"{hook.path}/explain?event={event_id}")["verdict"]
+        return result
 
 
 def until(look: Callable[[], Any], good: Callable[[Any], Any]) -> Any:
     """Look until it is as it should become, for a while at the most."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not good(found := look()):
-        assert time.monotonic() < deadline, found
+    while not good(result := look()):
+        assert time.monotonic() < deadline, result
         time.sleep(0.02)
-    return found
+    return result
 
 
 def emit(

@@ -88,13 +88,13 @@ def line_of(server: Server, request_id: str) -> dict[str, Any]:
     """The one line of a request; it is written just after the answer is sent."""
     deadline = time.monotonic() + 5
     while True:
-        found = [line for line in lines(server) if line.get("request_id") == request_id]
-        if found:
+        result = [line for line in lines(server) if line.get("request_id") == request_id]
+        if result:
             break
         assert time.monotonic() < deadline, "the request was not logged"
         time.sleep(0.01)
-    assert len(found) == 1
-    return found[0]
+    assert len(result) == 1
+    return result[0]
 
 
 def test_a_request_is_one_line_with_all_that_is_known(server: Server) -> None:
@@ -164,9 +164,9 @@ def test_a_malformed_id_is_not_logged_but_the_one_that_took_its_place(
 ) -> None:
     answer = server.call("GET", "/v1/me", headers={"x-request-id": sent})
 
-    given = answer.headers["x-request-id"]
-    assert ids.REQUEST.read(given)
-    assert line_of(server, given)["request_id"] == given
+    value = answer.headers["x-request-id"]
+    assert ids.REQUEST.read(value)
+    assert line_of(server, value)["request_id"] == value
 
 
 def test_health_is_not_news_while_all_is_well(server: Server) -> None:
@@ -191,10 +191,10 @@ def test_what_fails_on_our_side_is_logged_with_its_cause(server: Server) -> None
     assert answer.json()["request_id"] == "broken"
     assert "moved" not in answer.text
     deadline = time.monotonic() + 5
-    while len(found := [x for x in lines(server) if x.get("request_id") == "broken"]) < 2:
+    while len(result := [x for x in lines(server) if x.get("request_id") == "broken"]) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    cause, line = found
+    cause, line = result
     assert (cause["event"], cause["level"]) == ("request.failed", "error")
     assert 'column "prefix" does not exist' in cause["exception"]
     assert (line["event"], line["level"], line["status"]) == ("request", "error", 500)

@@ -219,7 +219,9 @@ def test_money_goes_back_after_the_end_as_well() -> None:
 
     heard = apply_state(order, [news])
 
-    assert [(one.status, one.payment_status) for one in heard.steps] == [(S.COMPLETED, P.REFUNDED)]
+    assert [(step.status, step.payment_status) for step in heard.steps] == [
+        (S.COMPLETED, P.REFUNDED)
+    ]
     assert heard.contradictions == ["the platform says closed of an order that is completed"]
     assert not apply_state(heard.steps[-1], [news]).steps
 
@@ -229,11 +231,11 @@ def test_what_happened_since_the_last_look_takes_one_step_for_each_move_of_the_m
 
     steps = apply_state(waiting(P.PROCESSING), [news]).steps
 
-    assert [(one.status, one.payment_status, one.refunded_fen) for one in steps] == [
+    assert [(step.status, step.payment_status, step.refunded_fen) for step in steps] == [
         (S.CLOSED, P.PAID, 0),
         (S.CLOSED, P.REFUNDED, TOTAL),
     ]
-    assert [one.payment and one.payment.status for one in steps] == [RequestStatus.PAID] * 2
+    assert [step.payment and step.payment.status for step in steps] == [RequestStatus.PAID] * 2
 
 
 def test_an_order_that_was_paid_and_partly_refunded_before_we_looked() -> None:
@@ -241,7 +243,7 @@ def test_an_order_that_was_paid_and_partly_refunded_before_we_looked() -> None:
 
     steps = apply_state(waiting(P.UNPAID), [news]).steps
 
-    assert [(one.payment_status, one.refunded_fen, one.paid_outside) for one in steps] == [
+    assert [(step.payment_status, step.refunded_fen, step.paid_outside) for step in steps] == [
         (P.PAID, 0, True),
         (P.PARTIALLY_REFUNDED, 400, True),
     ]

@@ -47,7 +47,7 @@ async def test_an_order_that_cannot_be_saved_holds_up_no_other_and_is_put_off(
     first, bad, second = [await placed(db, part) for part in parts]
     await db.execute("ALTER TABLE purchase_order ADD CHECK (total_fen <> 6666)")
     await due_now(db)
-    good, odd, fine = [paid(one) for one in parts]
+    good, odd, fine = [paid(part) for part in parts]
     fake = Fake([good, replace(odd, total_fen=6666, goods_fen=6166), fine])
 
     assert await sync.sync_due(db, fake.connector)
@@ -74,7 +74,7 @@ async def test_news_of_an_order_that_somebody_has_is_not_lost_when_they_do_nothi
 ) -> None:
     parts = [a_part("F1"), a_part("L1")]
     free, taken = [await placed(db, part) for part in parts]
-    fake = Fake([paid(one) for one in parts])
+    fake = Fake([paid(part) for part in parts])
     await due_now(db)
     read_first = asyncio.Event()
     go_on = asyncio.Event()

@@ -36,7 +36,7 @@ def test_what_is_too_fast_for_the_platform_is_cancelled_by_the_worker(quiet: Sys
 
     quiet.market.clock(advance_seconds=11)
     quiet.due_now(order["id"])
-    row = quiet.until_stored(order["id"], lambda one: one["status"] == "cancelled")
+    row = quiet.until_stored(order["id"], lambda shown: shown["status"] == "cancelled")
 
     assert row["cancel_requested"] is False
     assert quiet.told(order["id"])[1:] == BOTH
@@ -60,7 +60,7 @@ def test_what_is_being_created_is_cancelled_when_it_is_there(system: System) -> 
 def test_a_platform_that_cancels_later_says_so_later(quiet: System) -> None:
     order = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.market.clock(advance_seconds=2.5)
-    order = quiet.until(order["id"], lambda one: one["status"] == "pending_payment")
+    order = quiet.until(order["id"], lambda order: order["status"] == "pending_payment")
 
     answer = quiet.call("POST", PATH.format(order["id"]))
 

@@ -81,7 +81,9 @@ def test_a_request_is_for_what_is_left_to_pay(payment_status: PaymentStatus) -> 
     assert after.payment == a_request(amount=TOTAL)
 
 
-@pytest.mark.parametrize("status", [one for one in OrderStatus if one is not S.PENDING_PAYMENT])
+@pytest.mark.parametrize(
+    "status", [orderstatu for orderstatu in OrderStatus if orderstatu is not S.PENDING_PAYMENT]
+)
 def test_money_is_asked_for_only_while_the_platform_waits_for_it(status: OrderStatus) -> None:
     with pytest.raises(InvalidTransition) as refused:
         request(an_order(status))
@@ -214,7 +216,7 @@ def test_a_refund_counts_from_when_it_is_asked_for_until_it_is_refused() -> None
     both = decide.refund_requested(order, asked(500, number=10), BUYER)
     assert decide.refundable(both) == 0
     again = decide.refund_dropped(both, UUID(int=9))
-    assert [one.id for one in again.refunds] == [UUID(int=10)]
+    assert [refund.id for refund in again.refunds] == [UUID(int=10)]
     assert decide.refundable(again) == TOTAL - 500
 
 
@@ -253,11 +255,11 @@ def test_refunds_are_known_again_by_the_platforms_id_or_else_by_their_amount() -
         paid_order(refunds=[named, unnamed]), [told(), told("TQ2")], [UUID(int=11)], later
     )
 
-    assert [(one.id.int, one.platform_id, one.state) for one in after.refunds] == [
+    assert [(refund.id.int, refund.platform_id, refund.state) for refund in after.refunds] == [
         (9, "TQ1", RefundState.REFUSED),
         (10, "TQ2", RefundState.REFUSED),
     ]
-    assert {one.updated_at for one in after.refunds} == {later}
+    assert {refund.updated_at for refund in after.refunds} == {later}
 
 
 def test_a_refund_that_somebody_asked_for_on_the_platform_is_shown_too() -> None:
@@ -265,7 +267,9 @@ def test_a_refund_that_somebody_asked_for_on_the_platform_is_shown_too() -> None
 
     after = decide.refunds_synced(order, [told()], [UUID(int=11)], NOW)
 
-    assert [(one.id.int, one.amount_fen, one.kind) for one in after.refunds] == [(11, 100, None)]
+    assert [(refund.id.int, refund.amount_fen, refund.kind) for refund in after.refunds] == [
+        (11, 100, None)
+    ]
     assert decide.refunds_synced(after, [told()], [UUID(int=12)], NOW) is after
 
 
@@ -276,7 +280,7 @@ def test_a_refund_that_never_arrived_is_given_up_after_ten_minutes() -> None:
     assert decide.refunds_synced(order, [], [], NOW + limit) is order
     after = decide.refunds_synced(order, [], [], NOW + limit + timedelta(milliseconds=1))
 
-    assert [(one.state, one.failure and one.failure.code) for one in after.refunds] == [
+    assert [(refund.state, refund.failure and refund.failure.code) for refund in after.refunds] == [
         (RefundState.CLOSED, "refund_lost")
     ]
     assert decide.refundable(after) == TOTAL
@@ -293,6 +297,6 @@ def test_however_often_it_is_asked_refunds_never_exceed_what_was_paid(
         except RefundTooLarge:
             continue
 
-    together = sum(one.amount_fen + one.freight_fen for one in order.refunds)
+    together = sum(refund.amount_fen + refund.freight_fen for refund in order.refunds)
     assert together <= order.paid_fen
     assert decide.refundable(order) == order.paid_fen - together

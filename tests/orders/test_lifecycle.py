@@ -59,11 +59,11 @@ def may_follow() -> dict[tuple[str, str], bool]:
 
 
 def moves() -> dict[tuple[str, str], str]:
-    found: dict[tuple[str, str], str] = {}
+    result: dict[tuple[str, str], str] = {}
     for row in PAYMENT_MOVES.strip().splitlines():
         *before, trigger, after = row.split()
-        found |= {(one, trigger): after for one in before}
-    return found
+        result |= {(item, trigger): after for item in before}
+    return result
 
 
 def test_every_status_leads_where_the_reference_says_and_nowhere_else() -> None:

@@ -59,6 +59,6 @@ def test_the_earliest_orders_that_make_up_what_was_ordered_are_it(
 ) -> None:
     matched = match(lines, found)
 
-    assert [one.id for one in matched.parts] == parts
-    assert [one.id for one in matched.surplus] == surplus
+    assert [part.id for part in matched.parts] == parts
+    assert [item.id for item in matched.surplus] == surplus
     assert matched.complete is complete

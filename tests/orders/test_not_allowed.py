@@ -60,7 +60,7 @@ def refuse_all(
     A decision about a `request` that is over is refused for what became of that. Of what is
     `allowed`, buyers are told of their own commands, approvers of theirs.
     """
-    before, told = system.facts(ids[0]), system.told(ids[0])
+    before, reported = system.facts(ids[0]), system.told(ids[0])
 
     for command in commands:
         answer = send(system, command, *ids)
@@ -68,11 +68,11 @@ def refuse_all(
         assert (answer.status_code, problem["code"]) == (409, "invalid_transition"), command
         decides = command in DECISIONS
         expected = request if decides and request else current
-        theirs = [one for one in allowed if (one in DECISIONS) == decides]
+        theirs = [item for item in allowed if (item in DECISIONS) == decides]
         assert (problem["current"], problem["allowed"]) == (expected, theirs), command
 
     assert system.facts(ids[0]) == before
-    assert system.told(ids[0]) == told
+    assert system.told(ids[0]) == reported
 
 
 @pytest.mark.parametrize("payment_status", ALLOWED)
@@ -88,7 +88,7 @@ def test_what_the_money_does_not_allow_is_refused(quiet: System, payment_status:
     allowed = ALLOWED[payment_status]
 
     is_open = payment_status in ("pending_approval", "approved", "processing")
-    refused = [one for one in COMMANDS if one not in allowed]
+    refused = [command for command in COMMANDS if command not in allowed]
     request = None if is_open else "superseded"
     refuse_all(quiet, ids, refused, payment_status, allowed, request)
 

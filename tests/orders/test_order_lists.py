@@ -10,19 +10,19 @@ pytestmark = pytest.mark.xdist_group("system")
 
 
 def listed(system: System, query: str = "", **options: Any) -> list[str]:
-    return [one["id"] for one in system.ok("GET", f"/v1/orders?{query}", **options)["items"]]
+    return [item["id"] for item in system.ok("GET", f"/v1/orders?{query}", **options)["items"]]
 
 
 def pages(system: System, query: str, between: Any = lambda: None) -> list[str]:
     """Every order of a list, two a page."""
-    found: list[str] = []
+    result: list[str] = []
     cursor = ""
     while True:
         page = system.ok("GET", f"/v1/orders?limit=2&{query}{cursor}")
-        found += [one["id"] for one in page["items"]]
+        result += [item["id"] for item in page["items"]]
         assert (page["next_cursor"] is not None) is page["has_more"]
         if not page["has_more"]:
-            return found
+            return result
         between()
         cursor = f"&cursor={page['next_cursor']}"
 
@@ -60,20 +60,20 @@ def test_every_filter_finds_what_it_says(system: System) -> None:
 
 
 def test_the_latest_come_first_by_creation_or_by_change(system: System) -> None:
-    one, two, three = (system.order()["id"] for _ in range(3))
-    system.request_payment(one)
+    first, second, three = (system.order()["id"] for _ in range(3))
+    system.request_payment(first)
 
-    assert listed(system) == listed(system, "sort=created_at") == [three, two, one]
-    assert listed(system, "sort=updated_at") == [one, three, two]
+    assert listed(system) == listed(system, "sort=created_at") == [three, second, first]
+    assert listed(system, "sort=updated_at") == [first, three, second]
 
 
 @pytest.mark.parametrize("sort", ["created_at", "updated_at"])
 def test_pages_stay_put_while_orders_are_added(system: System, sort: str) -> None:
     orders = [system.order()["id"] for _ in range(5)]
 
-    found = pages(system, f"sort={sort}", between=lambda: system.place(system.order_body()))
+    result = pages(system, f"sort={sort}", between=lambda: system.place(system.order_body()))
 
-    assert found == orders[::-1]
+    assert result == orders[::-1]
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_a_filter_that_nobody_knows_is_refused(
     problem = system.refused("GET", f"/v1/orders?{query}", status, code)
 
     if pointer is not None:
-        assert [one["pointer"] for one in problem["errors"]] == [pointer]
+        assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
 def test_a_filter_takes_several_values_by_comma_or_by_repeating_it(system: System) -> None:
-    one = system.order(external_id="PO-1,2")["id"]
+    order = system.order(external_id="PO-1,2")["id"]
     two = system.order(external_id="PO-3")["id"]
     system.order(external_id="PO-1")
 
-    assert listed(system, "external_id=PO-1,2") == [one]
-    assert listed(system, "external_id=PO-1%2C2&external_id=PO-3") == [two, one]
+    assert listed(system, "external_id=PO-1,2") == [order]
+    assert listed(system, "external_id=PO-1%2C2&external_id=PO-3") == [two, order]
     assert listed(system, "external_id=PO-3,PO-1") == []
     everything = listed(system)
     for query in ("status=cancelled,pending_payment", "status=cancelled&status=pending_payment"):
@@ -128,8 +128,8 @@ def test_an_operator_lists_the_orders_of_all_accounts_or_of_one(system: System) 
     theirs = system.place(system.order_body(), by=other).json()
 
     def shown(query: str) -> list[tuple[str, str]]:
-        found = system.ok("GET", f"/v1/admin/orders?limit=2{query}", by=operator)["items"]
-        return [(one["id"], one["account_id"]) for one in found]
+        items = system.ok("GET", f"/v1/admin/orders?limit=2{query}", by=operator)["items"]
+        return [(item["id"], item["account_id"]) for item in items]
 
     assert shown("") == [(theirs["id"], other.id), (mine["id"], system.buyer.id)]
     assert shown(f"&account={system.buyer.id}") == [(mine["id"], system.buyer.id)]
@@ -142,13 +142,15 @@ def test_a_comparison_answers_with_what_differs_and_what_is_unknown(system: Syst
     same, changed = system.order(), system.order()
     now = system.advance(changed["id"], "price_changed", total_cny=16)
     theirs = system.place(system.order_body(), by=system.api.person()).json()
-    given = [{"id": one["id"], "updated_at": one["updated_at"]} for one in (same, changed, theirs)]
+    value = [
+        {"id": item["id"], "updated_at": item["updated_at"]} for item in (same, changed, theirs)
+    ]
 
-    found = system.ok("POST", "/v1/orders/diff", json={"orders": given})
+    result = system.ok("POST", "/v1/orders/diff", json={"orders": value})
 
-    assert [one["id"] for one in found["orders"]] == [changed["id"]]
-    assert found["orders"][0]["updated_at"] == now["updated_at"]
-    assert found["unknown"] == [theirs["id"]]
+    assert [order["id"] for order in result["orders"]] == [changed["id"]]
+    assert result["orders"][0]["updated_at"] == now["updated_at"]
+    assert result["unknown"] == [theirs["id"]]
     other_offset = same["updated_at"].replace("Z", "+00:00")
     same_time = [{"id": same["id"], "updated_at": other_offset}]
     assert system.ok("POST", "/v1/orders/diff", json={"orders": same_time}) == {
@@ -161,15 +163,15 @@ def test_a_comparison_takes_a_thousand_orders(system: System) -> None:
     known = system.order()
     strangers = [f"ORD{number:026d}" for number in range(1000)]
     at = known["updated_at"]
-    given = [{"id": one, "updated_at": at} for one in (known["id"], *strangers)]
+    value = [{"id": item, "updated_at": at} for item in (known["id"], *strangers)]
 
-    found = system.ok("POST", "/v1/orders/diff", json={"orders": given[:1000]})
-    assert (found["orders"], found["unknown"]) == ([], strangers[:999])
+    result = system.ok("POST", "/v1/orders/diff", json={"orders": value[:1000]})
+    assert (result["orders"], result["unknown"]) == ([], strangers[:999])
     problem = system.refused(
-        "POST", "/v1/orders/diff", 422, "validation_failed", json={"orders": given}
+        "POST", "/v1/orders/diff", 422, "validation_failed", json={"orders": value}
     )
 
-    assert [one["pointer"] for one in problem["errors"]] == ["/orders"]
+    assert [error["pointer"] for error in problem["errors"]] == ["/orders"]
 
 
 def test_the_timeline_has_one_entry_for_each_version_and_says_who_asked(system: System) -> None:
@@ -183,7 +185,7 @@ def test_the_timeline_has_one_entry_for_each_version_and_says_who_asked(system: 
 
     timeline = first["items"] + second["items"]
     by = {"account_id": system.buyer.id, "email": system.buyer.email}
-    assert [(one["version"], one["cause"], one["by"]) for one in timeline] == [
+    assert [(item["version"], item["cause"], item["by"]) for item in timeline] == [
         (4, "payment_withdrawn", by),
         (3, "payment_requested", by),
         (2, "create", None),
@@ -192,4 +194,4 @@ def test_the_timeline_has_one_entry_for_each_version_and_says_who_asked(system: 
     assert (first["has_more"], second["has_more"]) == (True, False)
     withdrawn = timeline[0]["changes"]
     assert withdrawn["payment_status"] == {"from": "pending_approval", "to": "unpaid"}
-    assert [len(one["events"]) for one in timeline] == [1, 1, 1, 0]
+    assert [len(item["events"]) for item in timeline] == [1, 1, 1, 0]

@@ -51,8 +51,8 @@ def test_a_genuine_notice_has_the_order_looked_at_and_is_no_fact_itself(quiet: S
     quiet.market.advance(order["order_id"], "ship")
     secret = KEYS["sandbox"].secret
 
-    for one in (order, other):
-        said = message(one["order_id"])
+    for item in (order, other):
+        said = message(item["order_id"])
         assert push(quiet, said, signing.alibaba_notice(secret, said)) == 200
 
     quiet.until_stored(order["id"], lambda row: row["status"] == "shipped")
@@ -111,10 +111,14 @@ def test_notices_that_come_often_and_out_of_order_tell_everything_once(system: S
     system.until_stored(order["id"], lambda row: row["status"] == "received")
     system.hear_notices()
 
-    told = system.told(order["id"])
-    assert [one for one in told if one[0] == "payment.updated"] == [
-        ("payment.updated", told[[one[0] for one in told].index("payment.updated")][1], "paid")
+    reported = system.told(order["id"])
+    assert [item for item in reported if item[0] == "payment.updated"] == [
+        (
+            "payment.updated",
+            reported[[item[0] for item in reported].index("payment.updated")][1],
+            "paid",
+        )
     ]
-    statuses = [status for event, status, _ in told if event == "order.updated"]
+    statuses = [status for event, status, _ in reported if event == "order.updated"]
     assert statuses == sorted(set(statuses), key=statuses.index)
     assert (statuses[0], statuses[-1]) == ("pending_payment", "received")

@@ -15,18 +15,18 @@ def test_a_split_order_is_one_of_ours_and_goes_at_the_pace_of_its_slowest_part(
     quiet: System,
 ) -> None:
     order = quiet.order(SPLITS, 2)
-    first, second = (one["order_id"] for one in order["platform_orders"])
+    first, second = (order["order_id"] for order in order["platform_orders"])
     assert order["order_id"] == first
     assert order["total_amount_cny"] == sum(
-        one["total_amount_cny"] for one in order["platform_orders"]
+        order["total_amount_cny"] for order in order["platform_orders"]
     )
     by_second = quiet.ok("GET", f"/v1/orders?order_id={second}")["items"]
-    assert [one["id"] for one in by_second] == [order["id"]]
+    assert [item["id"] for item in by_second] == [order["id"]]
 
     payment = quiet.request_payment(order["id"])
     assert payment["amount_cny"] == order["total_amount_cny"]
     quiet.approve(payment["id"])
-    paid = quiet.until(order["id"], lambda one: one["payment_status"] == "paid")
+    paid = quiet.until(order["id"], lambda order: order["payment_status"] == "paid")
     assert (paid["status"], paid["paid_amount_cny"]) == ("paid", order["total_amount_cny"])
     assert [len(quiet.market.debits(part)) for part in (first, second)] == [1, 1]
 
@@ -35,7 +35,7 @@ def test_a_split_order_is_one_of_ours_and_goes_at_the_pace_of_its_slowest_part(
     quiet.market.advance(second, "ship")
     shipped = quiet.look(order["id"])
     assert shipped["status"] == "shipped"
-    assert {one["order_id"] for one in shipped["shipments"]} == {first, second}
+    assert {shipment["order_id"] for shipment in shipped["shipments"]} == {first, second}
     quiet.market.advance(first, "receive")
     assert quiet.look(order["id"])["status"] == "shipped"
     quiet.market.advance(second, "complete")
@@ -61,7 +61,7 @@ def test_of_a_split_order_one_part_paid_by_hand_leaves_the_rest_to_pay(quiet: Sy
     rest = quiet.request_payment(order["id"])
     assert rest["amount_cny"] == second["total_amount_cny"]
     quiet.approve(rest["id"])
-    paid = quiet.until(order["id"], lambda one: one["payment_status"] == "paid")
+    paid = quiet.until(order["id"], lambda order: order["payment_status"] == "paid")
     assert paid["paid_amount_cny"] == order["total_amount_cny"]
     assert len(quiet.market.debits(second["order_id"])) == 1
 
@@ -81,15 +81,15 @@ def test_a_seller_who_ships_in_two_parts_is_followed_parcel_by_parcel(
 
     assert (rest["status"], rest["waiting_for"]) == ("shipped", "receipt")
     assert _parcels(rest) == [[1], [1]]
-    numbers = [one["tracking_number"] for one in rest["shipments"]]
+    numbers = [shipment["tracking_number"] for shipment in rest["shipments"]]
     for number in numbers:
-        found = quiet.ok("GET", f"/v1/orders?tracking_number={number}")["items"]
-        assert [one["id"] for one in found] == [order["id"]]
+        items = quiet.ok("GET", f"/v1/orders?tracking_number={number}")["items"]
+        assert [item["id"] for item in items] == [order["id"]]
 
 
 def test_a_seller_who_closes_after_payment_gives_all_money_back(quiet: System) -> None:
     order = quiet.paid(CLOSES_PAID)
-    told = quiet.told(order["id"])
+    reported = quiet.told(order["id"])
 
     quiet.market.clock(advance_seconds=31)
     after = quiet.look(order["id"])
@@ -97,9 +97,11 @@ def test_a_seller_who_closes_after_payment_gives_all_money_back(quiet: System) -
     assert (after["status"], after["payment_status"]) == ("closed", "refunded")
     assert (after["close_reason"], after["platform_payment_status"]) == ("seller", "refunded")
     assert after["refunded_amount_cny"] == after["paid_amount_cny"] == 15
-    assert [(one["status"], one["type"]) for one in after["refunds"]] == [("succeeded", None)]
+    assert [(refund["status"], refund["type"]) for refund in after["refunds"]] == [
+        ("succeeded", None)
+    ]
     assert quiet.told(order["id"]) == [
-        *told,
+        *reported,
         ("order.updated", "closed", "refunded"),
         ("payment.updated", "closed", "refunded"),
     ]
@@ -144,18 +146,20 @@ def test_of_an_order_that_is_over_refunds_are_still_heard(quiet: System) -> None
     order = quiet.paid()
     for to in ("shipped", "completed"):
         quiet.advance(order["id"], to)
-    told = quiet.told(order["id"])
+    reported = quiet.told(order["id"])
     quiet.market.advance(order["order_id"], "refund_request", fen=300)
     asked = quiet.look(order["id"])
-    assert [(one["status"], one["amount_cny"]) for one in asked["refunds"]] == [("requested", 3)]
-    assert quiet.told(order["id"]) == told
+    assert [(refund["status"], refund["amount_cny"]) for refund in asked["refunds"]] == [
+        ("requested", 3)
+    ]
+    assert quiet.told(order["id"]) == reported
 
     quiet.market.advance(order["order_id"], "refund_agree")
     after = quiet.look(order["id"])
 
     assert (after["status"], after["payment_status"]) == ("completed", "partially_refunded")
     assert quiet.told(order["id"]) == [
-        *told,
+        *reported,
         ("payment.updated", "completed", "partially_refunded"),
     ]
 

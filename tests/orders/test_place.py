@@ -22,7 +22,7 @@ def made_there(system: System, order_id: str) -> int:
 
 
 def listed(system: System) -> list[str]:
-    return [one["id"] for one in system.ok("GET", "/v1/orders?limit=100")["items"]]
+    return [item["id"] for item in system.ok("GET", "/v1/orders?limit=100")["items"]]
 
 
 def test_an_order_shows_every_field_from_the_beginning(system: System) -> None:
@@ -45,7 +45,7 @@ def test_an_order_shows_every_field_from_the_beginning(system: System) -> None:
     assert (order["metadata"], order["remark"]) == ({"team": "shoes"}, "Soon, please.")
     assert order["address"] == {**wish["address"], "postal_code": None}
     assert order["account_id"] == system.buyer.id
-    assert [one["order_id"] for one in order["platform_orders"]] == [order["order_id"]]
+    assert [order["order_id"] for order in order["platform_orders"]] == [order["order_id"]]
     assert (order["shipments"], order["refunds"], order["payment"]) == ([], [], None)
     assert (order["waiting_for"], order["stale"]) == ("payment", False)
     assert order["pay_before"] > order["created_at"]
@@ -180,7 +180,7 @@ def test_a_create_that_is_never_answered_is_found_again_and_not_repeated(system:
 
     order_id = placed.json()["id"]
     assert placed.status_code == 201
-    order = system.until(order_id, lambda one: one["status"] != "creating")
+    order = system.until(order_id, lambda shown: shown["status"] != "creating")
     assert order["status"] == "pending_payment"
     assert made_there(system, order_id) == 1
 
@@ -192,7 +192,7 @@ def test_an_order_is_accepted_though_the_platform_gives_no_preview(system: Syste
 
     assert (placed.status_code, placed.json()["status"]) == (201, "creating")
     system.market.client.delete("/_control/faults")
-    order = system.until(placed.json()["id"], lambda one: one["status"] != "creating")
+    order = system.until(placed.json()["id"], lambda order: order["status"] != "creating")
     assert (order["status"], order["failure"]["code"]) == ("create_failed", "price_changed")
     assert order["failure"]["message"] == "The order costs CNY 15.00, not CNY 14.00."
     assert made_there(system, order["id"]) == 0
@@ -201,7 +201,7 @@ def test_an_order_is_accepted_though_the_platform_gives_no_preview(system: Syste
 def test_a_price_that_rose_after_the_preview_is_told_in_cny(system: System) -> None:
     placed = system.place(system.order_body(DEARER_AT_CREATE, platform="taobao"))
 
-    order = system.until(placed.json()["id"], lambda one: one["status"] != "creating")
+    order = system.until(placed.json()["id"], lambda order: order["status"] != "creating")
 
     assert order["status"] == "create_failed"
     assert order["failure"] == {

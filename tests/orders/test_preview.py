@@ -23,9 +23,9 @@ def item(
 def test_a_preview_says_what_it_costs_seller_by_seller(system: System) -> None:
     wish = system.order_body(PLAIN, 3)
 
-    found = preview(system, wish)
+    result = preview(system, wish)
 
-    (seller,) = found["sellers"]
+    (seller,) = result["sellers"]
     assert seller == {
         "id": None,
         "items": wish["items"],
@@ -34,7 +34,7 @@ def test_a_preview_says_what_it_costs_seller_by_seller(system: System) -> None:
         "discount_cny": 0,
         "total_amount_cny": 35,
     }
-    assert (found["total_amount_cny"], found["unavailable_items"]) == (35, [])
+    assert (result["total_amount_cny"], result["unavailable_items"]) == (35, [])
 
 
 def test_a_discount_is_taken_off(system: System) -> None:
@@ -65,20 +65,20 @@ def test_what_cannot_be_bought_is_named_with_its_reason(
     bad = {"product_id": product, "sku_id": spec(system, product), "quantity": quantity}
     wish["items"].append(bad)
 
-    found = preview(system, wish)
+    result = preview(system, wish)
 
-    assert found["unavailable_items"] == [
+    assert result["unavailable_items"] == [
         {"product_id": product, "sku_id": bad["sku_id"], "reason": reason}
     ]
     problem = refused_order(system, {**wish, "items": [bad]})
     assert problem["code"] == "items_unavailable"
-    assert [one["reason"] for one in problem["unavailable_items"]] == [reason]
+    assert [item["reason"] for item in problem["unavailable_items"]] == [reason]
 
 
 def spec(system: System, product: str) -> str:
     """The spec id of a product's first variant, which a delisted one has as well."""
-    found = system.market.client.get("/_control/magic").json()["products"]
-    return str(next(one for one in found if one["id"] == product)["skus"][0]["spec"])
+    products = system.market.client.get("/_control/magic").json()["products"]
+    return str(next(item for item in products if item["id"] == product)["skus"][0]["spec"])
 
 
 def refused_order(system: System, body: dict[str, Any]) -> Any:
@@ -98,11 +98,13 @@ def test_items_of_several_sellers_are_refused_with_the_split(system: System, pla
 
     assert ordered["code"] == "several_sellers"
     assert ordered["sellers"] == previewed["sellers"]
-    assert [one["items"] for one in previewed["sellers"]] == [[one] for one in wish["items"]]
-    assert len({one["id"] for one in previewed["sellers"]} - {None}) == 2
-    for one in previewed["sellers"]:
-        alone = preview(system, {**wish, "items": one["items"]})
-        assert alone["total_amount_cny"] == one["total_amount_cny"]
+    assert [seller["items"] for seller in previewed["sellers"]] == [
+        [item] for item in wish["items"]
+    ]
+    assert len({seller["id"] for seller in previewed["sellers"]} - {None}) == 2
+    for seller in previewed["sellers"]:
+        alone = preview(system, {**wish, "items": seller["items"]})
+        assert alone["total_amount_cny"] == seller["total_amount_cny"]
 
 
 def test_items_of_several_sellers_are_refused_even_if_one_is_sold_out(system: System) -> None:
@@ -112,18 +114,22 @@ def test_items_of_several_sellers_are_refused_even_if_one_is_sold_out(system: Sy
 
     problem = system.refused("POST", "/v1/orders/preview", 422, "several_sellers", json=wish)
 
-    assert [one["items"] for one in problem["sellers"]] == [[one] for one in wish["items"][:2]]
+    assert [seller["items"] for seller in problem["sellers"]] == [
+        [item] for item in wish["items"][:2]
+    ]
 
 
 def test_a_marketplace_that_takes_several_sellers_shows_each_of_them(system: System) -> None:
     wish = system.order_body(PLAIN, platform="taobao")
     wish["items"].append(item(system, OF_A_SECOND_SELLER, platform="taobao"))
 
-    found = preview(system, wish)
+    result = preview(system, wish)
 
-    assert [one["items"] for one in found["sellers"]] == [[one] for one in wish["items"]]
-    assert len({one["id"] for one in found["sellers"]} - {None}) == 2
-    assert found["total_amount_cny"] == sum(one["total_amount_cny"] for one in found["sellers"])
+    assert [seller["items"] for seller in result["sellers"]] == [[item] for item in wish["items"]]
+    assert len({seller["id"] for seller in result["sellers"]} - {None}) == 2
+    assert result["total_amount_cny"] == sum(
+        seller["total_amount_cny"] for seller in result["sellers"]
+    )
 
 
 WRONG = [
@@ -163,4 +169,4 @@ def test_what_is_wrong_is_pointed_at(
     )
 
     if pointer is not None:
-        assert [one["pointer"] for one in problem["errors"]] == [pointer]
+        assert [error["pointer"] for error in problem["errors"]] == [pointer]

@@ -57,9 +57,9 @@ def test_thirty_who_look_at_once_cause_a_call_or_two(quiet: System) -> None:
     with ThreadPoolExecutor(30) as pool:
         answers = list(pool.map(lambda _: quiet.look(order["id"]), range(30)))
 
-    assert {(one["status"], one["stale"]) for one in answers} == {("shipped", False)}
+    assert {(answer["status"], answer["stale"]) for answer in answers} == {("shipped", False)}
     assert 1 <= reads(quiet) - before <= 4
-    shipped = [one for one in quiet.told(order["id"]) if one[1] == "shipped"]
+    shipped = [item for item in quiet.told(order["id"]) if item[1] == "shipped"]
     assert shipped == [("order.updated", "shipped", "paid")]
 
 

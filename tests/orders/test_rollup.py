@@ -43,12 +43,12 @@ REFUNDED = {PaymentState.PARTIALLY_REFUNDED: 100, PaymentState.REFUNDED: TOTAL}
 
 def table(text: str) -> dict[tuple[str, str], str]:
     head, *rows = [line.split() for line in text.strip().splitlines()]
-    found = {}
+    result = {}
     for first, *cells in rows:
         for second, cell in zip(head, cells, strict=True):
             if cell != ".":
-                found[first, second] = found[second, first] = cell
-    return found
+                result[first, second] = result[second, first] = cell
+    return result
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,18 @@ def table(text: str) -> dict[tuple[str, str], str]:
 def test_the_least_progress_of_two_parts_is_that_of_the_order(
     first: PlatformOrderStatus, second: PlatformOrderStatus
 ) -> None:
-    found = roll_up([a_part("1", first), a_part("2", second)])
+    result = roll_up([a_part("1", first), a_part("2", second)])
 
-    assert found.status == table(PROGRESS)[first, second]
+    assert result.status == table(PROGRESS)[first, second]
 
 
 @pytest.mark.parametrize("other", PlatformOrderStatus)
 def test_a_part_with_a_word_that_nobody_knows_leaves_the_order_where_it_was(
     other: PlatformOrderStatus,
 ) -> None:
-    found = roll_up([a_part("1", None), a_part("2", other)])
+    result = roll_up([a_part("1", None), a_part("2", other)])
 
-    assert found.status is None
+    assert result.status is None
 
 
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(PaymentState, PaymentState)])
@@ -78,12 +78,12 @@ def test_two_payments_are_one(first: PaymentState, second: PaymentState) -> None
         for name, state in (("1", first), ("2", second))
     ]
 
-    found = roll_up(parts)
+    result = roll_up(parts)
 
-    assert found.payment == table(MONEY)[first, second]
+    assert result.payment == table(MONEY)[first, second]
     got = [part for part in parts if part.payment in ("paid", "partially_refunded", "refunded")]
-    assert found.paid_fen == TOTAL * len(got)
-    assert found.refunded_fen == sum(part.refunded_fen for part in got)
+    assert result.paid_fen == TOTAL * len(got)
+    assert result.refunded_fen == sum(part.refunded_fen for part in got)
 
 
 def test_two_parts_that_ended_unpaid_are_closed_if_one_of_them_got_money() -> None:
@@ -105,9 +105,9 @@ def test_the_earliest_time_to_pay_and_every_word_of_the_platform_are_told() -> N
     late = a_part("1", pay_before=NOW + timedelta(hours=1), raw_status="b")
     soon = a_part("2", pay_before=NOW, raw_status="a", dispute=True)
 
-    found = roll_up([late, soon, replace(late, id="3")])
+    result = roll_up([late, soon, replace(late, id="3")])
 
-    assert (found.pay_before, found.raw_status, found.dispute) == (NOW, "b, a", True)
+    assert (result.pay_before, result.raw_status, result.dispute) == (NOW, "b, a", True)
 
 
 def test_why_it_closed_is_told_once_it_is_over() -> None:

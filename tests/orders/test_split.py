@@ -89,15 +89,15 @@ def linked(*parts: PlatformOrder) -> Order:
 
 
 def test_who_pays_at_the_link_may_pay_one_part_after_another() -> None:
-    one, two = a_part("A"), a_part("B", total=2500)
+    first, second = a_part("A"), a_part("B", total=2500)
 
-    half = apply_state(linked(one, two), [paid(one), two]).steps[-1]
+    half = apply_state(linked(first, second), [paid(first), second]).steps[-1]
 
     assert half.payment_status is PaymentStatus.APPROVED
     assert half.payment is not None
     assert half.payment.status is RequestStatus.APPROVED
 
-    whole = apply_state(half, [paid(two)]).steps[-1]
+    whole = apply_state(half, [paid(second)]).steps[-1]
 
     assert (whole.payment_status, whole.paid_outside) == (PaymentStatus.PAID, False)
     assert whole.payment is not None
@@ -106,9 +106,9 @@ def test_who_pays_at_the_link_may_pay_one_part_after_another() -> None:
 
 
 def test_the_rest_at_another_price_is_not_what_was_approved() -> None:
-    one, two = a_part("A"), a_part("B")
-    half = apply_state(linked(one, two), [paid(one), two]).steps[-1]
-    dearer = replace(two, total_fen=2500, goods_fen=2000, modified_at=LATER)
+    first, second = a_part("A"), a_part("B")
+    half = apply_state(linked(first, second), [paid(first), second]).steps[-1]
+    dearer = replace(second, total_fen=2500, goods_fen=2000, modified_at=LATER)
 
     after = apply_state(half, [dearer]).steps[-1]
 

@@ -141,9 +141,11 @@ class Trade(RuleBasedStateMachine):
     def two_at_once(self, order: str, pair: tuple[str, str], who: int) -> None:
         with ThreadPoolExecutor(2) as pool:
             asked = [pool.submit(self.send, order, command, who) for command in pair]
-            answers = [one.result() for one in asked]
-        won = [one for one in answers if one is not None and one.status_code < 300]
-        assert pair not in _EXCLUSIVE or len(won) <= 1, [one and one.text for one in answers]
+            answers = [item.result() for item in asked]
+        won = [answer for answer in answers if answer is not None and answer.status_code < 300]
+        assert pair not in _EXCLUSIVE or len(won) <= 1, [
+            answer and answer.text for answer in answers
+        ]
 
     @rule(
         order=orders,
@@ -169,7 +171,7 @@ class Trade(RuleBasedStateMachine):
         before = self.system.stored(order)["version"]
         shown = self.system.ok("GET", f"/v1/orders/{order}", by=self.owner[order])
         assert shown["version"] >= before
-        other = next(one for one in self.buyers if one is not self.owner[order])
+        other = next(buyer for buyer in self.buyers if buyer is not self.owner[order])
         assert self.system.call("GET", f"/v1/orders/{order}", by=other).status_code == 404
 
     # What the marketplace does
@@ -226,9 +228,9 @@ class Trade(RuleBasedStateMachine):
         chaos.clear_faults(self.system.market)
         deadline = time.monotonic() + _SETTLE_SECONDS
         while left := [
-            one for one in invariants.undecided(self.system.api) if one["work"] != "none"
+            item for item in invariants.undecided(self.system.api) if item["work"] != "none"
         ]:
-            assert time.monotonic() < deadline, [dict(one) for one in left]
+            assert time.monotonic() < deadline, [dict(item) for item in left]
             time.sleep(0.1)
             if self.is_quiet():
                 self.system.market.clock(advance_seconds=20)
@@ -259,10 +261,10 @@ class Trade(RuleBasedStateMachine):
         by = self.owner[order]
         if command in ("approve", "reject"):
             query = "SELECT id FROM payment_request WHERE purchase_order_id = $1 ORDER BY id DESC"
-            found = self.system.api.fetch(query, ids.ORDER.read(order))
-            if not found:
+            result = self.system.api.fetch(query, ids.ORDER.read(order))
+            if not result:
                 return None
-            path = f"/v1/payments/{ids.PAYMENT.show(found[0]['id'])}/{command}"
+            path = f"/v1/payments/{ids.PAYMENT.show(result[0]['id'])}/{command}"
             body = {"json": {"reason": "no"}} if command == "reject" else {}
             answer = self.system.call("POST", path, by=self.approvers[who], **body)
         elif command == "cancel":

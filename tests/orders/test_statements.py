@@ -37,7 +37,7 @@ class Log:
     def statements(self) -> list[str]:
         with self.path.open("rb") as lines:
             lines.seek(self.start)
-            return [found.decode() for found in _STATEMENT.findall(lines.read())]
+            return [result.decode() for result in _STATEMENT.findall(lines.read())]
 
 
 @pytest.fixture

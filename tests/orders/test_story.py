@@ -13,8 +13,8 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
         assert answer.status_code < 300, answer.text
         return answer.json()
 
-    found = ask("POST", "/v1/products/search", json={"q": "dress", "platform": "sandbox"})
-    product = ask("GET", f"/v1/products/sandbox/{found['items'][0]['id']}")
+    result = ask("POST", "/v1/products/search", json={"q": "dress", "platform": "sandbox"})
+    product = ask("GET", f"/v1/products/sandbox/{result['items'][0]['id']}")
     wish = {
         "platform": "sandbox",
         "items": [
@@ -43,13 +43,13 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
     assert placed.status_code == 201
     order_id = placed.json()["id"]
     assert placed.headers["location"] == f"/v1/orders/{order_id}"
-    order = system.until(order_id, lambda one: one["status"] == "pending_payment")
+    order = system.until(order_id, lambda shown: shown["status"] == "pending_payment")
     assert (order["total_amount_cny"], order["external_id"]) == (total, "PO-1001")
     assert order["waiting_for"] == "payment"
 
     payment = ask("POST", f"/v1/orders/{order_id}/payment", json={"amount_cny": total})
     queue = system.ok("GET", "/v1/payments?limit=100", by=system.approver)
-    assert [one["order"]["id"] for one in queue["items"] if one["id"] == payment["id"]] == [
+    assert [item["order"]["id"] for item in queue["items"] if item["id"] == payment["id"]] == [
         order_id
     ]
     approved = system.ok(
@@ -59,7 +59,7 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
         json={"amount_cny": total},
     )
     assert approved["status"] == "approved"
-    paid = system.until(order_id, lambda one: one["payment_status"] == "paid")
+    paid = system.until(order_id, lambda shown: shown["payment_status"] == "paid")
     assert (paid["status"], paid["paid_amount_cny"], paid["paid_outside"]) == ("paid", total, False)
     assert system.market.debits(paid["order_id"]) == [round(total * 100)]
 
@@ -68,7 +68,7 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
     assert parcel["tracking_number"]
     assert parcel["items"] == wish["items"]
     by_parcel = ask("GET", f"/v1/orders?tracking_number={parcel['tracking_number']}")
-    assert [one["id"] for one in by_parcel["items"]] == [order_id]
+    assert [item["id"] for item in by_parcel["items"]] == [order_id]
     received = system.advance(order_id, "received")
     assert received["status"] == "received"
 
@@ -81,7 +81,7 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
     assert refund["status"] == "requested"
     after = system.advance(order_id, "refund_agreed")
     assert after["payment_status"] == "partially_refunded"
-    assert [one["status"] for one in after["refunds"]] == ["succeeded"]
+    assert [refund["status"] for refund in after["refunds"]] == ["succeeded"]
     assert after["refunded_amount_cny"] == 1
 
     assert system.told(order_id) == [
@@ -95,9 +95,9 @@ def test_the_whole_story_and_the_same_story_from_the_journal(system: System) -> 
         ("order.updated", "received", "paid"),
         ("payment.updated", "received", "partially_refunded"),
     ]
-    times = [one["data"]["order"]["updated_at"] for one in system.events(order_id)]
+    times = [event["data"]["order"]["updated_at"] for event in system.events(order_id)]
     assert times == sorted(times)
     timeline = ask("GET", f"/v1/orders/{order_id}/timeline?limit=100")["items"]
-    assert [one["version"] for one in timeline] == list(range(after["version"], 0, -1))
-    journaled = [one["id"] for one in system.events(order_id)]
-    assert sorted(journaled) == sorted(event for one in timeline for event in one["events"])
+    assert [item["version"] for item in timeline] == list(range(after["version"], 0, -1))
+    journaled = [event["id"] for event in system.events(order_id)]
+    assert sorted(journaled) == sorted(event for item in timeline for event in item["events"])

@@ -19,7 +19,7 @@ def test_a_cancel_of_which_nobody_knows_whether_it_came_true_is_asked_for_again(
     assert (asked.status_code, asked.json()["cancel_requested"]) == (202, True)
     system.market.clock(advance_seconds=20)
     system.api.move_clock(timedelta(seconds=20))
-    after = system.until(order["id"], lambda one: one["status"] == "cancelled")
+    after = system.until(order["id"], lambda order: order["status"] == "cancelled")
     assert (after["payment_status"], after["cancel_requested"]) == ("cancelled", False)
 
 
@@ -34,5 +34,5 @@ def test_each_part_of_a_split_order_is_asked_for_though_one_is_cancelled_already
 
     system.call("POST", f"/v1/orders/{order['id']}/cancel")
 
-    system.until(order["id"], lambda one: one["status"] == "cancelled")
+    system.until(order["id"], lambda order: order["status"] == "cancelled")
     assert system.market.control(f"orders/{second}", "GET")["status"] == "cancelled"

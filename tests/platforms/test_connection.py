@@ -111,14 +111,14 @@ async def test_a_refresh_under_way_does_not_undo_what_an_operator_sets(
     under_way = asyncio.create_task(nodes[0].connections.access("sandbox", "token-0"))
     while not issuer.asked:  # noqa: ASYNC110 - until the marketplace was asked
         await asyncio.sleep(0.005)
-    given = Credentials(access_token="operators", refresh_token="theirs")
-    await connect(db, nodes[1], COMMAND_LINE, "sandbox", given, "http://test")
+    value = Credentials(access_token="operators", refresh_token="theirs")
+    await connect(db, nodes[1], COMMAND_LINE, "sandbox", value, "http://test")
     await under_way
 
-    found = await nodes[2].connections.find("sandbox")
+    result = await nodes[2].connections.find("sandbox")
 
-    assert found is not None
-    assert (found.access_token, found.refresh_token) == ("operators", "theirs")
+    assert result is not None
+    assert (result.access_token, result.refresh_token) == ("operators", "theirs")
 
 
 async def test_what_an_operator_said_stands_against_the_settings(
@@ -127,10 +127,10 @@ async def test_what_an_operator_said_stands_against_the_settings(
     mine = Credentials(app_key="mine", app_secret="secret", access_token="my-token")
     await connect(db, nodes[0], COMMAND_LINE, "sandbox", mine, "http://test")
     await store_configured_credentials(db, nodes[1], {"sandbox": GIVEN})
-    found = await nodes[1].connections.find("sandbox")
-    assert found is not None
-    assert found.app_key == "mine"
-    assert found.refresh_token is None, "nothing of another authorisation stays"
+    result = await nodes[1].connections.find("sandbox")
+    assert result is not None
+    assert result.app_key == "mine"
+    assert result.refresh_token is None, "nothing of another authorisation stays"
 
     await disconnect(db, nodes[0], COMMAND_LINE, "sandbox")
     await store_configured_credentials(db, nodes[1], {"sandbox": GIVEN})
@@ -143,10 +143,10 @@ async def test_settings_that_change_are_adopted_again(nodes: list[Platforms], db
         db, nodes[0], {"sandbox": AppCredentials("key", "another secret", None, "refresh-9")}
     )
 
-    found = await nodes[1].connections.find("sandbox")
+    result = await nodes[1].connections.find("sandbox")
 
-    assert found is not None
-    assert (found.app_secret, found.refresh_token) == ("another secret", "refresh-9")
+    assert result is not None
+    assert (result.app_secret, result.refresh_token) == ("another secret", "refresh-9")
 
 
 async def test_a_refused_refresh_token_is_not_shown_again_at_once(
@@ -158,9 +158,9 @@ async def test_a_refused_refresh_token_is_not_shown_again_at_once(
             with pytest.raises(NotAuthorised):
                 await node.connections.access("sandbox", "token-0")
 
-    found = await nodes[0].connections.find("sandbox")
-    assert found is not None
-    assert found.state == "expired"
+    result = await nodes[0].connections.find("sandbox")
+    assert result is not None
+    assert result.state == "expired"
     assert issuer.asked == ["refresh-0"]
 
 
@@ -177,11 +177,11 @@ async def test_what_is_given_again_changes_nothing(
 async def test_of_many_who_need_a_new_token_one_asks_for_it(
     nodes: list[Platforms], issuer: Issuer
 ) -> None:
-    found = await asyncio.gather(
+    result = await asyncio.gather(
         *(node.connections.access("sandbox", "token-0") for node in nodes for _ in range(5))
     )
 
-    assert {access.access_token for access in found} == {"token-1"}
+    assert {access.access_token for access in result} == {"token-1"}
     assert issuer.asked == ["refresh-0"]
 
 

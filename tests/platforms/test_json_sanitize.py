@@ -19,10 +19,10 @@ DECODERS: list[Callable[[bytes], Any]] = [alibaba.decode, taobao.decode]
 async def test_what_a_seller_wrote_can_be_stored(
     db: Database, decode: Callable[[bytes], Any], letter: str
 ) -> None:
-    told = decode(f'{{"a":"SF{letter}1"}}'.encode())["a"]
+    reported = decode(f'{{"a":"SF{letter}1"}}'.encode())["a"]
 
-    assert await db.fetchval("SELECT $1::text", told) == told
-    assert told.replace("\ufffd", "") == "SF1"
+    assert await db.fetchval("SELECT $1::text", reported) == reported
+    assert reported.replace("\ufffd", "") == "SF1"
 
 
 @pytest.mark.parametrize(

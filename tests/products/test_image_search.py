@@ -30,17 +30,17 @@ def test_a_picture_finds_products_and_the_same_ones_again(shop: Shop, platform: 
     again = search(shop, platform=platform, image=encoded(PICTURE))
 
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert set(found) == {"items", "paginate", "image_id"}
-    assert found["items"]
-    assert {item["platform"] for item in found["items"]} == {platform}
-    assert all(item["price_cny"] > 0 for item in found["items"])
-    assert again.json()["items"] == found["items"]
-    assert shop.product(platform, found["items"][0]["id"]).status_code == 200
+    result = answer.json()
+    assert set(result) == {"items", "paginate", "image_id"}
+    assert result["items"]
+    assert {item["platform"] for item in result["items"]} == {platform}
+    assert all(item["price_cny"] > 0 for item in result["items"])
+    assert again.json()["items"] == result["items"]
+    assert shop.product(platform, result["items"][0]["id"]).status_code == 200
 
 
 def test_pictures_differ(shop: Shop) -> None:
-    found = [
+    result = [
         search(shop, image=encoded(picture)).json()["items"]
         for picture in (
             PICTURE,
@@ -50,7 +50,7 @@ def test_pictures_differ(shop: Shop) -> None:
         )
     ]
 
-    assert len({items[0]["id"] for items in found}) > 1
+    assert len({items[0]["id"] for items in result}) > 1
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -49,9 +49,9 @@ def test_the_search_box_of_every_page_leads_to_the_product(shop: Shop, pages: Pa
     item = shop.search().json()["items"][0]["id"]
 
     for text in (f"看 {shop.market.url}/offer/{item}.html?" + "x" * 500, item):
-        found = pages.get(f"/search?{urlencode({'q': text})}")
-        assert found.status_code == 303
-        product = pages.get(found.headers["location"])
+        result = pages.get(f"/search?{urlencode({'q': text})}")
+        assert result.status_code == 303
+        product = pages.get(result.headers["location"])
         assert product.headers["location"] == f"/products/sandbox/{item}"
     assert pages.get("/search?q=1234567890123456789").status_code == 200
     assert pages.get(f"/search?q={'x' * 4001}").status_code == 422

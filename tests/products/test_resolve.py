@@ -33,20 +33,20 @@ def test_a_shared_text_names_its_product(shop: Shop) -> None:
 def test_a_marketplace_that_is_not_connected_has_its_own_page(api: Server) -> None:
     body = {"text": f"https://detail.m.tmall.com/item.htm?id={ID}"}
 
-    found = api.call("POST", "/v1/products/resolve", by=api.person(), json=body).json()
+    result = api.call("POST", "/v1/products/resolve", by=api.person(), json=body).json()
 
-    assert found["platform"] == "taobao"
-    assert found["url"] == f"https://item.taobao.com/item.htm?id={ID}"
+    assert result["platform"] == "taobao"
+    assert result["url"] == f"https://item.taobao.com/item.htm?id={ID}"
 
 
 def test_the_link_of_a_product_leads_to_it(shop: Shop) -> None:
     item = shop.search(platform="taobao").json()["items"][0]
 
-    found = resolve(shop, item["url"], platform="taobao").json()
+    result = resolve(shop, item["url"], platform="taobao").json()
 
-    assert (found["platform"], found["product_id"]) == ("taobao", item["id"])
-    assert shop.product(found["platform"], found["product_id"]).status_code == 200
-    assert shop.market.client.get(found["url"]).status_code == 200
+    assert (result["platform"], result["product_id"]) == ("taobao", item["id"])
+    assert shop.product(result["platform"], result["product_id"]).status_code == 200
+    assert shop.market.client.get(result["url"]).status_code == 200
 
 
 def test_an_id_alone_may_be_of_any_marketplace(shop: Shop) -> None:

@@ -30,12 +30,12 @@ def test_a_new_user_finds_believable_products(shop: Shop, platform: str, q: str)
     answer = shop.search(q=q, platform=platform)
 
     assert answer.status_code == 200
-    found = answer.json()
-    assert set(found) == {"items", "paginate"}
-    assert found["paginate"]["current"] == 1
-    assert found["paginate"]["size"] == 20
-    assert found["paginate"]["total"] >= len(found["items"]) == 20
-    for item in found["items"]:
+    result = answer.json()
+    assert set(result) == {"items", "paginate"}
+    assert result["paginate"]["current"] == 1
+    assert result["paginate"]["size"] == 20
+    assert result["paginate"]["total"] >= len(result["items"]) == 20
+    for item in result["items"]:
         assert set(item) == ITEM
         assert item["platform"] == platform
         assert isinstance(item["id"], str)
@@ -73,9 +73,9 @@ def test_pages_sorts_and_prices(shop: Shop) -> None:
 
 
 def test_nothing_found_is_an_empty_page(shop: Shop) -> None:
-    found = shop.search(q="zzzzqqqq").json()
+    result = shop.search(q="zzzzqqqq").json()
 
-    assert found == {"items": [], "paginate": {"total": 0, "current": 1, "size": 20}}
+    assert result == {"items": [], "paginate": {"total": 0, "current": 1, "size": 20}}
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_a_failing_marketplace_is_told_in_its_own_words(
 
 
 def test_a_product_has_variants_prices_and_pictures(shop: Shop) -> None:
-    found = shop.search(platform="sandbox").json()["items"][0]
+    items = shop.search(platform="sandbox").json()["items"][0]
 
-    answer = shop.product("sandbox", found["id"])
+    answer = shop.product("sandbox", items["id"])
 
     assert answer.status_code == 200
     product = answer.json()
@@ -175,8 +175,8 @@ def test_a_product_has_variants_prices_and_pictures(shop: Shop) -> None:
         "shipping",
         "attributes",
     }
-    assert product["id"] == found["id"]
-    assert product["title"] == found["title"]
+    assert product["id"] == items["id"]
+    assert product["title"] == items["title"]
     assert product["skus"]
     for sku in product["skus"]:
         assert set(sku) == {"id", "attributes", "price_cny", "stock", "image_url"}

@@ -291,13 +291,13 @@ def test_marketplaces_are_set_by_variables_or_tables(tmp_path: Path) -> None:
         "TRADEWIND_PLATFORM_TAOBAO_APP_SECRET": "s",
     }
 
-    found = settings.load({**environ, "TRADEWIND_DATABASE_URL": DATABASE}).platforms
+    result = settings.load({**environ, "TRADEWIND_DATABASE_URL": DATABASE}).platforms
 
-    assert found == {
+    assert result == {
         "alibaba": PlatformSettings(url="https://environment.example", rate=30),
         "taobao": PlatformSettings(app_key="k", app_secret="s"),
     }
-    assert "app_secret" not in repr(found)
+    assert "app_secret" not in repr(result)
     environ["TRADEWIND_PLATFORM_TAOBAO_RATE"] = "fast"
     environ["TRADEWIND_PLATFORM_TAOBAO_COLOUR"] = "red"
     assert load_error({**environ, "TRADEWIND_DATABASE_URL": DATABASE}) == (

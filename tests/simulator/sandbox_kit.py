@@ -98,12 +98,12 @@ class Market:
         return answer.json()
 
     def preview(self, *cargo: Mapping[str, Any], **params: Any) -> Any:
-        given = {"flow": "general", "addressParam": ADDRESS, "cargoParamList": list(cargo)}
-        return self.call("alibaba.createOrder.preview", **{**given, **params})
+        value = {"flow": "general", "addressParam": ADDRESS, "cargoParamList": list(cargo)}
+        return self.call("alibaba.createOrder.preview", **{**value, **params})
 
     def create(self, *cargo: Mapping[str, Any], **params: Any) -> Any:
-        given = {"flow": "general", "addressParam": ADDRESS, "cargoParamList": list(cargo)}
-        return self.call("alibaba.trade.createCrossOrder", **{**given, **params})
+        value = {"flow": "general", "addressParam": ADDRESS, "cargoParamList": list(cargo)}
+        return self.call("alibaba.trade.createCrossOrder", **{**value, **params})
 
     def order(self, *cargo_list: Mapping[str, Any], **params: Any) -> str:
         """The id of a new order."""
@@ -121,9 +121,9 @@ class Market:
         return word
 
     def pay(self, order: str, operation: str = "", **more: Any) -> Any:
-        given = {"orderId": order, "opRequestId": operation or f"op-{order}", **more}
+        value = {"orderId": order, "opRequestId": operation or f"op-{order}", **more}
         api = "alibaba.trade.pay.protocolPay.preparePay"
-        return self.call(api, tradeWithholdPreparePayParam=given)["result"]
+        return self.call(api, tradeWithholdPreparePayParam=value)["result"]
 
     # The Taobao dialect
 
@@ -141,13 +141,13 @@ class Market:
         return self.client.post(f"/rest{path}", data=form).json()
 
     def purchase(self, *lines: Mapping[str, Any], reference: str = "", **more: Any) -> Any:
-        given: dict[str, Any] = {
+        value: dict[str, Any] = {
             "outer_purchase_id": reference or f"ref-{time.monotonic_ns()}",
             "purchase_amount": 10_000_000,
             "order_line_list": list(lines or (line(),)),
             "receiver": RECEIVER,
         }
-        return self.rest("/purchase/order/create", **{**given, **more})
+        return self.rest("/purchase/order/create", **{**value, **more})
 
     def purchased(self, *lines: Mapping[str, Any]) -> int:
         """The id of a new purchase order that waits for payment."""
@@ -157,8 +157,8 @@ class Market:
 
     def purchases(self, *ids: int) -> list[Any]:
         answer = self.rest("/purchase/orders/query", purchase_ids=list(ids), sort_type="ASC")
-        found: list[Any] = answer["data"]["purchase_orders"]
-        return found
+        result: list[Any] = answer["data"]["purchase_orders"]
+        return result
 
     # Control
 
@@ -196,7 +196,7 @@ class Market:
 
 def _children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(one) for task in tasks for one in task.read_text().split()]
+    return [int(item) for task in tasks for item in task.read_text().split()]
 
 
 @contextmanager
@@ -227,9 +227,9 @@ def serving(folder: Path, state: Path | None = None, **environment: str) -> Iter
 def _url(log: Path, process: subprocess.Popen[bytes]) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(r"port=\D*(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", log.read_text()))
-        if found:
-            url = f"http://127.0.0.1:{found[1]}"
+        result = re.search(r"port=\D*(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", log.read_text()))
+        if result:
+            url = f"http://127.0.0.1:{result[1]}"
             try:
                 httpx.get(f"{url}/healthz", timeout=1).raise_for_status()
             except httpx.HTTPError:

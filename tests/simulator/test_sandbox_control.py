@@ -11,9 +11,9 @@ from tradewind_simulator.model import Dialect
 
 def token_call(market: Market, app: str = "sandbox", **form: str) -> Any:
     who = KEYS[app]
-    given = {"client_id": who.key, "client_secret": who.secret, "need_refresh_token": "true"}
+    value = {"client_id": who.key, "client_secret": who.secret, "need_refresh_token": "true"}
     path = f"/openapi/http/1/system.oauth2/getToken/{who.key}"
-    return market.client.post(path, data={**given, **form}).json()
+    return market.client.post(path, data={**value, **form}).json()
 
 
 def code_for(market: Market, app: str) -> str:
@@ -155,15 +155,15 @@ def test_tokens_can_be_made_to_expire(market: Market) -> None:
     demo = "sandbox-demo-access-token"
     market.control("tokens/expire", app="sandbox")
     expired = works(market, demo)
-    given = {"grant_type": "refresh_token", "refresh_token": "sandbox-demo-refresh-token"}
-    fresh = token_call(market, **given)["access_token"]
+    value = {"grant_type": "refresh_token", "refresh_token": "sandbox-demo-refresh-token"}
+    fresh = token_call(market, **value)["access_token"]
     renewed = works(market, fresh)
     other = market.rest("/purchase/orders/query")["code"]
     market.control("tokens/expire", refresh=True)
 
     assert (expired, renewed, other) == (False, True, "0")
     assert works(market, fresh) is False
-    assert token_call(market, **given)["error"] == "invalid_grant"
+    assert token_call(market, **value)["error"] == "invalid_grant"
     market.control("reset")
     assert works(market, demo)
 

@@ -20,8 +20,8 @@ def post(market: Market, reference: str, timeout: float = 5) -> httpx.Response:
 
 
 def made(market: Market, reference: str) -> int:
-    found = market.call("alibaba.trade.getBuyerOrderList", outOrderId=reference)
-    count: int = found["totalRecord"]
+    result = market.call("alibaba.trade.getBuyerOrderList", outOrderId=reference)
+    count: int = result["totalRecord"]
     return count
 
 

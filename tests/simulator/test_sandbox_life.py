@@ -100,8 +100,8 @@ def test_which_step_is_possible_when(status: Status, step: str) -> None:
 
 def test_what_is_due_happens_at_its_own_time_and_in_order() -> None:
     world = a_world()
-    told: list[tuple[str, float]] = []
-    world.on_news = lambda news: told.append((news.event, news.at))
+    reported: list[tuple[str, float]] = []
+    world.on_news = lambda news: reported.append((news.event, news.at))
     picked, _ = basket.pick(
         world.shop(), [Wanted(900000000001, 1, sku=90000000000100)], creating=True
     )
@@ -113,8 +113,8 @@ def test_what_is_due_happens_at_its_own_time_and_in_order() -> None:
 
     steps.settle(world, AT + 30 * 86_400)
 
-    assert [event for event, _ in told] == ["made", "paid", "sent", "received", "success"]
-    moments = [at for _, at in told]
+    assert [event for event, _ in reported] == ["made", "paid", "sent", "received", "success"]
+    moments = [at for _, at in reported]
     assert moments == sorted(moments)
     assert moments[-1] < AT + 10 * 86_400
     assert world.orders[order.id].due == ()
@@ -149,13 +149,13 @@ def test_goods_and_freight_less_discount_is_the_total(
     parts = basket.parts(SHOP, picked, province)
 
     assert len(picked) + len(problems) == len(wanted)
-    assert sum(part.goods_fen for part in parts) == sum(one.amount_fen for one in picked)
+    assert sum(part.goods_fen for part in parts) == sum(item.amount_fen for item in picked)
     for part in parts:
         shares = basket.line_discounts(part)
         assert part.total_fen == part.goods_fen + part.freight_fen - part.discount_fen > 0
         assert sum(shares) == part.discount_fen
-        assert all(0 <= s <= one.amount_fen for s, one in zip(shares, part.picked, strict=True))
-        assert {one.product.seller for one in part.picked} == {part.seller.id}
+        assert all(0 <= s <= share.amount_fen for s, share in zip(shares, part.picked, strict=True))
+        assert {item.product.seller for item in part.picked} == {part.seller.id}
 
 
 @settings(max_examples=100)
@@ -235,7 +235,7 @@ def test_the_simulator_knows_nothing_of_the_rest() -> None:
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [name.name for name in node.names] if isinstance(node, ast.Import) else []
             for name in names:
                 if not name.startswith(allowed) and name.split(".")[0] not in known:
                     foreign.add((path.name, name))

@@ -101,11 +101,11 @@ def test_an_order_splits_in_halves_or_by_lines(market: Market) -> None:
     halves = market.create(cargo(product, 5), outOrderId="S-1")["result"]
     lines = market.create(cargo(product, 2), cargo(product, 2, 1))["result"]
 
-    assert [one["sumPayment"] for one in previews] == [3_500, 2_500]
+    assert [preview["sumPayment"] for preview in previews] == [3_500, 2_500]
     assert "orderId" not in halves
     assert "totalSuccessAmount" not in halves
-    assert [one["orderAmmount"] for one in halves["orderList"]] == [3_500, 2_500]
-    assert all(isinstance(one["orderId"], str) for one in halves["orderList"])
+    assert [halve["orderAmmount"] for halve in halves["orderList"]] == [3_500, 2_500]
+    assert all(isinstance(halve["orderId"], str) for halve in halves["orderList"])
     assert len(lines["orderList"]) == 2
     assert market.call("alibaba.trade.getBuyerOrderList", outOrderId="S-1")["totalRecord"] == 2
 
@@ -146,14 +146,14 @@ def test_the_seller_raises_the_price_after_create(market: Market) -> None:
 
 
 def test_create_times_out_after_creating(market: Market) -> None:
-    given: dict[str, Any] = {
+    value: dict[str, Any] = {
         "flow": "general",
         "outOrderId": "T-1",
         "cargoParamList": [cargo(SPELLS["create_times_out"])],
     }
     address = {"addressId": 1}
     path, form = market.alibaba_request(
-        "alibaba.trade.createCrossOrder", addressParam=address, **given
+        "alibaba.trade.createCrossOrder", addressParam=address, **value
     )
 
     with pytest.raises(httpx.TimeoutException):
@@ -211,11 +211,11 @@ def test_they_are_listed(market: Market) -> None:
 def test_debits_of_many_threads_are_one(market: Market) -> None:
     """Not magic, but what the magic is for: the same operation from many sides at once."""
     number = market.order()
-    found: list[Any] = []
+    result: list[Any] = []
 
     def pay() -> None:
         mine = Market(market.url)
-        found.append(mine.pay(number, "op-1"))
+        result.append(mine.pay(number, "op-1"))
         mine.client.close()
 
     threads = [threading.Thread(target=pay) for _ in range(8)]
@@ -224,5 +224,5 @@ def test_debits_of_many_threads_are_one(market: Market) -> None:
     for thread in threads:
         thread.join()
 
-    assert [one["result"]["paySuccess"] for one in found] == [True] * 8
+    assert [item["result"]["paySuccess"] for item in result] == [True] * 8
     assert market.debits(number) == [1_500]

@@ -96,7 +96,7 @@ def test_a_notice_for_each_step_in_order(market: Market, receiver: Receiver) -> 
     assert set(first["data"]) == {
         "orderId", "currentStatus", "buyerMemberId", "sellerMemberId", "msgSendTime",
     }  # fmt: skip
-    assert len({one["msgId"] for one in receiver.messages()}) == 5
+    assert len({message["msgId"] for message in receiver.messages()}) == 5
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_duplicates_and_disorder(market: Market, receiver: Receiver) -> None:
     receiver.wait(lambda: len(receiver.seen) >= 60)
     time.sleep(0.2)
 
-    came = [(one["data"]["orderId"], one["type"]) for one in receiver.messages()]
-    ids = [one["msgId"] for one in receiver.messages()]
+    came = [(message["data"]["orderId"], message["type"]) for message in receiver.messages()]
+    ids = [message["msgId"] for message in receiver.messages()]
     paid_before_made = [
         number
         for number in orders
@@ -171,7 +171,7 @@ def test_duplicates_and_disorder(market: Market, receiver: Receiver) -> None:
         < came.index((int(number), "ORDER_BUYER_VIEW_BUYER_MAKE"))
     ]
     assert len(ids) == 60
-    assert {ids.count(one) for one in ids} == {2}
+    assert {ids.count(id_) for id_ in ids} == {2}
     assert paid_before_made
 
 

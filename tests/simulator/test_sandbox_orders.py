@@ -127,12 +127,12 @@ def test_the_reference_is_for_looking_up_only(market: Market) -> None:
     first = market.order(outOrderId="ORD-2")
     second = market.order(outOrderId="ORD-2")
 
-    found = market.call("alibaba.trade.getBuyerOrderList", outOrderId="ORD-2")
+    result = market.call("alibaba.trade.getBuyerOrderList", outOrderId="ORD-2")
     by_reference = market.call("alibaba.trade.get.buyerView", webSite="1688", outOrderId="ORD-2")
 
     assert first != second
-    assert found["totalRecord"] == 2
-    assert [one["baseInfo"]["idOfStr"] for one in found["result"]] == [second, first]
+    assert result["totalRecord"] == 2
+    assert [item["baseInfo"]["idOfStr"] for item in result["result"]] == [second, first]
     assert by_reference["result"]["baseInfo"]["idOfStr"] == first
 
 
@@ -153,10 +153,10 @@ def test_many_orders_in_one_call_without_parcels(market: Market) -> None:
     market.advance(orders[0], "pay")
     market.advance(orders[0], "ship")
 
-    found = market.call("alibaba.trade.getBuyerOrderList", orderIds=[*orders, "1"])
+    result = market.call("alibaba.trade.getBuyerOrderList", orderIds=[*orders, "1"])
 
-    assert found["totalRecord"] == 3
-    by_id = {one["baseInfo"]["idOfStr"]: one for one in found["result"]}
+    assert result["totalRecord"] == 3
+    by_id = {item["baseInfo"]["idOfStr"]: item for item in result["result"]}
     assert by_id[orders[0]]["baseInfo"]["status"] == "waitbuyerreceive"
     assert by_id[orders[0]]["productItems"][0]["logisticsStatus"] == 2
     assert "logisticsItems" not in by_id[orders[0]]["nativeLogistics"]
@@ -171,8 +171,8 @@ def test_a_list_is_narrowed_by_status_and_by_time_of_change(market: Market) -> N
     market.advance(old, "pay")
 
     def listed(**narrow: Any) -> set[str]:
-        found = market.call("alibaba.trade.getBuyerOrderList", **narrow)["result"]
-        return {one["baseInfo"]["idOfStr"] for one in found}
+        result = market.call("alibaba.trade.getBuyerOrderList", **narrow)["result"]
+        return {item["baseInfo"]["idOfStr"] for item in result}
 
     assert listed(createStartTime=since) == {new}
     assert listed(createEndTime=since) == {old}
@@ -187,7 +187,7 @@ def test_pages_hold_twenty_at_most(market: Market) -> None:
     first = market.call("alibaba.trade.getBuyerOrderList", pageSize=100)
     second = market.call("alibaba.trade.getBuyerOrderList", page=2)
 
-    seen = [one["baseInfo"]["idOfStr"] for one in (*first["result"], *second["result"])]
+    seen = [item["baseInfo"]["idOfStr"] for item in (*first["result"], *second["result"])]
     assert first["totalRecord"] == 23
     assert seen == orders[::-1]
 
@@ -196,8 +196,8 @@ def test_cancelling_too_fast_in_time_and_too_late(market: Market) -> None:
     number = market.order()
 
     def cancel() -> Any:
-        given = {"webSite": "1688", "tradeID": number, "cancelReason": "buyerCancel"}
-        return market.call("alibaba.trade.cancel", **given)
+        value = {"webSite": "1688", "tradeID": number, "cancelReason": "buyerCancel"}
+        return market.call("alibaba.trade.cancel", **value)
 
     too_fast = cancel()
     market.clock(advance_seconds=10)

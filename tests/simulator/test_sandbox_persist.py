@@ -35,8 +35,8 @@ def test_what_was_told_survives_the_process(tmp_path: Path, signum: signal.Signa
         assert second.pay(paid, "op-1")["result"]["paySuccess"] is True
         assert second.debits(paid) == [1_500]
         assert second.pay(paid, "op-2")["code"] == "ORDER_ALREADY_PAID"
-        found = second.call("alibaba.trade.getBuyerOrderList", outOrderId="P-1")
-        assert found["totalRecord"] == 1
+        result = second.call("alibaba.trade.getBuyerOrderList", outOrderId="P-1")
+        assert result["totalRecord"] == 1
         assert int(again) > max(int(paid), int(unpaid), purchase)
         second.clock(advance_seconds=50_000)
         assert second.status(unpaid) == "cancel"
@@ -73,8 +73,8 @@ def test_ids_go_on_though_the_clock_stands_still_or_turns_back() -> None:
     second = [ids.next() for _ in range(5_000)]
 
     assert first + second == sorted(set(first + second))
-    assert all(2**53 < one < 2**63 for one in first)
-    assert all(int(float(one)) != one for one in first[1:10])
+    assert all(2**53 < item < 2**63 for item in first)
+    assert all(int(float(item)) != item for item in first[1:10])
 
 
 def test_a_line_cut_off_by_a_crash_is_left_out(tmp_path: Path) -> None:

@@ -54,25 +54,27 @@ def test_the_catalogue_is_believable() -> None:
     ],
 )
 def test_what_it_is_comes_first(index: Index, query: str, kind: str) -> None:
-    found = index.find(query)
+    result = index.find(query)
 
-    assert [product.kind for product in found[:10]] == [kind] * 10
+    assert [product.kind for product in result[:10]] == [kind] * 10
 
 
 @pytest.mark.parametrize("query", ["cat", "猫"])
 def test_a_thing_for_cats_comes_after_a_cat_thing(index: Index, query: str) -> None:
-    found = [
+    result = [
         query in product.kind_en.split() or query in product.kind for product in index.find(query)
     ]
 
-    assert found == sorted(found, reverse=True)
-    assert set(found) == {True, False}
+    assert result == sorted(result, reverse=True)
+    assert set(result) == {True, False}
 
 
 def test_a_title_says_more_than_a_colour(index: Index) -> None:
-    found = ["transparent" in p.title_en or "clear" in p.title_en for p in index.find("clear case")]
+    result = [
+        "transparent" in p.title_en or "clear" in p.title_en for p in index.find("clear case")
+    ]
 
-    assert found[:3] == [True] * 3
+    assert result[:3] == [True] * 3
 
 
 def test_a_second_word_narrows_what_comes_first(index: Index) -> None:
@@ -85,9 +87,9 @@ def test_a_second_word_narrows_what_comes_first(index: Index) -> None:
 
 
 def test_a_colour_finds_what_comes_in_it(index: Index) -> None:
-    found = index.find("purple backpack")[:3]
+    find = index.find("purple backpack")[:3]
 
-    for product in found:
+    for product in find:
         assert product.kind_en == "backpack"
         assert any(o.value_en == "purple" for sku in product.skus for o in sku.options)
 

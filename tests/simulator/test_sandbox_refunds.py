@@ -8,7 +8,7 @@ from simulator.sandbox_kit import Market, cargo
 
 def ask(market: Market, order: str, **changes: Any) -> Any:
     items = market.view(order)["productItems"]
-    given: dict[str, Any] = {
+    value: dict[str, Any] = {
         "orderId": order,
         "orderEntryIds": [item["subItemID"] for item in items],
         "disputeRequest": "refund",
@@ -18,7 +18,7 @@ def ask(market: Market, order: str, **changes: Any) -> Any:
         "description": "不想要了",
         "goodsStatus": "refundWaitSellerSend",
     }
-    return market.call("alibaba.trade.createRefund", **{**given, **changes})["result"]
+    return market.call("alibaba.trade.createRefund", **{**value, **changes})["result"]
 
 
 def queried(market: Market, order: str, kind: str) -> list[Any]:

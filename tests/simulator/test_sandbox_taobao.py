@@ -15,8 +15,8 @@ from simulator.sandbox_kit import (
 
 def render(market: Market, *lines: dict[str, Any]) -> Any:
     items = [
-        {"item_id": str(one["itemId"]), "sku_id": str(one["skuId"]), "quantity": one["quantity"]}
-        for one in lines
+        {"item_id": str(line["itemId"]), "sku_id": str(line["skuId"]), "quantity": line["quantity"]}
+        for line in lines
     ]
     answer = market.rest(
         "/purchase/order/render", render_item_List=items, receiver_address=RECEIVER
@@ -30,7 +30,7 @@ def test_render_prices_what_can_be_had_and_names_the_rest(market: Market) -> Non
     data = result["data"]
     assert result["success"] is True
     assert data["total_real_pay_price"] == {"amount": 2_500 + 1_800, "currency": "CNY"}
-    assert [one["order_fee"]["amount"] for one in data["render_item_list"]] == [2_500, 1_800]
+    assert [item["order_fee"]["amount"] for item in data["render_item_list"]] == [2_500, 1_800]
     (gone,) = data["unavailable_sku_list"]
     assert (gone["item_id"], gone["error_code"]) == (OUT_OF_STOCK, "500_004")
 
@@ -74,7 +74,7 @@ def test_a_part_is_created_only_where_that_was_asked_for(market: Market) -> None
 
     assert (refused["success"], refused["error_code"]) == (False, "500_004")
     (order,) = partly["data"]["order_list"]
-    assert [one["item_id"] for one in order["order_line_list"]] == [str(PLAIN)]
+    assert [item["item_id"] for item in order["order_line_list"]] == [str(PLAIN)]
 
 
 def test_an_order_is_built_before_it_can_be_paid(market: Market) -> None:
@@ -131,13 +131,13 @@ def test_ten_orders_at_most_are_paid_at_once(market: Market) -> None:
 
 def test_a_cancel_is_accepted_first_and_made_later(market: Market) -> None:
     number = market.purchased()
-    given = {"purchase_id": number, "cancel_reason": "don't want"}
+    value = {"purchase_id": number, "cancel_reason": "don't want"}
 
-    accepted = market.rest("/purchase/order/asyn/cancel", **given)
+    accepted = market.rest("/purchase/order/asyn/cancel", **value)
     (waiting,) = market.purchases(number)
     market.clock(advance_seconds=5.5)
     (closed,) = market.purchases(number)
-    late = market.rest("/purchase/order/asyn/cancel", **given)
+    late = market.rest("/purchase/order/asyn/cancel", **value)
 
     assert accepted["success"] is True
     assert waiting["status"] == "WAIT_BUYER_P"
@@ -177,7 +177,7 @@ def test_orders_are_found_by_reference_status_and_time_of_change(market: Market)
 
     def found(**narrow: Any) -> list[int]:
         answer = market.rest("/purchase/orders/query", sort_type="ASC", **narrow)
-        return [one["purchase_id"] for one in answer["data"]["purchase_orders"]]
+        return [order["purchase_id"] for order in answer["data"]["purchase_orders"]]
 
     assert found(outer_purchase_id="TB-3") == [first]
     assert found(modify_time_start=since) == [second]
@@ -237,10 +237,10 @@ def test_refunds_can_be_queried(market: Market, steps: list[str], codes: list[in
         (order,) = market.purchases(number)
         refund = order["sub_purchase_orders"][0]["refund_id"]
         answer = market.rest("/order/refund/query", refundId=refund)["result"]
-        told = answer["data"]["refund_order_aggregate"]["refund_order"]
-        assert told["refund_fee"] == 1_500
-        assert told["refund_status"] == order["sub_purchase_orders"][0]["refund_status"]
-        seen.append(told["refund_status"])
+        refund_order = answer["data"]["refund_order_aggregate"]["refund_order"]
+        assert refund_order["refund_fee"] == 1_500
+        assert refund_order["refund_status"] == order["sub_purchase_orders"][0]["refund_status"]
+        seen.append(refund_order["refund_status"])
 
     assert seen == codes
 

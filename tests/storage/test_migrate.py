@@ -66,9 +66,9 @@ async def test_several_at_once_apply_each_migration_once(
 ) -> None:
     async with AsyncExitStack() as stack:
         several = [Database(database_url, size=1, name=f"test {n}") for n in range(4)]
-        for one in several:
-            await one.open()
-            stack.push_async_callback(one.close)
+        for item in several:
+            await item.open()
+            stack.push_async_callback(item.close)
 
         applied = await asyncio.gather(*map(migrate, several))
 

@@ -34,10 +34,10 @@ async def app(system: System) -> AsyncIterator[Application]:
     await db.open()
     keyring = ServerLauncher.keyring()
     gate = Authenticator(db, keyring, {"enterprise": plan_rate(12_000)})
-    found = [*payment_routes.approvals.endpoints, *webhook_routes.routes.endpoints]
-    wanted = {kind for endpoint in found for kind in endpoint.parts.values()}
+    result = [*payment_routes.approvals.endpoints, *webhook_routes.routes.endpoints]
+    wanted = {kind for endpoint in result for kind in endpoint.parts.values()}
     parts: dict[type, Any] = dict.fromkeys(wanted) | {Database: db, Keyring: keyring}
-    yield Application(found, parts, gate, public_url="http://test")
+    yield Application(result, parts, gate, public_url="http://test")
     await db.close()
 
 

@@ -88,7 +88,7 @@ def test_a_comparison_with_such_a_time_points_at_it(system: System, moment: str)
 
     problem = system.refused("POST", "/v1/orders/diff", 422, "validation_failed", json=body)
 
-    assert [one["pointer"] for one in problem["errors"]] == ["/orders/1/updated_at"]
+    assert [error["pointer"] for error in problem["errors"]] == ["/orders/1/updated_at"]
 
 
 @pytest.mark.parametrize("moment", ENDS)

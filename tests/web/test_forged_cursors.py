@@ -72,11 +72,15 @@ def lists() -> Iterator[tuple[str, str, list[dict[str, str]]]]:
     document = reference()
     for path, operations in document["paths"].items():
         parameters = [
-            _resolved(document, one) for one in operations.get("get", {}).get("parameters", [])
+            _resolved(document, item) for item in operations.get("get", {}).get("parameters", [])
         ]
         if path == "/v1/events/stream":  # it gives out no cursors, and takes those of /v1/events
             continue
-        queries = {one["name"]: one["schema"] for one in parameters if one["in"] == "query"}
+        queries = {
+            parameter["name"]: parameter["schema"]
+            for parameter in parameters
+            if parameter["in"] == "query"
+        }
         for name in queries.keys() & {"cursor", "after"}:
             ways: list[dict[str, str]] = [{}]
             for other, schema in queries.items():
@@ -94,7 +98,7 @@ def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
 
 def genuine(client: httpx.Client, path: str, name: str, ways: list[dict[str, str]]) -> list[Any]:
     """The cursors of a list, one of each kind that it gives out, with what was asked for them."""
-    found: dict[Any, tuple[str, dict[str, str], str, str]] = {}
+    result: dict[Any, tuple[str, dict[str, str], str, str]] = {}
     for way in ways:
         answer = client.get(path, params={**way, "limit": 1})
         assert answer.status_code == 200, answer.text
@@ -102,8 +106,8 @@ def genuine(client: httpx.Client, path: str, name: str, ways: list[dict[str, str
         if cursor is not None:
             again = client.get(path, params={**way, "limit": 1, name: cursor})
             assert again.status_code == 200, again.text
-            found.setdefault(_kind(cursor), (path, way, name, cursor))
-    return list(found.values())
+            result.setdefault(_kind(cursor), (path, way, name, cursor))
+    return list(result.values())
 
 
 def _kind(cursor: str) -> Any:
@@ -141,18 +145,18 @@ def test_a_cursor_that_a_list_did_not_give_out_is_malformed(
 ) -> None:
     system, ids = filled
     client = httpx.Client(base_url=system.api.url, headers=system.buyer.headers, timeout=10)
-    found: list[tuple[str, dict[str, str], str, str]] = []
+    result: list[tuple[str, dict[str, str], str, str]] = []
     for template, name, ways in lists():
         path = re.sub(r"\{\w+\}", ids.get(template.split("/")[2], ""), template)
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not (cursors := genuine(client, path, name, ways)):
             assert time.monotonic() < deadline, f"Give {template} two rows to list."
             time.sleep(0.1)
-        found += cursors
-    assert len(found) >= 15
+        result += cursors
+    assert len(result) >= 15
 
-    for path, way, name, cursor in found:
-        others = [other for _, _, _, other in found if _kind(other) != _kind(cursor)]
+    for path, way, name, cursor in result:
+        others = [other for _, _, _, other in result if _kind(other) != _kind(cursor)]
         for forged in (*forgeries(cursor), *others):
             answer = client.get(path, params={**way, name: forged})
             assert answer.status_code == 400, (path, way, forged, answer.text)

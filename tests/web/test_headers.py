@@ -17,18 +17,18 @@ def get_me(api: Server, *headers: tuple[str, str]) -> httpx.Response:
 
 def test_two_different_credentials_in_one_header_are_rejected(api: Server) -> None:
     person, other = api.person(), api.person()
-    tokens = [api.login(one)["access_token"] for one in (person, other)]
+    tokens = [api.login(item)["access_token"] for item in (person, other)]
     pairs = {
         "x-api-key": (person.key, other.key),
         "authorization": (f"Bearer {tokens[0]}", f"Bearer {tokens[1]}"),
     }
-    for name, (one, another) in pairs.items():
+    for name, (pair, another) in pairs.items():
         for second in (another, "", "nonsense"):
-            for values in ((one, second), (second, one)):
+            for values in ((pair, second), (second, pair)):
                 answer = get_me(api, *((name, value) for value in values))
                 assert (answer.status_code, answer.json()["code"]) == (400, "duplicate_header")
                 assert name in answer.json()["detail"]
-        same = get_me(api, (name, one), (name.title(), one))
+        same = get_me(api, (name, pair), (name.title(), pair))
         assert (same.status_code, same.json()["id"]) == (200, person.id)
 
 

@@ -362,9 +362,9 @@ def test_a_request_is_the_same_by_its_path_and_values_not_its_spelling(
 
 
 def test_the_order_of_free_fields_does_not_make_another_request() -> None:
-    one, other = {"metadata": {"a": 1, "b": 2}}, {"metadata": {"b": 2, "a": 1}}
+    item, other = {"metadata": {"a": 1, "b": 2}}, {"metadata": {"b": 2, "a": 1}}
 
-    assert fingerprint("/v1/orders", one) == fingerprint("/v1/orders", other)
+    assert fingerprint("/v1/orders", item) == fingerprint("/v1/orders", other)
 
 
 @pytest.mark.parametrize("key", ["a", "x" * 255, "a b", "~!@#$%^&*()", '"quoted"'])

@@ -85,6 +85,6 @@ def test_every_201_has_a_location_that_leads_somewhere(system: System) -> None:
                 assert answer.headers["location"] == f"/v1/api-keys/{made['id']}"
                 assert "DELETE" in there.headers["allow"]
             else:
-                found = there.json()
-                first = found["items"][0] if "items" in found and "id" not in found else found
+                result = there.json()
+                first = result["items"][0] if "items" in result and "id" not in result else result
                 assert first["id"] == made["id"], name

@@ -27,8 +27,8 @@ def make_keys(api: Server, person: Person, count: int) -> list[str]:
 def get_page(api: Server, person: Person, **query: Any) -> dict[str, Any]:
     answer = api.call("GET", "/v1/api-keys", by=person, params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_a_walk_meets_every_row_once_while_rows_are_added(api: Server) -> None:
@@ -39,10 +39,10 @@ def test_a_walk_meets_every_row_once_while_rows_are_added(api: Server) -> None:
 
     met, cursor = [], None
     for _ in range(10):
-        found = get_page(api, person, limit=4, **({"cursor": cursor} if cursor else {}))
-        met.append([item["id"] for item in found["items"]])
-        cursor = found["next_cursor"]
-        assert found["has_more"] == (cursor is not None)
+        result = get_page(api, person, limit=4, **({"cursor": cursor} if cursor else {}))
+        met.append([item["id"] for item in result["items"]])
+        cursor = result["next_cursor"]
+        assert result["has_more"] == (cursor is not None)
         if cursor is None:
             break
         make_keys(api, person, 2)
@@ -66,10 +66,10 @@ def test_a_list_that_just_fills_its_page_has_no_other(api: Server) -> None:
     person = api.person()
     make_keys(api, person, 2)
 
-    found = get_page(api, person, limit=3)
+    result = get_page(api, person, limit=3)
 
-    assert len(found["items"]) == 3
-    assert (found["has_more"], found["next_cursor"]) == (False, None)
+    assert len(result["items"]) == 3
+    assert (result["has_more"], result["next_cursor"]) == (False, None)
 
 
 def test_without_a_limit_a_page_has_twenty_items(api: Server) -> None:

@@ -124,13 +124,13 @@ def test_a_well_formed_request_id_is_kept(api: Server, sent: str) -> None:
 def test_a_malformed_request_id_is_replaced(api: Server, sent: str | bytes) -> None:
     answer = api.call("GET", "/v1/me", headers={"x-request-id": sent})
 
-    given = answer.headers["x-request-id"]
-    assert ids.REQUEST.read(given)
-    assert answer.json()["request_id"] == given
+    value = answer.headers["x-request-id"]
+    assert ids.REQUEST.read(value)
+    assert answer.json()["request_id"] == value
 
 
 def test_a_request_without_an_id_gets_a_new_one_each_time(api: Server) -> None:
-    given = {api.call("GET", "/healthz").headers["x-request-id"] for _ in range(3)}
+    value = {api.call("GET", "/healthz").headers["x-request-id"] for _ in range(3)}
 
-    assert len(given) == 3
-    assert all(map(ids.REQUEST.read, given))
+    assert len(value) == 3
+    assert all(map(ids.REQUEST.read, value))

@@ -189,13 +189,14 @@ def test_all_parameters_that_are_wrong_are_told_at_once(
     with pytest.raises(ValidationFailed) as caught:
         read_query(query, OrdersQuery)
 
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for error in caught.value.errors:
-        told.setdefault(error.pointer, []).append(error.message)
-    assert told.keys() == expected.keys()
-    assert all(told[pointer] == messages for pointer, messages in expected.items() if messages)
+        reported.setdefault(error.pointer, []).append(error.message)
+    assert reported.keys() == expected.keys()
+    assert all(reported[pointer] == messages for pointer, messages in expected.items() if messages)
     assert all(
-        "one of: creating, " in told.get(f"?status/{n}", ["one of: creating, "])[0] for n in (1, 2)
+        "one of: creating, " in reported.get(f"?status/{n}", ["one of: creating, "])[0]
+        for n in (1, 2)
     )
 
 
@@ -232,13 +233,13 @@ def resolved(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
 def inputs_with_examples() -> list[Any]:
     """Every type that callers send, each with an example of it."""
     document = reference()
-    found = {}
+    result = {}
     for endpoint in endpoints():
         if endpoint.body is not None and not endpoint.hidden:
             operation = document["paths"][endpoint.path][endpoint.method.lower()]
             content = operation["requestBody"]["content"]["application/json"]
-            found[endpoint.body] = resolved(document, content["examples"]["example"])["value"]
-    return [pytest.param(kind, example, id=kind.__name__) for kind, example in found.items()]
+            result[endpoint.body] = resolved(document, content["examples"]["example"])["value"]
+    return [pytest.param(kind, example, id=kind.__name__) for kind, example in result.items()]
 
 
 def altered(example: Any) -> Iterator[Any]:
@@ -260,22 +261,22 @@ def altered(example: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("kind", "example"), inputs_with_examples())
 def test_no_message_about_any_input_needs_a_programmer(kind: Any, example: Any) -> None:
-    told = 0
+    reported = 0
     for value in altered(example):
-        found = errors_in(kind, value)
+        result = errors_in(kind, value)
         try:
             decoded = msgspec.json.decode(msgspec.json.encode(value), type=kind)
         except msgspec.ValidationError:
-            assert found, value
+            assert result, value
         else:
             if "\\u0000" not in json.dumps(value):
-                assert (not found) is (not errors_in_decoded(kind, decoded)), (value, found)
-        for error in found:
-            told += 1
+                assert (not result) is (not errors_in_decoded(kind, decoded)), (value, result)
+        for error in result:
+            reported += 1
             assert not NOT_PLAIN.search(error.message), error
             assert re.fullmatch(r"(Must|Is|Has|Its) .*[.?]", error.message), error
             assert error.pointer == "" or error.pointer.startswith("/")
-    assert told > 20
+    assert reported > 20
 
 
 QUERIES = sorted(
@@ -331,13 +332,13 @@ _JSON = st.recursive(
 def test_the_walk_finds_an_error_exactly_where_decoding_does(value: Any) -> None:
     if "\\u0000" in json.dumps(value):
         return  # which decoding takes, and is told apart before
-    found = errors_in(Thing, value)
+    result = errors_in(Thing, value)
     try:
         decoded = msgspec.json.decode(json.dumps(value), type=Thing)
     except msgspec.ValidationError:
-        assert found
+        assert result
     else:
-        assert found == errors_in_decoded(Thing, decoded)
+        assert result == errors_in_decoded(Thing, decoded)
 
 
 def test_values_of_a_form_are_checked_like_a_body() -> None:

@@ -32,9 +32,11 @@ def create(api: Server, by: Person, **body: Any) -> Any:
 
 def problem(answer: httpx.Response, status: int, code: str) -> Any:
     assert answer.headers["content-type"] == "application/problem+json"
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"]) == (status, status, code), told
-    return told
+    reported = answer.json()
+    assert (answer.status_code, reported["status"], reported["code"]) == (status, status, code), (
+        reported
+    )
+    return reported
 
 
 def pointers(told: Any) -> list[str]:
@@ -86,7 +88,7 @@ def test_a_subscription_is_made_with_its_defaults_and_its_secret_is_shown_once(
         assert again.json() | {"updated_at": shown["updated_at"]} == shown
         assert made["secret"] not in again.text
     listed = api.call("GET", "/v1/webhooks", by=buyer)
-    assert [one["id"] for one in listed.json()["items"]] == [made["id"]]
+    assert [item["id"] for item in listed.json()["items"]] == [made["id"]]
     assert set(listed.json()["items"][0]) == _RECORD
     assert made["secret"] not in listed.text
 
@@ -161,9 +163,9 @@ def test_a_url_that_may_not_be_called_is_rejected(api: Server, url: str) -> None
     ]
 
     for answer in answers:
-        told = problem(answer, 422, "webhook_url_rejected")
-        assert pointers(told) == ["/url"]
-        assert told["errors"][0]["code"] == "webhook_url_rejected"
+        reported = problem(answer, 422, "webhook_url_rejected")
+        assert pointers(reported) == ["/url"]
+        assert reported["errors"][0]["code"] == "webhook_url_rejected"
     assert count(api, buyer) == 1
     assert api.call("GET", f"/v1/webhooks/{made['id']}", by=buyer).json()["url"] == URL
 
@@ -179,11 +181,13 @@ def test_twenty_subscriptions_and_no_more_however_many_ask_at_once(api: Server) 
 
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [201] * 20 + [409] * 10
-    api.launcher.secrets |= {one.json()["secret"] for one in answers if one.status_code == 201}
-    told = problem(ask(0), 409, "subscription_limit_reached")
-    assert told["limit"] == 20
+    api.launcher.secrets |= {
+        answer.json()["secret"] for answer in answers if answer.status_code == 201
+    }
+    reported = problem(ask(0), 409, "subscription_limit_reached")
+    assert reported["limit"] == 20
     assert count(api, buyer) == 20
-    made = next(one.json() for one in answers if one.status_code == 201)
+    made = next(answer.json() for answer in answers if answer.status_code == 201)
     assert api.call("DELETE", f"/v1/webhooks/{made['id']}", by=buyer).status_code == 204
     create(api, buyer)
 
@@ -233,9 +237,9 @@ def test_a_change_that_makes_no_sense_is_refused(
     path = f"/v1/webhooks/{made['id']}"
     before = api.call("GET", path, by=buyer).json()
 
-    told = problem(api.call("PATCH", path, by=buyer, json=wish), 422, "validation_failed")
+    reported = problem(api.call("PATCH", path, by=buyer, json=wish), 422, "validation_failed")
 
-    assert pointers(told) == [pointer]
+    assert pointers(reported) == [pointer]
     assert api.call("GET", path, by=buyer).json() == before
 
 
@@ -246,17 +250,17 @@ def test_a_new_secret_is_shown_once(api: Server) -> None:
 
     answer = api.call("POST", f"{path}/rotate-secret", by=buyer)
 
-    told = answer.json()
-    api.launcher.secrets.add(told["secret"])
+    reported = answer.json()
+    api.launcher.secrets.add(reported["secret"])
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
-    assert set(told) == {"id", "secret", "rotated_at"}
-    assert told["id"] == made["id"]
-    assert _SECRET.fullmatch(told["secret"])
-    assert told["secret"] != made["secret"]
+    assert set(reported) == {"id", "secret", "rotated_at"}
+    assert reported["id"] == made["id"]
+    assert _SECRET.fullmatch(reported["secret"])
+    assert reported["secret"] != made["secret"]
     seen = api.call("GET", path, by=buyer)
-    assert seen.json()["secret_rotated_at"] == told["rotated_at"]
-    assert told["secret"] not in seen.text
+    assert seen.json()["secret_rotated_at"] == reported["rotated_at"]
+    assert reported["secret"] not in seen.text
 
 
 def test_a_deleted_subscription_is_gone(api: Server) -> None:
@@ -283,7 +287,7 @@ def test_subscriptions_are_listed_in_pages_newest_first(api: Server) -> None:
         pages.append(answer.json())
         cursor = f"&cursor={pages[-1]['next_cursor']}"
 
-    assert [one["id"] for page in pages for one in page["items"]] == made[::-1]
+    assert [item["id"] for page in pages for item in page["items"]] == made[::-1]
     assert [len(page["items"]) for page in pages] == [2, 2, 1]
     problem(api.call("GET", "/v1/webhooks?cursor=x", by=buyer), 400, "malformed_cursor")
     problem(api.call("GET", "/v1/webhooks?limit=0", by=buyer), 422, "validation_failed")
@@ -323,8 +327,8 @@ def test_a_foreign_subscription_is_an_unknown_one(
         return api.call(method, f"/v1/webhooks/{hook_id}{path}", by=by, json=body)
 
     answers = [ask(made["id"], stranger), ask(unknown, stranger)]
-    told = [problem(answer, 404, "not_found") for answer in answers]
-    assert told[0]["detail"] == told[1]["detail"]
+    reported = [problem(answer, 404, "not_found") for answer in answers]
+    assert reported[0]["detail"] == reported[1]["detail"]
     problem(ask("whk_1", stranger), 404, "not_found")
     assert ask(made["id"], None).status_code == 401
     approver = api.person(roles=(Role.APPROVER,))

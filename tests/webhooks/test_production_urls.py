@@ -31,29 +31,29 @@ _BLOCKED = "The URL leads to an address that may not be called."
 
 def zones(lookup: int) -> dict[str, Zone]:
     """What the names are at their n-th lookup."""
-    found = {}
+    result = {}
     for name, answers in _ANSWERS.items():
         answer = answers[min(lookup, len(answers) - 1)]
-        found[name] = Zone(answer) if answer else Zone(code=NO_SUCH_NAME)
-    return found
+        result[name] = Zone(answer) if answer else Zone(code=NO_SUCH_NAME)
+    return result
 
 
 @pytest.fixture(scope="module")
 def names() -> Iterator[NameServer]:
     """A name server in a thread of its own."""
     ready, stop = threading.Event(), threading.Event()
-    found: list[NameServer] = []
+    result: list[NameServer] = []
 
     async def serve() -> None:
         async with naming(zones(0)) as server:
-            found.append(server)
+            result.append(server)
             ready.set()
             await asyncio.to_thread(stop.wait)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     ready.wait()
-    yield found[0]
+    yield result[0]
     stop.set()
     thread.join()
 
@@ -104,7 +104,7 @@ def peers(api: Server) -> set[str]:
     ]
     loopback = ("0100007F", "00000000", "0" * 32, "0" * 24 + "01000000")
     remote = {fields[2] for fields in lines if fields[9] in inodes}
-    return {one for one in remote if not one.startswith(loopback)}
+    return {item for item in remote if not item.startswith(loopback)}
 
 
 async def test_the_api_answers_the_corpus_as_it_is_listed(
@@ -131,26 +131,26 @@ async def test_the_api_answers_the_corpus_as_it_is_listed(
             assert codes == [201 if row.allowed else 422], row
     assert connected == set()
     assert messages[_BLOCKED] > 50, "one message for every blocked address"
-    told = [message for message in messages if message != _BLOCKED]
-    known = {one for answers in _ANSWERS.values() for answer in answers for one in answer}
-    assert not [message for message in told if any(address in message for address in known)]
+    reported = [message for message in messages if message != _BLOCKED]
+    known = {item for answers in _ANSWERS.values() for answer in answers for item in answer}
+    assert not [message for message in reported if any(address in message for address in known)]
     made = production.fetch("SELECT count(*) AS n FROM webhook_subscription")[0]["n"]
     assert made == sum(codes.count(201) for codes in verdicts.values())
 
 
 def _note(api: Server, url: str, answer: httpx.Response, messages: "Counter[str]") -> None:
-    told: dict[str, Any] = answer.json()
+    reported: dict[str, Any] = answer.json()
     if answer.status_code == 201:
-        api.launcher.secrets.add(told["secret"])
+        api.launcher.secrets.add(reported["secret"])
         return
     assert answer.headers["content-type"] == "application/problem+json"
     if not url or len(url) > LONGEST_URL or "\0" in url:
         # What no field of text may be is refused before anybody asks whether it is a URL.
-        assert told["code"] == "validation_failed", told
+        assert reported["code"] == "validation_failed", reported
         return
-    assert told["code"] == "webhook_url_rejected", told
-    assert [error["pointer"] for error in told["errors"]] == ["/url"]
-    messages[told["errors"][0]["message"]] += 1
+    assert reported["code"] == "webhook_url_rejected", reported
+    assert [error["pointer"] for error in reported["errors"]] == ["/url"]
+    messages[reported["errors"][0]["message"]] += 1
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,9 @@ async def test_every_blocked_address_gets_the_same_answer(
     async with asking(production, buyer) as client:
         answer = await register(client, url)
 
-    told = answer.json()
-    assert (answer.status_code, told["code"]) == (422, "webhook_url_rejected")
-    assert told["errors"] == [
+    reported = answer.json()
+    assert (answer.status_code, reported["code"]) == (422, "webhook_url_rejected")
+    assert reported["errors"] == [
         {"pointer": "/url", "code": "webhook_url_rejected", "message": _BLOCKED}
     ]
 

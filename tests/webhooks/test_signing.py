@@ -24,7 +24,7 @@ def test_a_vector_is_signed_as_published(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("wrong", DATA["negative"], ids=lambda wrong: wrong["id"])
 def test_a_wrong_rule_does_not_give_our_signature(wrong: dict[str, Any]) -> None:
-    vector = next(one for one in DATA["vectors"] if one["id"] == wrong["not_equal_to"])
+    vector = next(vector for vector in DATA["vectors"] if vector["id"] == wrong["not_equal_to"])
     body = base64.b64decode(vector["body_base64"])
 
     assert sign(vector["secret"], int(vector["timestamp"]), body) != f"sha256={wrong['hex']}"

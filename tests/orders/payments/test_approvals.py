@@ -74,23 +74,23 @@ def test_a_request_repeated_with_its_key_is_one(system: System) -> None:
 def test_the_queue_shows_first_what_has_the_least_time_left(system: System) -> None:
     calm, urgent = system.order(), system.order(CLOSES_SOON)
     mine = [system.request_payment(order["id"])["id"] for order in (calm, urgent)]
-    found: list[Any] = []
+    result: list[Any] = []
     cursor = ""
     while True:
         page = system.ok("GET", f"/v1/payments?limit=7{cursor}", by=system.approver)
-        found += page["items"]
+        result += page["items"]
         if not page["has_more"]:
             break
         cursor = f"&cursor={page['next_cursor']}"
 
-    times = [one["order"]["pay_before"] for one in found]
+    times = [item["order"]["pay_before"] for item in result]
     # An order of another test may have none: it was closed on the marketplace a moment ago.
     assert times == sorted(times, key=lambda time: (time is None, time))
-    assert {one["status"] for one in found} == {"pending_approval"}
-    ids = [one["id"] for one in found]
+    assert {item["status"] for item in result} == {"pending_approval"}
+    ids = [item["id"] for item in result]
     assert len(ids) == len(set(ids))
-    assert [one for one in ids if one in mine] == mine[::-1]
-    queued = next(one for one in found if one["id"] == mine[0])
+    assert [id_ for id_ in ids if id_ in mine] == mine[::-1]
+    queued = next(item for item in result if item["id"] == mine[0])
     assert (queued["order"]["id"], queued["amount_cny"]) == (calm["id"], 15)
     assert queued["order"]["account_id"] == system.buyer.id
 
@@ -108,8 +108,8 @@ def test_payments_are_listed_by_status_the_latest_first(system: System) -> None:
         "GET", f"/v1/orders/{order['id']}/payments?limit=1&cursor={history['next_cursor']}"
     )
 
-    assert [one["id"] for one in rejected["items"]] == [second, first]
-    assert [one["id"] for one in history["items"] + rest["items"]] == [second, first]
+    assert [item["id"] for item in rejected["items"]] == [second, first]
+    assert [item["id"] for item in history["items"] + rest["items"]] == [second, first]
     system.refused("GET", "/v1/payments?status=lost", 422, "validation_failed", by=system.approver)
 
 
@@ -122,8 +122,8 @@ def test_payments_are_listed_by_order(system: System) -> None:
 
     def listed(query: str) -> list[str]:
         page = system.ok("GET", f"/v1/payments?order={order['id']}{query}", by=system.approver)
-        assert {one["order"]["id"] for one in page["items"]} <= {order["id"]}
-        return [one["id"] for one in page["items"]]
+        assert {item["order"]["id"] for item in page["items"]} <= {order["id"]}
+        return [item["id"] for item in page["items"]]
 
     assert listed("") == [second, first]
     assert listed("&status=rejected") == [first]
@@ -165,7 +165,7 @@ def test_a_rejection_needs_a_reason(system: System) -> None:
         problem = system.refused(
             "POST", path, 422, "validation_failed", by=system.approver, json=body
         )
-        assert [one["pointer"] for one in problem["errors"]] == ["/reason"]
+        assert [error["pointer"] for error in problem["errors"]] == ["/reason"]
 
     assert payment_of(system, payment["id"])["status"] == "pending_approval"
 
@@ -179,9 +179,9 @@ def test_nobody_decides_about_their_own_request(system: System) -> None:
     system.refused("POST", f"{path}/approve", 409, "own_request", by=both)
     system.refused("POST", f"{path}/reject", 409, "own_request", by=both, json={"reason": "No."})
 
-    found = payment_of(system, payment["id"])
-    assert (found["status"], found["decided_by"]) == ("pending_approval", None)
-    assert found["order"]["payment_status"] == "pending_approval"
+    result = payment_of(system, payment["id"])
+    assert (result["status"], result["decided_by"]) == ("pending_approval", None)
+    assert result["order"]["payment_status"] == "pending_approval"
 
 
 def test_payments_are_for_approvers_and_orders_for_buyers(system: System) -> None:
@@ -232,9 +232,9 @@ def test_an_approval_repeated_with_its_key_is_one(system: System) -> None:
         system.approver.email,
     )
     audited = system.ok("GET", "/v1/admin/audit?limit=100", by=system.api.operator())["items"]
-    mine = [one for one in audited if one["subject"] == payment["id"]]
-    assert [one["action"] for one in mine] == ["payment.approved", "payment.requested"]
-    assert [one["details"]["amount_cny"] for one in mine] == [15, 15]
+    mine = [item for item in audited if item["subject"] == payment["id"]]
+    assert [item["action"] for item in mine] == ["payment.approved", "payment.requested"]
+    assert [item["details"]["amount_cny"] for item in mine] == [15, 15]
 
 
 def test_of_two_who_approve_at_once_one_does(system: System) -> None:
@@ -245,8 +245,8 @@ def test_of_two_who_approve_at_once_one_does(system: System) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: system.call("POST", path, by=system.approver), range(8)))
 
-    assert sorted(one.status_code for one in answers) == [200, *[409] * 7]
-    system.until(order["id"], lambda one: one["payment_status"] == "paid")
+    assert sorted(answer.status_code for answer in answers) == [200, *[409] * 7]
+    system.until(order["id"], lambda order: order["payment_status"] == "paid")
     assert system.market.debits(order["order_id"]) == [1500]
 
 
@@ -286,7 +286,7 @@ def test_an_approval_does_not_hold_for_another_price(quiet: System) -> None:
 def test_what_is_paid_by_hand_was_paid_outside(quiet: System, asked: bool) -> None:
     order = quiet.order()
     payment = quiet.request_payment(order["id"]) if asked else None
-    told = quiet.told(order["id"])
+    reported = quiet.told(order["id"])
     quiet.market.advance(order["order_id"], "pay")
 
     after = quiet.look(order["id"])
@@ -298,7 +298,7 @@ def test_what_is_paid_by_hand_was_paid_outside(quiet: System, asked: bool) -> No
         ended = payment_of(quiet, payment["id"])
         assert (ended["status"], ended["reason"]) == ("superseded", "paid_outside")
     assert quiet.told(order["id"]) == [
-        *told,
+        *reported,
         ("order.updated", "paid", "paid"),
         ("payment.updated", "paid", "paid"),
     ]
@@ -314,7 +314,7 @@ def test_a_payment_whose_answer_is_lost_or_wrong_is_made_once(
     system.approve(system.request_payment(order["id"])["id"])
 
     paid = system.until(
-        order["id"], lambda one: one["payment_status"] not in ("approved", "processing")
+        order["id"], lambda order: order["payment_status"] not in ("approved", "processing")
     )
 
     assert (paid["status"], paid["payment_status"]) == ("paid", "paid")

@@ -21,10 +21,10 @@ def approved(system: System) -> tuple[str, str, str]:
     """An order whose payment has a link: the ids of the order here and there, and the link."""
     order = system.order()
     system.approve(system.request_payment(order["id"])["id"])
-    given = system.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
-    assert (given["payment_status"], given["waiting_for"]) == ("approved", "payment")
-    assert (given["payment"]["status"], given["payment"]["mode"]) == ("approved", "link")
-    return order["id"], order["order_id"], given["payment"]["pay_url"]
+    value = system.until(order["id"], lambda order: bool(order["payment"]["pay_url"]))
+    assert (value["payment_status"], value["waiting_for"]) == ("approved", "payment")
+    assert (value["payment"]["status"], value["payment"]["mode"]) == ("approved", "link")
+    return order["id"], order["order_id"], value["payment"]["pay_url"]
 
 
 def test_who_pays_at_the_link_pays_what_was_approved(linked: System) -> None:
@@ -73,12 +73,12 @@ def test_of_a_split_order_one_part_may_be_paid_after_another(linked: System) -> 
     order = linked.order("900000000007", 2)
     first, second = (part["order_id"] for part in order["platform_orders"])
     linked.approve(linked.request_payment(order["id"])["id"])
-    linked.until(order["id"], lambda one: bool(one["payment"]["pay_url"]))
+    linked.until(order["id"], lambda order: bool(order["payment"]["pay_url"]))
 
     linked.market.advance(first, "pay")
-    half = linked.until(order["id"], lambda one: one["paid_amount_cny"] > 0)
+    half = linked.until(order["id"], lambda order: order["paid_amount_cny"] > 0)
     linked.market.advance(second, "pay")
-    whole = linked.until(order["id"], lambda one: one["status"] == "paid")
+    whole = linked.until(order["id"], lambda order: order["status"] == "paid")
 
     assert (half["payment_status"], half["payment"]["status"]) == ("approved", "approved")
     assert (whole["payment_status"], whole["paid_outside"]) == ("paid", False)

@@ -80,7 +80,7 @@ def test_a_request_of_a_locked_account_is_not_approved(system: System, operator:
     assert (stored["status"], stored["decided_by"]) == ("pending_approval", None)
     unlock(system, operator)
     system.ok("POST", f"{path}/approve", by=system.approver)
-    system.until(order["id"], lambda one: one["payment_status"] == "paid")
+    system.until(order["id"], lambda order: order["payment_status"] == "paid")
 
 
 def test_a_request_of_a_locked_account_can_be_rejected(system: System, operator: Person) -> None:
@@ -131,7 +131,7 @@ def test_what_is_approved_waits_for_the_unlock_and_is_paid_then(
     )
     assert "is not made until an operator unlocks" in desk.get(f"/approvals/{payment['id']}").text
     unlock(quiet, operator)
-    quiet.until_stored(order["id"], lambda one: one["payment_status"] == "paid")
+    quiet.until_stored(order["id"], lambda shown: shown["payment_status"] == "paid")
     assert quiet.market.debits(order["order_id"]) == [1500]
 
 
@@ -156,7 +156,7 @@ def test_what_is_being_paid_at_the_marketplace_is_followed_to_its_end(
 ) -> None:
     placed = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.market.clock(advance_seconds=2.5)
-    order = quiet.until(placed["id"], lambda one: one["status"] == "pending_payment")
+    order = quiet.until(placed["id"], lambda order: order["status"] == "pending_payment")
     quiet.approve(quiet.request_payment(order["id"])["id"])
     quiet.until_stored(order["id"], lambda row: row["payment_status"] == "processing")
     deadline = time.monotonic() + 20
@@ -183,7 +183,7 @@ def test_after_the_answer_to_a_lock_no_debit_begins(quiet: System, operator: Per
         sent = {row[0] for row in quiet.api.fetch(_SENT, quiet.buyer.uuid)}
         answers = [approval.result() for approval in approvals]
 
-    codes = {(one.status_code, one.json().get("code")) for one in answers}
+    codes = {(answer.status_code, answer.json().get("code")) for answer in answers}
     assert codes <= {(200, None), (409, "account_locked")}
     for order in orders:
         if quiet.stored(order["id"])["payment_status"] == "approved":

@@ -18,7 +18,7 @@ DECIDED = {
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
     with ThreadPoolExecutor(len(calls)) as pool:
-        return [one.result() for one in [pool.submit(call) for call in calls]]
+        return [item.result() for item in [pool.submit(call) for call in calls]]
 
 
 def decisions(system: System, order_id: str, payment_id: str) -> dict[str, Callable[[], Any]]:
@@ -41,7 +41,7 @@ def test_of_three_decisions_at_once_one_is_made(system: System) -> None:
 
     (winner,) = (name for name, answer in answers.items() if answer.status_code == 200)
     losers = [answer for name, answer in answers.items() if name != winner]
-    assert [one.json()["code"] for one in losers] == ["invalid_transition"] * 2
+    assert [loser.json()["code"] for loser in losers] == ["invalid_transition"] * 2
     assert system.told(order["id"])[2] == ("payment.updated", "pending_payment", DECIDED[winner])
 
 
@@ -62,7 +62,7 @@ def test_an_order_is_paid_or_cancelled_and_never_both(system: System) -> None:
 
     for order in orders:
         ended = system.until(
-            order["id"], lambda one: one["payment_status"] in ("paid", "cancelled")
+            order["id"], lambda order: order["payment_status"] in ("paid", "cancelled")
         )
         debits = system.market.debits(order["order_id"])
         assert (ended["status"], debits) in [("paid", [1500]), ("cancelled", [])]
@@ -75,7 +75,7 @@ def test_twenty_who_ask_for_payment_at_once_make_one_request(system: System) -> 
 
     answers = at_once(*[lambda: system.call("POST", path)] * 20)
 
-    assert sorted(one.status_code for one in answers) == [201, *[409] * 19]
+    assert sorted(answer.status_code for answer in answers) == [201, *[409] * 19]
     assert len(system.ok("GET", f"/v1/orders/{order['id']}/payments")["items"]) == 1
     assert len(system.told(order["id"])) == 2
 
@@ -86,22 +86,24 @@ def test_refunds_asked_for_at_once_are_together_no_more_than_was_paid(system: Sy
 
     answers = at_once(*[lambda: system.refund(order["id"], amount_cny=6)] * 5)
 
-    assert [one.status_code for one in answers].count(201) <= 2
+    assert [answer.status_code for answer in answers].count(201) <= 2
     after = system.look(order["id"])
-    assert sum(one["amount_cny"] for one in after["refunds"]) <= after["paid_amount_cny"] == 15
+    assert (
+        sum(refund["amount_cny"] for refund in after["refunds"]) <= after["paid_amount_cny"] == 15
+    )
 
 
 def test_a_platform_that_pays_later_is_waited_for_and_pays_once(quiet: System) -> None:
     placed = quiet.place(quiet.order_body(platform="taobao")).json()
     quiet.market.clock(advance_seconds=2.5)
-    order = quiet.until(placed["id"], lambda one: one["status"] == "pending_payment")
+    order = quiet.until(placed["id"], lambda order: order["status"] == "pending_payment")
 
     quiet.approve(quiet.request_payment(order["id"])["id"])
-    sent = quiet.until(order["id"], lambda one: one["payment_status"] == "processing")
+    sent = quiet.until(order["id"], lambda order: order["payment_status"] == "processing")
     assert (sent["status"], sent["waiting_for"]) == ("pending_payment", "payment_result")
     quiet.due_now(order["id"])
     quiet.market.clock(advance_seconds=4)
-    paid = quiet.until(order["id"], lambda one: one["payment_status"] == "paid")
+    paid = quiet.until(order["id"], lambda order: order["payment_status"] == "paid")
 
     assert (paid["status"], paid["paid_outside"]) == ("paid", False)
     assert len(quiet.market.debits(order["order_id"])) == 1

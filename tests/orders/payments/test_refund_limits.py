@@ -112,7 +112,7 @@ def _asks(**more: Any) -> NewRefund:
 
 def test_a_part_is_the_limit_over_http_as_well(quiet: System) -> None:
     order = quiet.paid(SPLITS, 2)
-    _, second = (one["order_id"] for one in order["platform_orders"])
+    _, second = (order["order_id"] for order in order["platform_orders"])
 
     answer = quiet.refund(order["id"], order_id=second, amount_cny=10, freight_cny=5.01)
 
@@ -165,13 +165,13 @@ async def test_a_refund_refused_after_its_owner_was_told_stays_and_says_why(
     fake.meanwhile = wait
     background_tasks = BackgroundTasks()
 
-    told = msgspec.json.decode(first := await _ask(db, fake, order, stored, background_tasks))
+    reported = msgspec.json.decode(first := await _ask(db, fake, order, stored, background_tasks))
     answered.set()
     await background_tasks.close()
 
-    assert (told["status"], told["failure"]) == ("requested", None)
+    assert (reported["status"], reported["failure"]) == ("requested", None)
     (kept,) = (await current(db, order)).refunds
-    assert (ids.REFUND.show(kept.id), kept.state) == (told["id"], RefundState.CLOSED)
+    assert (ids.REFUND.show(kept.id), kept.state) == (reported["id"], RefundState.CLOSED)
     assert kept.failure is not None
     assert (kept.failure.code, kept.failure.message) == (REFUSAL.code, REFUSAL.message)
     assert decide.refundable(await current(db, order)) == TOTAL

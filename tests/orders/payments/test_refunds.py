@@ -34,7 +34,9 @@ def test_everything_is_asked_back_when_no_amount_is_named(quiet: System) -> None
     after = quiet.advance(order["id"], "refund_agreed")
     assert (after["status"], after["payment_status"]) == ("closed", "refunded")
     assert (after["refunded_amount_cny"], after["platform_payment_status"]) == (25, "refunded")
-    assert [(one["id"], one["status"]) for one in after["refunds"]] == [(refund["id"], "succeeded")]
+    assert [(refund["id"], refund["status"]) for refund in after["refunds"]] == [
+        (refund["id"], "succeeded")
+    ]
 
 
 def test_goods_and_freight_are_asked_back_apart(quiet: System) -> None:
@@ -75,15 +77,17 @@ def test_what_is_asked_for_already_is_not_asked_for_twice(quiet: System) -> None
 
 def test_a_seller_who_refuses_keeps_the_money(quiet: System) -> None:
     order = shipped(quiet, REFUSES)
-    told = quiet.told(order["id"])
+    reported = quiet.told(order["id"])
     refund = asked(quiet, order["id"], amount_cny=1)
     quiet.market.clock(advance_seconds=31)
 
     after = quiet.look(order["id"])
 
     assert (after["payment_status"], after["refunded_amount_cny"]) == ("paid", 0)
-    assert [(one["id"], one["status"]) for one in after["refunds"]] == [(refund["id"], "refused")]
-    assert quiet.told(order["id"]) == told
+    assert [(refund["id"], refund["status"]) for refund in after["refunds"]] == [
+        (refund["id"], "refused")
+    ]
+    assert quiet.told(order["id"]) == reported
 
 
 def test_a_refund_that_the_platform_does_not_take_leaves_nothing_behind(quiet: System) -> None:
@@ -107,17 +111,19 @@ def test_goods_that_go_back_first_are_agreed_to_and_paid_later(quiet: System) ->
     refund = asked(quiet, order["id"], type="return_and_refund", amount_cny=5)
 
     agreed = quiet.advance(order["id"], "refund_agreed")
-    assert [one["status"] for one in agreed["refunds"]] == ["approved"]
+    assert [refund["status"] for refund in agreed["refunds"]] == ["approved"]
     assert agreed["payment_status"] == "paid"
     done = quiet.advance(order["id"], "refund_completed")
 
-    assert [(one["id"], one["status"]) for one in done["refunds"]] == [(refund["id"], "succeeded")]
+    assert [(refund["id"], refund["status"]) for refund in done["refunds"]] == [
+        (refund["id"], "succeeded")
+    ]
     assert done["payment_status"] == "partially_refunded"
 
 
 def test_of_a_split_order_the_part_must_be_named(quiet: System) -> None:
     order = quiet.paid(SPLITS, 2)
-    first, second = (one["order_id"] for one in order["platform_orders"])
+    first, second = (order["order_id"] for order in order["platform_orders"])
 
     nameless = quiet.refund(order["id"])
     wrong = quiet.refund(order["id"], order_id="123")
@@ -150,11 +156,13 @@ def test_a_refund_whose_answer_is_lost_is_one(quiet: System) -> None:
     quiet.market.fault("refund", "drop", count=1)
 
     refund = asked(quiet, order["id"], amount_cny=2)
-    after = quiet.until(order["id"], lambda one: one["refunds"][0]["platform_refund_id"])
+    after = quiet.until(order["id"], lambda order: order["refunds"][0]["platform_refund_id"])
 
-    assert [one["id"] for one in after["refunds"]] == [refund["id"]]
+    assert [refund["id"] for refund in after["refunds"]] == [refund["id"]]
     done = quiet.advance(order["id"], "refund_agreed")
-    assert [(one["id"], one["status"]) for one in done["refunds"]] == [(refund["id"], "succeeded")]
+    assert [(refund["id"], refund["status"]) for refund in done["refunds"]] == [
+        (refund["id"], "succeeded")
+    ]
 
 
 def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: System) -> None:
@@ -169,7 +177,7 @@ def test_a_refund_needs_a_key_and_repeated_with_it_is_one(quiet: System) -> None
     assert (first.status_code, second.content) == (201, first.content)
     assert second.headers["idempotent-replayed"] == "true"
     listed = quiet.ok("GET", path)["items"]
-    assert [one["id"] for one in listed] == [first.json()["id"]]
+    assert [item["id"] for item in listed] == [first.json()["id"]]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +199,7 @@ def test_what_is_wrong_with_a_refund_is_pointed_at(
     answer = quiet.refund(order["id"], **change)
 
     assert (answer.status_code, answer.json()["code"]) == (422, "validation_failed")
-    assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
 
 
 @pytest.mark.parametrize("body", [{"amount_cny": 0}, {"amount_cny": 0, "freight_cny": 0}])
@@ -218,7 +226,7 @@ def test_freight_alone_is_asked_back_with_an_amount_of_zero(quiet: System) -> No
     nothing_left = quiet.refund(order["id"]).json()
 
     assert no_freight["code"] == "validation_failed"
-    assert [one["pointer"] for one in no_freight["errors"]] == ["/freight_cny"]
+    assert [error["pointer"] for error in no_freight["errors"]] == ["/freight_cny"]
     assert "more than CNY 0.00" in no_freight["errors"][0]["message"]
     assert (freight["amount_cny"], freight["freight_cny"]) == (0, order["freight_cny"])
     assert (nothing_left["code"], nothing_left["left_cny"]) == ("refund_too_large", 0)

@@ -81,14 +81,14 @@ async def test_what_was_sent_at_the_old_price_may_still_come_true(db: Database) 
 
 
 async def test_of_a_split_order_no_part_is_paid_at_another_price(db: Database) -> None:
-    one, two = a_part("S1"), a_part("S2", total=2500)
-    order = await approved(db, one, two)
-    fake = Fake([one, two], fails={"S1": BUSY})
+    first, second = a_part("S1"), a_part("S2", total=2500)
+    order = await approved(db, first, second)
+    fake = Fake([first, second], fails={"S1": BUSY})
     with pytest.raises(Unavailable):
         await step(db, fake, order)
 
     # Together they cost as much as before: neither costs what was approved for it.
-    fake.parts, fake.fails = [at(2000, one), at(2000, two)], {}
+    fake.parts, fake.fails = [at(2000, first), at(2000, second)], {}
     after = await step(db, fake, order)
 
     assert fake.calls == [("S1", 1500)]
@@ -96,9 +96,9 @@ async def test_of_a_split_order_no_part_is_paid_at_another_price(db: Database) -
 
 
 async def test_sums_that_moved_between_the_parts_end_the_approval(db: Database) -> None:
-    one, two = a_part("S1"), a_part("S2", total=2500)
-    order = await approved(db, one, two)
-    fake = Fake([at(2500, one), at(1500, two)])
+    first, second = a_part("S1"), a_part("S2", total=2500)
+    order = await approved(db, first, second)
+    fake = Fake([at(2500, first), at(1500, second)])
 
     after = await step(db, fake, order)
 
@@ -109,9 +109,9 @@ async def test_sums_that_moved_between_the_parts_end_the_approval(db: Database) 
 async def test_a_refused_part_ends_no_payment_of_which_another_part_is_unknown(
     db: Database,
 ) -> None:
-    one, two = a_part("S1"), a_part("S2")
-    order = await approved(db, one, two)
-    fake = Fake([one, two], fails={"S1": UNKNOWN, "S2": REFUSED})
+    first, second = a_part("S1"), a_part("S2")
+    order = await approved(db, first, second)
+    fake = Fake([first, second], fails={"S1": UNKNOWN, "S2": REFUSED})
 
     after = await step(db, fake, order)
     assert after.payment_status is PaymentStatus.PROCESSING
@@ -120,7 +120,7 @@ async def test_a_refused_part_ends_no_payment_of_which_another_part_is_unknown(
     after = await step(db, fake, order)
     assert after.payment_status is PaymentStatus.PROCESSING
 
-    fake.parts = [paid(one), paid(two)]
+    fake.parts = [paid(first), paid(second)]
     after = await step(db, fake, order)
     assert (after.payment_status, after.paid_outside) == (PaymentStatus.PAID, False)
     assert await requests(db, order) == [("paid", None)]
@@ -129,19 +129,19 @@ async def test_a_refused_part_ends_no_payment_of_which_another_part_is_unknown(
 async def test_the_order_of_an_unknown_and_a_refused_part_makes_no_difference(
     db: Database,
 ) -> None:
-    one, two = a_part("S1"), a_part("S2")
-    order = await approved(db, one, two)
+    first, second = a_part("S1"), a_part("S2")
+    order = await approved(db, first, second)
 
-    after = await step(db, Fake([one, two], fails={"S1": REFUSED, "S2": UNKNOWN}), order)
+    after = await step(db, Fake([first, second], fails={"S1": REFUSED, "S2": UNKNOWN}), order)
 
     assert after.payment_status is PaymentStatus.PROCESSING
 
 
 async def test_what_is_refused_for_every_part_is_failed(db: Database) -> None:
-    one, two = a_part("S1"), a_part("S2")
-    order = await approved(db, one, two)
+    first, second = a_part("S1"), a_part("S2")
+    order = await approved(db, first, second)
 
-    after = await step(db, Fake([one, two], fails={"S1": REFUSED, "S2": REFUSED}), order)
+    after = await step(db, Fake([first, second], fails={"S1": REFUSED, "S2": REFUSED}), order)
 
     assert after.payment_status is PaymentStatus.FAILED
     assert await requests(db, order) == [("failed", "no_funds")]

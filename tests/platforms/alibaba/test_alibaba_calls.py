@@ -117,7 +117,7 @@ async def test_without_an_answer_it_is_later_for_reads_and_find_out_for_the_rest
     ), good
 
 
-UNSAFE = [one for one in OPERATIONS if one[0].operation in CHANGES_SOMETHING]
+UNSAFE = [operation for operation in OPERATIONS if operation[0].operation in CHANGES_SOMETHING]
 
 
 @pytest.mark.parametrize("fault", [BROKEN, HANG, DROP, GARBAGE], ids=["500", "hang", "drop", "bad"])
@@ -157,7 +157,7 @@ async def test_a_request_that_never_left_is_later_for_all(
     assert type(failure) is Unavailable, (api, good, link)
 
 
-SHAPELESS = [one for one in OPERATIONS if one[0] is not gateway.PAY]
+SHAPELESS = [operation for operation in OPERATIONS if operation[0] is not gateway.PAY]
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ DRAFT = OrderRequest("ORD0001", [SHIRT, SOCKS], ADDRESS)
 
 def jsonable(name: str) -> dict[str, Any]:
     """A recorded order with its decimals as numbers again, to be changed and sent."""
-    found: dict[str, Any] = json.loads(json.dumps(shown_order(name), default=float))
-    return found
+    result: dict[str, Any] = json.loads(json.dumps(shown_order(name), default=float))
+    return result
 
 
 def listed(*orders: dict[str, Any], total: int | None = None) -> Step:
@@ -44,8 +44,8 @@ def listed(*orders: dict[str, Any], total: int | None = None) -> Step:
 async def test_search_and_detail(market: Market, connector: Connector) -> None:
     market.by_api(keywordquery=say("search"), queryproductdetail=say("detail"))
 
-    found = await connector.search(Query("T恤"))
-    product = await connector.detail(found.offers[0].id, "en")
+    result = await connector.search(Query("T恤"))
+    product = await connector.detail(result.offers[0].id, "en")
 
     assert product.offer.id == "610947572360"
     assert market.calls[1].path == (

@@ -21,14 +21,14 @@ def refuse(code: str, message: str = "不行") -> Step:
 
 def cost(basket: list[dict[str, Any]]) -> Step:
     """Ten yuan a piece and five for sending."""
-    goods = sum(1000 * one["quantity"] for one in basket)
+    goods = sum(1000 * item["quantity"] for item in basket)
     part = {"status": True, "sumPayment": goods + 500, "sumCarriage": 500, "discountFee": 0}
     return answer({"success": True, "orderPreviewResuslt": [part]})
 
 
 def basket_of(call: Call) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(call.form["cargoParamList"])
-    return found
+    result: list[dict[str, Any]] = json.loads(call.form["cargoParamList"])
+    return result
 
 
 def refusing(
@@ -38,9 +38,9 @@ def refusing(
 
     def respond(call: Call) -> Step:
         basket = basket_of(call)
-        for one in basket:
-            if (one["offerId"], one.get("specId")) in bad:
-                return refuse(code, message.format(f"{one['offerId']}_{one.get('specId')}"))
+        for item in basket:
+            if (item["offerId"], item.get("specId")) in bad:
+                return refuse(code, message.format(f"{item['offerId']}_{item.get('specId')}"))
         return cost(basket)
 
     market.respond = respond
@@ -175,7 +175,7 @@ async def test_several_sellers_come_back_as_several_parts(
             shown = {"offerId": offer, "sellerOpenId": seller}
             return answer({"result": {"success": True, "result": shown}})
         basket = basket_of(call)
-        offers = {one["offerId"] for one in basket}
+        offers = {item["offerId"] for item in basket}
         mixed = int(SOCKS.product_id) in offers and len(offers) > 1
         return refuse(SELLERS) if mixed else cost(basket)
 
@@ -227,7 +227,7 @@ async def test_too_many_offers_are_not_asked_about_one_by_one(
     market.script(refuse(NO_STOCK))
 
     with pytest.raises(Rejected) as refused:
-        await connector.preview([Line(str(one), None, 1) for one in range(1, 22)], ADDRESS)
+        await connector.preview([Line(str(number), None, 1) for number in range(1, 22)], ADDRESS)
 
     assert refused.value.reason is Reason.OUT_OF_STOCK
     assert len(market.calls) == 1

@@ -51,9 +51,9 @@ def test_a_search_is_asked_for(query: Query, expected: dict[str, object]) -> Non
 
 
 def test_a_page_of_offers_without_those_that_have_no_id() -> None:
-    found = products.search_page(payload("search"), Query("T恤"))
+    result = products.search_page(payload("search"), Query("T恤"))
 
-    assert found == SearchPage(
+    assert result == SearchPage(
         offers=[
             Offer(
                 id="610947572360",

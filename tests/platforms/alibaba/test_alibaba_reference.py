@@ -26,9 +26,9 @@ def listed(*orders: Any, total: int | None = None) -> Step:
 async def test_orders_are_found_by_our_reference(market: Market, connector: Connector) -> None:
     market.script(listed(order(), order(SECOND_ORDER)))
 
-    found = await connector.find_by_reference(REFERENCE)
+    result = await connector.find_by_reference(REFERENCE)
 
-    assert [one.id for one in found] == [ORDER, SECOND_ORDER]
+    assert [item.id for item in result] == [ORDER, SECOND_ORDER]
     assert market.calls[0].form["outOrderId"] == REFERENCE
     assert len(market.calls) == 1
 
@@ -36,10 +36,10 @@ async def test_orders_are_found_by_our_reference(market: Market, connector: Conn
 async def test_they_may_fill_more_than_a_page(market: Market, connector: Connector) -> None:
     ids = [str(number) for number in range(1, 22)]
     market.script(
-        listed(*[order(one) for one in ids[:20]], total=21), listed(order("21"), total=21)
+        listed(*[order(id_) for id_ in ids[:20]], total=21), listed(order("21"), total=21)
     )
 
-    assert [one.id for one in await connector.find_by_reference(REFERENCE)] == ids
+    assert [item.id for item in await connector.find_by_reference(REFERENCE)] == ids
 
 
 async def test_no_order_of_our_reference(market: Market, connector: Connector) -> None:
@@ -57,9 +57,9 @@ async def test_an_order_listed_without_a_reference_is_read_again(
         buyerview=answer({"success": True, "result": order(reference=again)}),
     )
 
-    found = await connector.find_by_reference(REFERENCE)
+    result = await connector.find_by_reference(REFERENCE)
 
-    assert [one.id for one in found] == ([ORDER] if ours else [])
+    assert [item.id for item in result] == ([ORDER] if ours else [])
     assert market.apis == ["getBuyerOrderList", "buyerView"]
 
 

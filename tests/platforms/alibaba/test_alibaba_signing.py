@@ -20,7 +20,7 @@ def test_the_push_signature_is_over_the_parameters_alone() -> None:
 
 
 def test_parameters_are_sorted_and_raw() -> None:
-    one = gateway.sign_request("s", "param2/1/a/b/c", {"b": "红 &=", "a": "1"})
+    item = gateway.sign_request("s", "param2/1/a/b/c", {"b": "红 &=", "a": "1"})
     other = gateway.sign_request("s", "param2/1/a/b/ca1b红 &=", {})
 
-    assert one == other
+    assert item == other

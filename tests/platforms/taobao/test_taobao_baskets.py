@@ -74,9 +74,9 @@ def test_which_sku_is_meant(
 def test_a_preview_speaks_of_our_lines() -> None:
     gone = UnavailableLine("1", None, Reason.NOT_FOR_SALE)
 
-    found = baskets.preview(data_of("render"), [RED, BLUE], LISTINGS, [gone])
+    result = baskets.preview(data_of("render"), [RED, BLUE], LISTINGS, [gone])
 
-    assert found == Preview(
+    assert result == Preview(
         sellers=(
             SellerPreview(
                 seller_id="2100000001",
@@ -100,11 +100,11 @@ def test_a_line_without_a_sku_is_answered_without_one() -> None:
         "unavailable_sku_list": [{"item_id": "70", "sku_id": 0, "reason": "已下架"}],
     }
 
-    found = baskets.preview(data, [Line("7", None, 3)], only)
+    result = baskets.preview(data, [Line("7", None, 3)], only)
 
-    assert found.sellers == (SellerPreview("甲", (Line("7", None, 3),), 15, 0, 0, 15),)
-    assert found.total_fen == 15
-    assert found.unavailable == (UnavailableLine("7", None, Reason.NOT_FOR_SALE),)
+    assert result.sellers == (SellerPreview("甲", (Line("7", None, 3),), 15, 0, 0, 15),)
+    assert result.total_fen == 15
+    assert result.unavailable == (UnavailableLine("7", None, Reason.NOT_FOR_SALE),)
 
 
 @pytest.mark.parametrize(

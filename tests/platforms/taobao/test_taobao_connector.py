@@ -35,7 +35,7 @@ def catalogue(total: int) -> Callable[[dict[str, str]], Answer]:
     def search(params: dict[str, str]) -> Answer:
         size, page = int(params["page_size"]), int(params["page_no"])
         ids = range(1, total + 1)[(page - 1) * size : page * size]
-        return answer({"data": [{"item_id": one, "title": "x"} for one in ids]})
+        return answer({"data": [{"item_id": id_, "title": "x"} for id_ in ids]})
 
     return search
 
@@ -68,9 +68,9 @@ async def test_a_search_of_seventy(
 
     result = await stand.taobao.search(Query("bag", page=page, size=size))
 
-    assert [offer.id for offer in result.offers] == [str(one) for one in found]
+    assert [offer.id for offer in result.offers] == [str(item) for item in found]
     assert (result.total, result.page, result.size) == (total, page, size)
-    asked = [(one["page_no"], one["page_size"]) for one in stand.market.asked(SEARCH)]
+    asked = [(item["page_no"], item["page_size"]) for item in stand.market.asked(SEARCH)]
     assert sorted(asked) == pages
 
 

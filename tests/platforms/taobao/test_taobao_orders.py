@@ -148,8 +148,8 @@ EXPECTED = {
 
 
 def seen(name: str) -> orders.ListedOrder:
-    (one,) = orders.read_page(data_of(name)).orders
-    return one
+    (item,) = orders.read_page(data_of(name)).orders
+    return item
 
 
 @pytest.mark.parametrize(("name", "expected"), EXPECTED.items(), ids=EXPECTED)
@@ -221,11 +221,11 @@ def test_refunds_are_named_once_each() -> None:
     ],
 )
 def test_how_much_went_back(amounts: dict[str, int], back: int, payment: PaymentState) -> None:
-    one = seen("order_refunded")
+    item = seen("order_refunded")
 
-    order = orders.add_refunds(one, amounts)
+    order = orders.add_refunds(item, amounts)
 
-    assert order == replace(one.order, refunded_fen=back, payment=payment)
+    assert order == replace(item.order, refunded_fen=back, payment=payment)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_lines_that_differ_are_partly_paid() -> None:
 def test_how_far_shipped_an_order_is(
     order: str, lines: tuple[str, ...], status: PlatformOrderStatus
 ) -> None:
-    subs = [{"status": one} for one in lines]
+    subs = [{"status": line} for line in lines]
     raw = {"purchase_id": 1, "purchase_amount": 5, "status": order, "sub_purchase_orders": subs}
 
     assert orders.listed_order(raw).order.status is status
@@ -365,9 +365,9 @@ def test_a_line_that_never_had_a_refund_names_none() -> None:
     subs = [{"refund_status": "0", "refund_id": 5}, {"refund_id": "6", "refund_status": -10}]
     raw = {"purchase_id": 1, "purchase_amount": 5, "sub_purchase_orders": subs}
 
-    found = orders.listed_order(raw)
+    result = orders.listed_order(raw)
 
-    assert (found.refunds, found.refunded) == (("6",), ())
+    assert (result.refunds, result.refunded) == (("6",), ())
 
 
 @pytest.mark.parametrize(("number", "shipped"), [("ZT1", True), (None, False)])

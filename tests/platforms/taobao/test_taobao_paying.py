@@ -30,7 +30,7 @@ async def test_a_payment(stand: Stand, before: str, said: str, payment: Payment)
     stand.market.on(PAY, said)
 
     assert await stand.taobao.pay(ORDER, 10500, "op-1") == payment
-    assert [one["purchaseOrderIdList"] for one in stand.market.asked(PAY)] == [f"[{ORDER}]"]
+    assert [item["purchaseOrderIdList"] for item in stand.market.asked(PAY)] == [f"[{ORDER}]"]
 
 
 async def test_a_payment_that_is_refused_says_why_in_our_words(stand: Stand) -> None:

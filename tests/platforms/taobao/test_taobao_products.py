@@ -20,7 +20,7 @@ def offer(**known: Any) -> Offer:
 
 
 def test_a_page_of_hits() -> None:
-    found = products.hits(data_of("search"), PAGE)
+    result = products.hits(data_of("search"), PAGE)
 
     bag = offer(
         id="641592387397",
@@ -41,7 +41,7 @@ def test_a_page_of_hits() -> None:
         price_max_fen=1200,
     )
     mystery = offer(id="806339192392", title="神秘", url=f"{PAGE}806339192392")
-    assert found == Hits((bag, cup, None, mystery), None)
+    assert result == Hits((bag, cup, None, mystery), None)
 
 
 @pytest.mark.parametrize("data", [None, {}, {"data": []}, {"data": None}])
@@ -56,9 +56,9 @@ def test_what_is_no_page_of_hits(data: Any) -> None:
 
 
 def test_a_whole_product() -> None:
-    found = products.product(data_of("item"), "641592387397", PAGE)
+    result = products.product(data_of("item"), "641592387397", PAGE)
 
-    assert found == Product(
+    assert result == Product(
         offer=offer(
             id="641592387397",
             title="帆布包",

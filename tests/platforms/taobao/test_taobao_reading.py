@@ -20,10 +20,10 @@ def shelf(orders: list[dict[str, Any]]) -> Callable[[dict[str, str]], Answer]:
 
     def query(params: dict[str, str]) -> Answer:
         wanted = json.loads(params.get("purchase_ids", "null"))
-        found = [one for one in orders if wanted is None or one["purchase_id"] in wanted]
+        result = [order for order in orders if wanted is None or order["purchase_id"] in wanted]
         page = int(params["page_no"])
-        here = found[(page - 1) * 10 : page * 10]
-        return answer({"results_total": len(found), "page_size": 10, "purchase_orders": here})
+        here = result[(page - 1) * 10 : page * 10]
+        return answer({"results_total": len(result), "page_size": 10, "purchase_orders": here})
 
     return query
 
@@ -38,13 +38,13 @@ def plain(order_id: int, reference: str | None = "ORD1") -> dict[str, Any]:
 
 
 async def test_many_orders_are_read_in_parts_and_pages(stand: Stand) -> None:
-    stand.market.on(QUERY, shelf([plain(one) for one in range(1, 26)]))
-    ids = [str(one) for one in range(1, 31)]
+    stand.market.on(QUERY, shelf([plain(number) for number in range(1, 26)]))
+    ids = [str(number) for number in range(1, 31)]
 
-    found = await stand.taobao.read_many([*ids, "no number", "\u0661", "1"])
+    result = await stand.taobao.read_many([*ids, "no number", "\u0661", "1"])
 
-    assert sorted(int(order.id) for order in found) == list(range(1, 26))
-    asked = {one["purchase_ids"]: one["page_size"] for one in stand.market.asked(QUERY)}
+    assert sorted(int(order.id) for order in result) == list(range(1, 26))
+    asked = {item["purchase_ids"]: item["page_size"] for item in stand.market.asked(QUERY)}
     assert [len(json.loads(ids)) for ids in asked] == [20, 10]
     assert set(asked.values()) == {"20"}
 
@@ -72,12 +72,12 @@ async def test_reading_none_asks_nothing(stand: Stand) -> None:
 
 
 async def test_orders_are_found_again_by_our_reference(stand: Stand) -> None:
-    stand.market.on(QUERY, shelf([plain(one) for one in range(1, 13)] + [plain(99, "ORD2")]))
+    stand.market.on(QUERY, shelf([plain(number) for number in range(1, 13)] + [plain(99, "ORD2")]))
 
-    found = await stand.taobao.find_by_reference("ORD1")
+    result = await stand.taobao.find_by_reference("ORD1")
 
-    assert [order.id for order in found] == [str(one) for one in range(1, 13)]
-    assert {one["outer_purchase_id"] for one in stand.market.asked(QUERY)} == {"ORD1"}
+    assert [order.id for order in result] == [str(number) for number in range(1, 13)]
+    assert {item["outer_purchase_id"] for item in stand.market.asked(QUERY)} == {"ORD1"}
 
 
 async def test_a_reference_that_was_never_placed(stand: Stand) -> None:
@@ -91,14 +91,14 @@ async def test_an_order_listed_without_a_reference_is_read_again(
     stand: Stand, again: str | None, *, ours: bool
 ) -> None:
     def query(params: dict[str, str]) -> Answer:
-        one = plain(5, again if "purchase_ids" in params else None)
-        return answer({"results_total": 1, "purchase_orders": [one]})
+        item = plain(5, again if "purchase_ids" in params else None)
+        return answer({"results_total": 1, "purchase_orders": [item]})
 
     stand.market.on(QUERY, query)
 
-    found = await stand.taobao.find_by_reference("ORD1")
+    result = await stand.taobao.find_by_reference("ORD1")
 
-    assert [order.id for order in found] == (["5"] if ours else [])
+    assert [order.id for order in result] == (["5"] if ours else [])
     assert stand.market.asked(QUERY)[1]["purchase_ids"] == "[5]"
 
 
@@ -149,14 +149,14 @@ async def test_a_query_that_never_ends_is_given_up(stand: Stand) -> None:
 async def test_what_changed_comes_page_by_page(
     stand: Stand, page: int, ids: range, *, more: bool
 ) -> None:
-    stand.market.on(QUERY, shelf([plain(one) for one in range(1, 24)]))
+    stand.market.on(QUERY, shelf([plain(number) for number in range(1, 24)]))
     since = datetime(2025, 11, 14, 23, 59, 59, 999000, tzinfo=UTC)
 
-    found, goes_on = await stand.taobao.modified_between(
+    result, goes_on = await stand.taobao.modified_between(
         since, datetime(2025, 11, 15, tzinfo=UTC), page
     )
 
-    assert [order.id for order in found] == [str(one) for one in ids]
+    assert [order.id for order in result] == [str(id_) for id_ in ids]
     assert goes_on is more
     (params,) = stand.market.asked(QUERY)
     assert params["modify_time_start"] == "1763164799999"
@@ -171,7 +171,7 @@ async def test_refunds_are_asked_about_for_their_amounts(stand: Stand) -> None:
     order = await stand.taobao.read_one(ORDER)
 
     assert (order.payment, order.refunded_fen) == (PaymentState.REFUNDED, 10500)
-    assert [one["refundId"] for one in stand.market.asked(REFUND)] == ["110006829192"]
+    assert [item["refundId"] for item in stand.market.asked(REFUND)] == ["110006829192"]
 
 
 async def test_a_refund_that_nobody_knows_does_not_hide_its_order(stand: Stand) -> None:

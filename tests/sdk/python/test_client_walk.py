@@ -203,8 +203,8 @@ def test_buying_with_the_client_that_awaits(system: System) -> None:
             AsyncTradewind(api.url, access_token=tokens["access_token"]) as client,
             AsyncTradewind(api.url, api_key=system.approver.key) as approver,
         ):
-            found = await client.products.search(platform="sandbox", q="dress")
-            assert found["items"]
+            result = await client.products.search(platform="sandbox", q="dress")
+            assert result["items"]
             items: list[types.LineInput] = [{"product_id": PLAIN, "sku_id": sku, "quantity": 1}]
             await client.orders.preview(platform="sandbox", items=items, address=TO)
             orders = await asyncio.gather(

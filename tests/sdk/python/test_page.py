@@ -146,11 +146,11 @@ def test_it_takes_a_burst_at_the_first_attempt(system: System, tmp_path: Path) -
         events = webhooks.emit(BURST)
         log = webhooks.logged(hook, BURST)
 
-    assert {(one["attempt"], one["outcome"], one["status_code"]) for one in log} == {
-        (1, "delivered", 200)
-    }
-    assert {one["event_id"] for one in log} == set(events)
-    assert max(one["duration_ms"] for one in log) < 10_000
+    assert {
+        (attempt["attempt"], attempt["outcome"], attempt["status_code"]) for attempt in log
+    } == {(1, "delivered", 200)}
+    assert {attempt["event_id"] for attempt in log} == set(events)
+    assert max(attempt["duration_ms"] for attempt in log) < 10_000
 
 
 def test_the_commands_run_as_printed(system: System, tmp_path: Path) -> None:

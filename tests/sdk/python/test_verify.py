@@ -42,7 +42,7 @@ def test_a_vector_is_genuine(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("wrong", DATA["negative"], ids=lambda wrong: wrong["id"])
 def test_a_signature_by_a_wrong_rule_is_not(wrong: dict[str, Any]) -> None:
-    vector = next(one for one in DATA["vectors"] if one["id"] == wrong["not_equal_to"])
+    vector = next(vector for vector in DATA["vectors"] if vector["id"] == wrong["not_equal_to"])
     body = base64.b64decode(vector["body_base64"])
 
     reason = failed(headers(f"sha256={wrong['hex']}", vector["timestamp"]), body, vector["secret"])
@@ -123,11 +123,11 @@ def test_the_clocks_may_be_five_minutes_apart_either_way(
 ) -> None:
     try:
         verify(SECRET, headers(), BODY, now=NOW + apart)
-        found = None
+        result = None
     except VerificationError as failure:
-        found = failure.reason
+        result = failure.reason
 
-    assert found is reason
+    assert result is reason
 
 
 def test_an_old_forgery_is_a_forgery_not_an_old_webhook() -> None:
