@@ -328,8 +328,8 @@ async def test_a_stormy_day(stand: Stand) -> None:
 
     for draft, result in zip(drafts, results, strict=True):
         made = stand.made(draft.reference)
-        results = await stand.connector.find_by_reference(draft.reference)
-        assert {item.id for item in results} == made
+        orders = await stand.connector.find_by_reference(draft.reference)
+        assert {order.id for order in orders} == made
         if isinstance(result, Placed):
             assert set(result.order_ids) <= made
         elif isinstance(result, Unavailable):
