@@ -26,7 +26,7 @@ RUN_BY = {
     "sdk/java/README.md": "tests/sdk/test_kit_readmes.py",
     "sdk/node/README.md": "tests/sdk/test_node_kit.py",
     "sdk/php/README.md": "tests/sdk/test_kit_readmes.py",
-    "sdk/python/README.md": "tests/sdk/python/test_readme.py",
+    "sdk/python/README.md": "tests/sdk/python/test_python_readme.py",
 }
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "sdk").rglob("README.md")]
 
