@@ -1,6 +1,12 @@
-"""Every example of the OpenAPI document, sent to a live server as it is."""
+"""Every example of the OpenAPI document, and samples of the reference, sent as they are."""
 
+import os
+import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -169,3 +175,38 @@ def test_every_example_succeeds_or_has_its_documented_answer(examples: Examples)
 
     assert wrong == [], "\n".join(wrong)
     assert len(examples.operations) > 80
+
+
+@pytest.mark.parametrize(
+    ("language", "file", "command"),
+    [
+        ("curl", "sample.sh", ["sh"]),
+        ("Python", "sample.py", [sys.executable]),
+        ("Node", "sample.mjs", ["node"]),
+        ("Go", "sample.go", ["go", "run"]),
+    ],
+)
+def test_samples_of_the_reference_run_as_they_are_printed(
+    examples: Examples, tmp_path: Path, language: str, file: str, command: list[str]
+) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is missing")
+    api, person = examples.webhooks.api, examples.webhooks.api.person()
+    page = api.client.get("/docs/orders.md").text
+    section = page.partition("`POST /v1/orders`\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(rf"### {language}\n\n```\w+\n(.*?)\n```\n", section, re.DOTALL)
+    (tmp_path / file).write_text(code)
+
+    ended = subprocess.run(
+        [*command, str(tmp_path / file)],
+        env={**os.environ, "TRADEWIND_API_KEY": person.key},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert "ORD" in ended.stdout, ended.stdout
+    listed = api.call("GET", "/v1/orders", by=person).json()["items"]
+    assert [order["total_amount_cny"] for order in listed] == [25.0]

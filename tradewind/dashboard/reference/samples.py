@@ -61,7 +61,7 @@ def _curl(request: SampleRequest, base_url: str) -> str:
     if request.needs_key:
         lines.append('-H "x-api-key: $TRADEWIND_API_KEY"')
     if request.needs_idempotency_key:
-        lines.append('-H "Idempotency-Key: $(uuidgen)"')
+        lines.append('-H "Idempotency-Key: sample-$(date +%s)"')
     if request.media_type:
         lines.append(f"-H {quote(f'Content-Type: {request.media_type}')}")
     if request.file_type:

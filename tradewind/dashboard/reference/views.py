@@ -205,7 +205,7 @@ class _Reader:
             media_type, content = contents[0] if contents else ("", {})
             example = self._example(content)
             headers = [
-                self._field(name, self._header(header), is_required=True)
+                self._field(name, self._header(header), is_required=False)
                 for name, header in response["headers"].items()
                 if name not in _EVERYWHERE
             ]
