@@ -157,7 +157,7 @@ def test_a_product_is_ordered_by_the_code_on_its_page(shop: Visit, system: Syste
     preview, order, python, node = page.locator("#code pre").all_inner_texts()
     assert shop.serious() == []
 
-    env = {**os.environ, "TRADEWIND_KEY": system.buyer.key}
+    env = {**os.environ, "TRADEWIND_API_KEY": system.buyer.key}
     reported = subprocess.run([_BASH, "-c", preview], env=env, capture_output=True, check=True)
     assert b'"total_amount_cny"' in reported.stdout
     for _ in range(2):  # the key in the line makes it one order
@@ -168,7 +168,7 @@ def test_a_product_is_ordered_by_the_code_on_its_page(shop: Visit, system: Syste
     assert (item["product_id"], item["sku_id"], item["quantity"]) == (PLAIN, system.sku(), 3)
     assert placed["address"]["name"] == "李四"
     for code in (python, node):
-        assert (system.sku() in code, "TRADEWIND_KEY" in code) == (True, True)
+        assert (system.sku() in code, "TRADEWIND_API_KEY" in code) == (True, True)
     compile(python, "code", "exec")
 
     shop.open(f"/products/sandbox/{PLAIN}?pieces[{system.sku()}]=many")

@@ -180,7 +180,7 @@ def test_what_a_marketplace_wrote_cannot_leave_its_quotes() -> None:
 
     words = [word for word in shlex.split(code.curl) if word != "\n"]
     assert words[0] == "curl"
-    assert "x-api-key: $TRADEWIND_KEY" in words
+    assert "x-api-key: $TRADEWIND_API_KEY" in words
     assert "idempotency-key: key-1" in words
     item = json.loads(words[-1])["items"][0]
     assert item == {"product_id": HOSTILE, "sku_id": HOSTILE, "quantity": 2}

@@ -53,7 +53,7 @@ def _curl(url: str, body: Mapping[str, object], key: str) -> str:
     """A command whose API key comes from a variable. A shell reads every value as text."""
     lines = [
         f"curl {shlex.quote(url)}",
-        '-H "x-api-key: $TRADEWIND_KEY"',
+        '-H "x-api-key: $TRADEWIND_API_KEY"',
         *([f'-H "idempotency-key: {key}"'] if key else []),
         '-H "content-type: application/json"',
         f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))}",
@@ -66,7 +66,7 @@ def _python(url: str, body: Mapping[str, object], key: str) -> str:
         "import os\n\nimport requests\n\n"
         "response = requests.post(\n"
         f"    {json.dumps(url)},\n"
-        '    headers={"x-api-key": os.environ["TRADEWIND_KEY"], '
+        '    headers={"x-api-key": os.environ["TRADEWIND_API_KEY"], '
         f'"idempotency-key": {json.dumps(key)}}},\n'
         f"    json={_indented(body, 4)},\n"
         "    timeout=10,\n"
@@ -81,7 +81,7 @@ def _node(url: str, body: Mapping[str, object], key: str) -> str:
         f"const response = await fetch({json.dumps(url)}, {{\n"
         '  method: "POST",\n'
         "  headers: {\n"
-        '    "x-api-key": process.env.TRADEWIND_KEY,\n'
+        '    "x-api-key": process.env.TRADEWIND_API_KEY,\n'
         f'    "idempotency-key": {json.dumps(key)},\n'
         '    "content-type": "application/json",\n'
         "  },\n"
