@@ -7,6 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from kit.server import Person, Server
 
+from tradewind.auth import passwords
+
 NEW = "a longer, better one"
 
 
@@ -159,3 +161,7 @@ def test_a_token_with_markup_in_it_is_shown_as_text(api: Server) -> None:
 
     assert "<script>" not in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_without_an_account_a_password_costs_the_same_work() -> None:
+    assert not passwords.HASHER.check_needs_rehash(passwords.DUMMY_HASH)
