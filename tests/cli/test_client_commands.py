@@ -247,6 +247,7 @@ def test_people_on_a_terminal_see_tables(system: System, tmp_path: Path) -> None
         "XDG_CONFIG_HOME": str(tmp_path),
         "TRADEWIND_URL": system.api.url,
         "TRADEWIND_API_KEY": system.buyer.key,
+        "COLUMNS": "200",  # pytest-xdist sets another width
     }
     tradewind = f"{shlex.quote(sys.executable)} -m tradewind"
     script = (

@@ -184,7 +184,7 @@ def test_the_timeline_has_one_entry_for_each_version_and_says_who_asked(system: 
     second = system.ok("GET", f"{path}?limit=2&cursor={first['next_cursor']}")
 
     timeline = first["items"] + second["items"]
-    by = {"account_id": system.buyer.id, "email": system.buyer.email}
+    by = {"account_id": system.buyer.id, "email": system.buyer.email, "agent": None}
     assert [(item["version"], item["cause"], item["by"]) for item in timeline] == [
         (4, "payment_withdrawn", by),
         (3, "payment_requested", by),

@@ -8,8 +8,6 @@ from tradewind.storage.transaction import Tx
 
 # Announced when something was queued to be delivered.
 DELIVERIES = "deliveries"
-# Announced when something was written to the journal.
-EVENTS = "events"
 
 
 def append(tx: Tx, events: Sequence[Event]) -> None:
@@ -23,6 +21,5 @@ def append(tx: Tx, events: Sequence[Event]) -> None:
 
 
 async def _write(tx: Tx, events: Sequence[Event]) -> None:
-    tx.wake(EVENTS)
     if await sql.append(tx, events):
         tx.wake(DELIVERIES)

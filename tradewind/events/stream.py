@@ -9,7 +9,7 @@ from uuid import UUID
 
 from tradewind.errors import Forbidden, Gone, TradewindError, Unauthenticated
 from tradewind.events import read, sql
-from tradewind.events.journal import EVENTS
+from tradewind.events.journal import DELIVERIES
 from tradewind.events.read import Cursor, JournalPage
 from tradewind.events.stream_slots import Slot, StreamSlots
 from tradewind.events.wire import comment, message, position
@@ -21,9 +21,11 @@ _HEARTBEAT_SECONDS = 15.0
 _CHECK_SECONDS = 0.4
 _CHECKED_SECONDS = 1.0
 _GRACE_SECONDS = 0.3
-# The least time between two looks at the journal, and the most: wake-ups only save time.
+# The least time between two looks at the journal, and the most. Deliveries are announced, so where
+# webhooks are used streams are woken at once. Events without deliveries are not: every change of
+# an order would cost a statement more, whether or not anybody streams.
 _LOOK_SECONDS = 0.05
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.2
 _PAGE_EVENTS = 100
 # Of all streams of this process, so that they leave connections to other requests.
 _READS_AT_ONCE = 4
@@ -182,7 +184,7 @@ class EventStreams:
         return page
 
     async def _follow_journal(self) -> None:
-        with self._db.wakeups.waiting(EVENTS) as news:
+        with self._db.wakeups.waiting(DELIVERIES) as news:
             while self._streams:
                 news.clear()
                 with suppress(DatabaseAway):

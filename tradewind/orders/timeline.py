@@ -103,7 +103,11 @@ def _payment(request: PaymentRequest | None) -> object:
 
 
 def _person(person: Person | None) -> object:
-    return person and {"account_id": ids.ACCOUNT.show(person.id), "email": person.email}
+    return person and {
+        "account_id": ids.ACCOUNT.show(person.id),
+        "email": person.email,
+        "agent": person.agent,
+    }
 
 
 def _failure(failure: Failure | None) -> object:
