@@ -27,8 +27,7 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py node
 	@$(PYTHON) tools/setup.py sdk
 	@$(MAKE) check
-	@# Three at a time on two cores: many tests mostly wait.
-	$(VENV_PYTHON) -m pytest -n 3 --dist loadgroup
+	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
 
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
