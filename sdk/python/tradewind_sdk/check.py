@@ -162,13 +162,19 @@ def _vectors_of(row: Any, number: int) -> Iterator[Vector]:
     if not _is_number(timestamp):
         raise UnusableFile(f"Vector {name}: timestamp is not a number of seconds.")
     try:
-        body = base64.b64decode(_text(row, "body_base64", name), validate=True)
+        body = (
+            base64.b64decode(_text(row, "body_base64", name), validate=True)
+            if "body_base64" in row
+            else _text(row, "body_text", name).encode()
+        )
     except binascii.Error:
         raise UnusableFile(f"Vector {name}: body_base64 is not base64.") from None
-    # The signature stands in the file twice; both have to be right.
-    signatures = {_text(row, "expected_header", name)}
+    # The signature may stand in the file twice; both have to be right.
+    signatures = set()
     if "expected_hex" in row:
         signatures.add(f"sha256={_text(row, 'expected_hex', name)}")
+    if "expected_header" in row or not signatures:
+        signatures.add(_text(row, "expected_header", name))
     for signature in sorted(signatures):
         yield Vector(name, secret, timestamp, body, signature)
 

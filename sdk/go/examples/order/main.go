@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"time"
 
 	"tradewind.example/sdk/api"
 )
@@ -36,6 +37,10 @@ func run(ctx context.Context) error {
 		return err
 	}
 
+	if len(product.Skus) == 0 {
+		return errors.New("the product has no variants")
+	}
+
 	purchase := api.OrderInput{
 		Platform: "sandbox",
 		Items:    []api.LineInput{{ProductID: product.ID, SKUID: &product.Skus[0].ID, Quantity: 2}},
@@ -56,6 +61,7 @@ func run(ctx context.Context) error {
 
 	order, err := client.CreateOrder(ctx, purchase)
 	for err == nil && order.Status == api.OrderStatusCreating {
+		time.Sleep(time.Second)
 		order, err = client.GetOrder(ctx, order.ID)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ from tradewind_sdk.client.errors import (
     ApiConnectionError,
     ApiTimeout,
     InvalidResponse,
+    RateLimited,
     ServerError,
     TradewindError,
     error_of,
@@ -143,7 +144,7 @@ class Transport(_Requests):
         while True:
             try:
                 response = self._open(position.call)
-            except (ApiConnectionError, ServerError) as error:
+            except (ApiConnectionError, RateLimited, ServerError) as error:
                 if not position.may_resume(time.monotonic()):
                     raise
                 logger.info("The stream of events cannot be resumed yet: %s", error)
@@ -226,7 +227,7 @@ class AsyncTransport(_Requests):
         while True:
             try:
                 response = await self._open(position.call)
-            except (ApiConnectionError, ServerError) as error:
+            except (ApiConnectionError, RateLimited, ServerError) as error:
                 if not position.may_resume(time.monotonic()):
                     raise
                 logger.info("The stream of events cannot be resumed yet: %s", error)

@@ -26,6 +26,8 @@ def webhook_view(
         body = read_body(request.stream.read, length, receiver.max_body_bytes)
         headers = dict(request.headers)
         answer = body if isinstance(body, Answer) else receiver.receive(headers, body)
-        return Response(answer.body, answer.status, answer.headers, mimetype="text/plain")
+        # A server for WSGI decides about the connection itself.
+        sent = {name: text for name, text in answer.headers.items() if name != "Connection"}
+        return Response(answer.body, answer.status, sent, mimetype="text/plain")
 
     return receive_webhook
