@@ -11,6 +11,9 @@ from tradewind.events.catalogue import Event
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
+# The connection of the slots has no time limit of its own: a lost server must not hold it.
+_SLOT_SECONDS = 3.0
+
 
 async def append(tx: Tx, events: Sequence[Event]) -> int:
     """Number and insert events, and one queue row for each subscription that wants them.
@@ -130,14 +133,18 @@ async def last_numbers(db: Database, account_ids: Sequence[UUID]) -> dict[UUID, 
 async def try_lock_slot(connection: asyncpg.Connection, account_id: UUID, slot: int) -> bool:
     """Take a slot of an account for as long as the connection lives; False if another has it."""
     locked: bool = await connection.fetchval(
-        "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", _slot_name(account_id, slot)
+        "SELECT pg_try_advisory_lock(hashtextextended($1, 0))",
+        _slot_name(account_id, slot),
+        timeout=_SLOT_SECONDS,
     )
     return locked
 
 
 async def unlock_slot(connection: asyncpg.Connection, account_id: UUID, slot: int) -> None:
     await connection.execute(
-        "SELECT pg_advisory_unlock(hashtextextended($1, 0))", _slot_name(account_id, slot)
+        "SELECT pg_advisory_unlock(hashtextextended($1, 0))",
+        _slot_name(account_id, slot),
+        timeout=_SLOT_SECONDS,
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -46,6 +47,8 @@ class EventStream:
     slot: Slot
     position: Cursor
     recheck: Callable[[], Awaitable[object]]
+    # Held while one of the account's streams reads the journal, so that others get their turn.
+    reading: asyncio.Lock
     checked_at: float
     has_news: bool = True
     end_reason: str = ""
@@ -92,10 +95,16 @@ class EventStreams:
 
         `recheck` raises when the credential of the stream has ended.
         """
+        admitted_at = asyncio.get_running_loop().time()
         begin = await read.start(self._db, account_id, cursor)
         slot = await self._slots.take(account_id)
-        now = asyncio.get_running_loop().time()
-        stream = EventStream(account_id, order_id, kinds, slot, begin, recheck, now)
+        reading = next(
+            (other.reading for other in self._streams if other.account_id == account_id),
+            asyncio.Lock(),
+        )
+        stream = EventStream(
+            account_id, order_id, kinds, slot, begin, recheck, reading, checked_at=admitted_at
+        )
         self._streams.add(stream)
         if self._closed:
             stream.end(_STOPPING)
@@ -150,7 +159,8 @@ class EventStreams:
         """Run a loop for all streams, unless it runs already."""
         name = loop.__name__
         if name not in self._tasks or self._tasks[name].done():
-            self._tasks[name] = asyncio.create_task(loop())
+            # Not in the context of this request: what is logged there belongs to its account.
+            self._tasks[name] = asyncio.create_task(loop(), context=Context())
             self._tasks[name].add_done_callback(self._stopped)
 
     def _stopped(self, task: asyncio.Task[None]) -> None:
@@ -165,7 +175,7 @@ class EventStreams:
         """The next events of a stream; None if they cannot be read now, or never."""
         stream.has_news = False
         try:
-            async with self._reading:
+            async with stream.reading, self._reading:
                 page = await read.read(
                     self._db,
                     stream.account_id,
