@@ -223,3 +223,17 @@ def test_a_file_without_addresses_needs_a_default_address() -> None:
     assert list(columns.unused) == ["Name"]
     with pytest.raises(ColumnsUnmatched, match="There are no columns for name, province"):
         match_columns([*header[:2], "phone"], {}, needs_platform=False, has_default_address=True)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["product_id", "qty", "收货人", "邮编", "收货地址"],
+        ["product_id", "quantity", "recipient", "Strasse"],
+        ["product_id", "quantity", "zip"],
+        ["product_id", "quantity", "address", "consignee"],
+    ],
+)
+def test_part_of_an_address_is_never_replaced_by_the_default_address(header: list[str]) -> None:
+    with pytest.raises(ColumnsUnmatched):
+        match_columns(header, {}, needs_platform=False, has_default_address=True)

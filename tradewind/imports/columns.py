@@ -27,8 +27,8 @@ SPELLINGS: Mapping[str, Sequence[str]] = {
 }
 ADDRESS = ("name", "phone", "province", "city", "district", "detail", "postal_code")
 _REQUIRED = ("product_id", "quantity")
-# A file with one of these says itself where each order is shipped to.
-_ADDRESS_SIGNS = ("phone", "province", "city", "district", "detail")
+# In a file without the rest of an address, such a column may be the name of a product.
+_AMBIGUOUS_NAMES = {"name", "姓名"}
 _REGION = ("province", "city", "district")
 _LONGEST_NAME = 100
 _NO_ADDRESS = (
@@ -48,7 +48,7 @@ class MatchedColumns:
     @property
     def have_addresses(self) -> bool:
         """Whether the file has the columns of an address; otherwise the address book has it."""
-        return any(field in self.indexes for field in _ADDRESS_SIGNS)
+        return any(field in self.indexes for field in ADDRESS)
 
     def cells_of(self, cells: Sequence[str]) -> dict[str, str]:
         """The cells of a row by field; empty ones are left out."""
@@ -97,7 +97,7 @@ def match_columns(
         else:
             indexes[matched] = index
     _settle_address(indexes, chosen, header)
-    has_addresses = any(field in indexes or field in chosen for field in _ADDRESS_SIGNS)
+    has_addresses = any(field in indexes or field in chosen for field in ADDRESS)
     is_somewhere = has_default_address or "address" in indexes or "address" in chosen
     needs_address = has_addresses or not is_somewhere
     needed = [
@@ -133,9 +133,11 @@ def _settle_address(
     )
     if is_street:
         indexes["detail"] = indexes.pop("address")
-    if not any(field in indexes for field in _ADDRESS_SIGNS) and "name" not in chosen:
-        # Without the rest of an address, it is the name of a product.
-        indexes.pop("name", None)
+    is_alone = not any(field in indexes for field in ADDRESS if field != "name")
+    name = indexes.get("name")
+    is_ambiguous = name is not None and _normalised(header[name]) in _AMBIGUOUS_NAMES
+    if is_alone and is_ambiguous and "name" not in chosen:
+        del indexes["name"]
 
 
 def _normalised(name: str) -> str:
