@@ -43,7 +43,11 @@ SELECT *, under_way OR cancel_reason IS NULL AS is_pending
                     WHEN NOT s.is_active OR s.generation <> q.generation
                     THEN 'subscription_inactive'
                     WHEN q.event <> ALL (s.events) THEN 'event_no_longer_wanted'
-                    WHEN s.filter IS NULL THEN NULL
+                    -- Deliveries are filtered when they are queued and when they are sent. Only
+                    -- while a narrower filter is being applied may some wait in vain.
+                    WHEN s.filter IS NULL
+                      OR NOT EXISTS (SELECT FROM cancellation AS c WHERE c.subscription_id = s.id)
+                    THEN NULL
                     WHEN NOT filter_accepts_event(s.filter, q.event_id, q.event_at)
                     THEN 'event_filtered_out'
                END AS cancel_reason
