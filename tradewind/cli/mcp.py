@@ -40,7 +40,8 @@ def serve_agents(
         from tradewind.mcp import server  # noqa: PLC0415 - only with the extra `mcp`
     except ModuleNotFoundError as missing:
         raise CannotStart(
-            f"`tradewind mcp` needs the package {missing.name}; run `pip install '.[mcp]'` in the source folder."
+            f"`tradewind mcp` needs the package {missing.name}; in the source folder, run "
+            "`pip install '.[mcp]'`."
         ) from None
     if listen is None:
         server.run_stdio(url, key)

@@ -61,7 +61,7 @@ def trigger(
             _write_test(result, as_json=as_json)
             return
         with waiting(f"Waiting for {event}"):
-            cursor = _end_of_journal(remote)
+            cursor = None if order is None else _end_of_journal(remote, order)
             order_id = _cause(remote, event, order, to, platform)
             body = _wait(remote, event, order_id, cursor)
     if as_json:
@@ -131,19 +131,20 @@ def _until_created(remote: client.Remote, order_id: str) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _end_of_journal(remote: client.Remote) -> str:
-    """The cursor after the last event that there is now."""
+def _end_of_journal(remote: client.Remote, order_id: str) -> str:
+    """The cursor after the last event of an order that there is now."""
     cursor: str | None = None
     while True:
-        page = remote.get("/v1/events", {"limit": 100, **({"after": cursor} if cursor else {})})
+        query = {"limit": 100, "order": order_id}
+        page = remote.get("/v1/events", query | ({"after": cursor} if cursor else {}))
         cursor = str(page["next_cursor"])
         if not page["has_more"]:
             return cursor
 
 
-def _wait(remote: client.Remote, event: str, order_id: str, cursor: str) -> dict[str, Any]:
+def _wait(remote: client.Remote, event: str, order_id: str, cursor: str | None) -> dict[str, Any]:
     deadline = time.monotonic() + _WAIT_SECONDS
-    query = {"event": event, "order": order_id, "after": cursor}
+    query = {"event": event, "order": order_id} | ({"after": cursor} if cursor else {})
     while time.monotonic() < deadline:
         page = remote.get("/v1/events", query)
         if page["items"]:
