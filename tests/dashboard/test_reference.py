@@ -157,3 +157,9 @@ def test_fields_tell_their_limits_and_what_is_inside_of_them(shown: ApiReference
     assert [field.name for field in create.header_parameters] == ["Idempotency-Key"]
     assert [response.status for response in create.responses] == ["201"]
     assert "insufficient_permissions" in {error.code for error in create.errors}
+
+
+def test_a_stream_cannot_be_tried(shown: ApiReference) -> None:
+    streams = [each.id for page in shown.pages for each in page.operations if each.is_stream]
+
+    assert streams == ["stream_events"]

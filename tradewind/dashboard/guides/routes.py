@@ -1,7 +1,9 @@
 """The pages of the guides, each also as Markdown, and the list of them for programs."""
 
-from tradewind.dashboard.guides.library import Guides
-from tradewind.dashboard.guides.views import index_for_programs, render
+from functools import cache
+
+from tradewind.dashboard.guides.library import Guide, Guides
+from tradewind.dashboard.guides.views import RenderedGuide, index_for_programs, render
 from tradewind.dashboard.reference.markdown import page_links
 from tradewind.dashboard.reference.model import ApiReference
 from tradewind.dashboard.shell.render import Renderer, TemplatePage
@@ -51,7 +53,7 @@ async def show_guide(
     page = TemplatePage(
         "guides/guide.html",
         guide=guide,
-        rendered=render(guide, guides.url),
+        rendered=_rendered(guides, guide),
         guide_sections=guides.sections,
     )
     return renderer.response(request, page, me=await sessions.find_or_none(request))
@@ -64,3 +66,9 @@ async def list_for_programs(
     """List the guides and the API reference for programs that read Markdown."""
     text = index_for_programs(guides.sections, page_links(reference), public_url.text)
     return Response(text.encode(), content_type=_PLAIN)
+
+
+@cache
+def _rendered(guides: Guides, guide: Guide) -> RenderedGuide:
+    """The guide as HTML. It depends on no request, and takes milliseconds."""
+    return render(guide, guides.url)

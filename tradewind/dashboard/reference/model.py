@@ -69,6 +69,11 @@ class ReferenceOperation:
     # Code by language, in the order of the tabs.
     samples: Mapping[str, str]
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether its response does not end by itself."""
+        return any(response.media_type == "text/event-stream" for response in self.responses)
+
 
 @dataclass(frozen=True, slots=True)
 class ReferencePage:
