@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -110,23 +112,31 @@ def test_an_order_is_placed_in_time_although_its_goods_cannot_be_read(
     assert time.monotonic() - began < 4
 
 
+@pytest.fixture
+def closing() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
 @pytest.mark.parametrize("platform", ["sandbox", "alibaba", "taobao"])
 def test_an_order_without_goods_gets_those_that_its_marketplace_names(
-    system: System, platform: str
+    quiet: System, platform: str, closing: ExitStack
 ) -> None:
-    order = system.order(DISCOUNTED, 3, platform=platform)
+    order = quiet.order(DISCOUNTED, 3, platform=platform)
     (known,) = order["items"]
     line = {name: known[name] for name in ("product_id", "sku_id", "quantity")}
     later = datetime.now(UTC) + timedelta(hours=1)
-    system.force(order["id"], items=json.dumps([line]), next_sync_at=later)
-    pages = Pages(system.api, system.buyer)
-    operator = Pages(system.api, system.api.operator())
-    (listed,) = system.ok("GET", "/v1/orders")["items"]
+    quiet.force(order["id"], items=json.dumps([line]), next_sync_at=later)
+    pages = Pages(quiet.api, quiet.buyer)
+    closing.callback(pages.client.close)
+    operator = Pages(quiet.api, quiet.api.operator())
+    closing.callback(operator.client.close)
+    (listed,) = quiet.ok("GET", "/v1/orders")["items"]
     assert listed["items"] == [{**line, **UNKNOWN}]
     for path in ("/orders", f"/orders/{order['id']}"):
         assert f"Product {DISCOUNTED}" in pages.get(path).text
 
-    seen = system.look(order["id"])
+    seen = quiet.look(order["id"])
 
     (item,) = seen["items"]
     assert item["title"] == known["title"]
@@ -137,16 +147,14 @@ def test_an_order_without_goods_gets_those_that_its_marketplace_names(
     assert item["seller"] == {"id": None, "name": known["seller"]["name"]}
     # It is a change that callers see, and no event.
     assert (seen["version"], seen["status"]) == (order["version"] + 1, order["status"])
-    change = system.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
+    change = quiet.ok("GET", f"/v1/orders/{order['id']}/timeline")["items"][0]
     assert (change["cause"], change["events"]) == ("sync", [])
     assert change["changes"] == {"items": {"from": [{**line, **UNKNOWN}], "to": [item]}}
     for path in ("/orders", f"/orders/{order['id']}"):
         assert item["title"] in pages.get(path).text
     assert item["title"] in operator.get("/admin/orders").text
     # A second sync finds nothing new.
-    assert system.look(order["id"])["version"] == seen["version"]
-    pages.client.close()
-    operator.client.close()
+    assert quiet.look(order["id"])["version"] == seen["version"]
 
 
 def test_the_timeline_names_what_was_ordered_and_what_is_in_a_parcel(system: System) -> None:

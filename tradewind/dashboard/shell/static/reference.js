@@ -52,14 +52,21 @@ function find(words) {
   document.querySelector("[data-found]").textContent = wanted.length > 0 ? `${count} found` : "";
 }
 
+let opened = 0;
+
 /** Follow a link within the reference without loading another page. */
 async function open(url, push) {
+  opened += 1;
+  const number = opened;
   const response = await fetch(url, { credentials: "same-origin" });
+  const text = await response.text();
+  // Somebody who went back twice sees the second page, whichever is loaded first.
+  if (number !== opened) return;
   if (!response.ok) {
     location.assign(url);
     return;
   }
-  const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
+  const loaded = new DOMParser().parseFromString(text, "text/html");
   if (push) history.pushState(null, "", url);
   document.title = loaded.title;
   document.querySelector("main").replaceWith(loaded.querySelector("main"));
