@@ -107,7 +107,8 @@ def test_a_login_is_saved_for_its_owner_alone_and_ends_with_a_logout(
     assert shell.tell("orders", "list") == [], "the tokens are renewed"
     renewed = json.loads(shell.saved.read_text())
     system.api.launcher.secrets |= {renewed["access_token"], renewed["refresh_token"]}
-    assert renewed["access_token"] != tokens["access_token"]
+    assert renewed["access_token"] != stale["access_token"]
+    assert renewed["refresh_token"] != tokens["refresh_token"]
 
     elsewhere = shell.having(TRADEWIND_URL="http://127.0.0.1:9")
     assert "Nobody is logged in at http://127.0.0.1:9" in elsewhere.complaint("orders", "list")
