@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from kit.postgres import Postgres, serving_postgres
 from kit.server import Server, ServerLauncher
 from kit.system import System, running_system
@@ -16,6 +17,10 @@ from tradewind.storage.pool import Database
 # Tests start hundreds of processes: without cached bytecode, each of them compiles the program.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# How long an example takes says something about the machine, and nothing about the code.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")
