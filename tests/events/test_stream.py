@@ -274,9 +274,10 @@ async def test_a_slot_that_another_process_took_while_the_connection_was_lost_is
     with pytest.raises(TooManyStreams):
         await others.take(account_id)
 
+    # Its locks are free before its socket is closed: wait until the process has ended.
     await db.execute(
         """
-        SELECT pg_terminate_backend(pid)
+        SELECT pg_terminate_backend(pid, 10000)
           FROM pg_stat_activity JOIN pg_locks USING (pid)
          WHERE locktype = 'advisory' AND datname = current_database()
         """
