@@ -17,14 +17,15 @@ class ClaimBuffer:
 
     def __init__(self, lanes: Mapping[UUID, Lane]) -> None:
         self._lanes = lanes
+        self._number = 0
         self._queues: dict[Lane, deque[ClaimedDelivery]] = {}
         # The lanes in their order, by host: of a host that is full, none has to be looked at.
         self._hosts: dict[str, dict[Lane, None]] = {}
         # The host under which a lane stands: its URL may change meanwhile.
         self._host_of: dict[Lane, str] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._queues)
+    def __len__(self) -> int:
+        return self._number
 
     @property
     def lanes(self) -> Collection[Lane]:
@@ -96,6 +97,7 @@ class ClaimBuffer:
     def _queue(self, delivery: ClaimedDelivery) -> deque[ClaimedDelivery]:
         lane = self._lanes[delivery.subscription_id]
         lane.waiting += 1
+        self._number += 1
         queue = self._queues.get(lane)
         if queue is None:
             queue = self._queues[lane] = deque()
@@ -107,6 +109,7 @@ class ClaimBuffer:
         """Take deliveries out of a lane; if more wait, the lane goes behind the others."""
         queue = self._queues[lane]
         lane.waiting -= number
+        self._number -= number
         taken = [queue.popleft() for _ in range(number)]
         host = self._host_of[lane]
         lanes = self._hosts[host]

@@ -49,6 +49,8 @@ _MAX_POLL_SECONDS = 0.5
 # How long it waits for more room before it claims only a few, while much is in flight.
 _GATHER_SECONDS = 0.01
 _FEW = 64
+# While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
+_ENOUGH = 512
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
@@ -166,6 +168,8 @@ class Engine:
 
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is in flight, it waits a little for more room."""
+        if len(self._buffer) > _ENOUGH and self._in_flight.total:
+            await asyncio.sleep(_GATHER_SECONDS * min(4, len(self._buffer) // _ENOUGH))
         if not self._due or self._monotonic() > self._poll_at:
             await self._poll()
         shares = self._share_out()

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from uuid import UUID
 
 from tradewind.egress.result import Outcome
@@ -21,11 +22,15 @@ _FEW_AHEAD = 8
 # How many times as much as may be in flight is claimed. Where a thousand lanes lead to one host,
 # each of them gets several rows from a claim: to find the rows of a lane costs more than a row.
 _TIMES_CLAIMED = 16
+# A lane claims again when no more than this part of its share waits: a quarter.
+_PARTS_USED = 4
 # An endpoint that fails at once would otherwise keep the engine busy with its failures.
 REST_SECONDS = 0.02
 # Statuses that do not mean that the endpoint is overloaded.
 _HARMLESS_STATUSES = range(300, 500)
 _TOO_MANY_REQUESTS = 429
+_HOST = attrgetter("host")
+_ACCOUNT = attrgetter("account")
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +86,7 @@ class Lane:
         limit, waiting, ahead = int(self.limit), self.waiting, 0
         if self._answers_fast:
             ahead = _FEW_AHEAD if self.failing else _TIMES_AHEAD * limit
-        if waiting > min(ahead // 2, share // 4):
+        if waiting > min(ahead // 2, share // _PARTS_USED):
             return 0
         return max(0, limit + ahead - self.in_flight - waiting)
 
@@ -142,6 +147,20 @@ class Usage:
     hosts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     accounts: defaultdict[UUID | None, int] = field(default_factory=lambda: defaultdict(int))
 
+    @staticmethod
+    def of_claimed(lanes: Iterable[Lane]) -> "Usage":
+        """What these lanes have claimed, in flight or not."""
+        usage = Usage()
+        hosts, accounts = usage.hosts, usage.accounts
+        for lane in lanes:
+            number = lane.in_flight + lane.waiting
+            usage.total += number
+            hosts[lane.host] += number
+            accounts[lane.account] += number
+            if lane.failing:
+                usage.failing += number
+        return usage
+
     def add(self, lane: Lane, number: int) -> None:
         """Count `number` more of a lane, or fewer if it is negative."""
         self.total += number
@@ -155,13 +174,14 @@ class Usage:
 
         No host and no account are not limited.
         """
-        number = min(number, limits.total - self.total)
-        if lane.host:
-            number = min(number, limits.host - self.hosts[lane.host])
-        if lane.account is not None:
-            number = min(number, limits.account - self.accounts[lane.account])
-        if lane.failing:
-            number = min(number, limits.failing - self.failing)
+        if (room := limits.total - self.total) < number:
+            number = room
+        if lane.host and (room := limits.host - self.hosts[lane.host]) < number:
+            number = room
+        if lane.account and (room := limits.account - self.accounts[lane.account]) < number:
+            number = room
+        if lane.failing and (room := limits.failing - self.failing) < number:
+            number = room
         if number <= 0:
             return 0
         self.add(lane, number)
@@ -175,14 +195,19 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
     what it wants, and lanes with the fewest claimed come first. So a backlog takes what the others
     leave, and nothing from them.
     """
-    usage = Usage()
-    for lane in busy:
-        usage.add(lane, lane.claimed)
+    # Of a thousand lanes, most have enough waiting: only the others are worth a closer look.
+    equal_share, largest = _equal_shares(due, limits)
+    enough = largest // _PARTS_USED
+    wanting = [
+        (lane, wanted)
+        for lane in due
+        if lane.waiting <= enough and (wanted := lane.wanted(equal_share(lane))) > 0
+    ]
+    if not wanting:
+        return {}
+    usage = Usage.of_claimed(busy)
     shares: dict[Lane, int] = {}
     hungry: dict[Lane, int] = {}
-    # Of a thousand lanes, most have enough waiting: only the others are worth sorting.
-    equal_share = _equal_shares(due, limits)
-    wanting = [(lane, wanted) for lane in due if (wanted := lane.wanted(equal_share(lane))) > 0]
     for lane, wanted in sorted(wanting, key=lambda pair: pair[0].claimed):
         if usage.take(lane, 1, limits):
             shares[lane] = 1
@@ -198,16 +223,17 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
     return shares
 
 
-def _equal_shares(due: Collection[Lane], limits: EngineLimits) -> Callable[[Lane], int]:
-    """A function that returns how many each lane may have claimed if all have as many."""
+def _equal_shares(due: Collection[Lane], limits: EngineLimits) -> tuple[Callable[[Lane], int], int]:
+    """A function that returns how many a lane may have claimed if all have as many; the most."""
     total = limits.total // max(1, len(due))
-    hosts = Counter(lane.host for lane in due)
-    accounts = Counter(lane.account for lane in due)
+    hosts = Counter(map(_HOST, due))
+    accounts = Counter(map(_ACCOUNT, due))
     by_host = {host: limits.host // n if host else total for host, n in hosts.items()}
     by_account = {
         account: limits.account // n if account else total for account, n in accounts.items()
     }
-    return lambda lane: min(total, by_host[lane.host], by_account[lane.account])
+    largest = min(total, max(by_host.values(), default=0), max(by_account.values(), default=0))
+    return lambda lane: min(total, by_host[lane.host], by_account[lane.account]), largest
 
 
 def _even_step(hungry: Sequence[Lane], usage: Usage, limits: EngineLimits) -> int:
