@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from uuid import UUID
 
-from bench import one_post, workers
+from bench import one_post, processes, workers
 from bench import sender as bare_sender
 from bench.endpoints import Endpoints
 from bench.servers import tree_cpu_seconds
@@ -19,7 +19,6 @@ from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTING
 from tradewind.egress.guard import Policy
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
-from tradewind.events.journal import DELIVERIES
 from tradewind.observability import logs
 from tradewind.runtime.wiring import tune_garbage_collection
 from tradewind.settings.settings import DEVELOPMENT_SECRET
@@ -34,6 +33,9 @@ HEALTHY = 50
 MILLION = 1_000_000
 FLOW_SECONDS = 6.0
 FLOW_RATE = 200
+FAN_OUT = 100
+FAN_OUT_EVENTS = 300
+SINGLE_EVENTS = 5_000
 ACROSS = 9
 ACROSS_RATE = 60
 _PATIENCE_SECONDS = 120.0
@@ -262,8 +264,8 @@ async def run(database_url: str) -> bool:
                 _one_post,
                 _fairness,
                 _latency,
-                _across_processes,
                 _many,
+                _processes,
                 _workers,
                 _million,
             ):
@@ -359,22 +361,14 @@ async def _latencies(bench: Bench, healthy: Sequence[UUID]) -> Sequence[float]:
         return await _flow(bench, healthy)
 
 
-async def _flow(
-    bench: Bench,
-    subscriptions: Sequence[UUID],
-    rate: int = FLOW_RATE,
-    *,
-    announce: bool = False,
-) -> Sequence[float]:
+async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
     """Seconds from the commit to the endpoint, at a steady flow."""
     began = time.perf_counter()
     sent = 0
     while (now := time.perf_counter() - began) < FLOW_SECONDS:
-        due = int(now * rate) + 1 - sent
+        due = int(now * FLOW_RATE) + 1 - sent
         for _ in range(due):
             await bench.queue([subscriptions[sent % len(subscriptions)]], 1)
-            if announce:
-                bench.db.wakeups.announce(DELIVERIES)
             sent += 1
         await asyncio.sleep(0.002)
     while await bench.pending(subscriptions):  # noqa: ASYNC110 - the database has no event
@@ -392,20 +386,6 @@ async def _latency(bench: Bench, endpoints: Endpoints) -> bool:
         f"         commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
         f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
         "a bare POST"
-    )
-    return True
-
-
-async def _across_processes(bench: Bench, endpoints: Endpoints) -> bool:
-    """From a commit in this process to the answer of the endpoint to a worker's attempt."""
-    subscriptions = [await bench.subscribe(f"{endpoints.good}/{n}") for n in range(ACROSS)]
-    with workers.working(bench.url, 1):
-        await asyncio.sleep(1.0)  # until the worker listens
-        times = await _flow(bench, subscriptions, ACROSS_RATE, announce=True)
-    cut = quantiles(times, n=100)
-    print(
-        f"         commit to endpoint, by another process, at {ACROSS_RATE}/s: "
-        f"p50 {cut[49] * 1000:.1f} ms, p99 {cut[98] * 1000:.1f} ms"
     )
     return True
 
@@ -440,6 +420,44 @@ async def _many(bench: Bench, endpoints: Endpoints) -> bool:
     print(f"         {median(engine_ratios):.2f} without PostgreSQL")
     print(f"         {median(rates):,.0f} deliveries/s with 1,000 subscriptions")
     return ratio >= 0.7  # noqa: PLR2004
+
+
+async def _processes(bench: Bench, endpoints: Endpoints) -> bool:
+    """From the journal to the endpoint through real processes, every one of them counted."""
+    print("         Through real processes: appender, worker, PostgreSQL, endpoint")
+    postmaster = await bench.postmaster()
+    for name, events, subscriptions in (
+        (f"{FAN_OUT_EVENTS} events for {FAN_OUT} subscriptions", FAN_OUT_EVENTS, FAN_OUT),
+        ("one event a transaction, one subscription", SINGLE_EVENTS, 1),
+    ):
+        for number in range(subscriptions):
+            await bench.subscribe(f"{endpoints.metered}/{number}")
+        with processes.running(bench.url, bench.account, postmaster, endpoints.metered) as system:
+            await asyncio.to_thread(system.burst, events // 10, subscriptions)
+            spent = await asyncio.to_thread(system.burst, events, subscriptions)
+        print(f"         {name}: {spent}")
+        await bench.clear()
+    healthy = await _latency_by_another(bench, endpoints, postmaster)
+    await bench.clear()
+    await bench.queue_bad(endpoints, POISON)
+    beside = await _latency_by_another(bench, endpoints, postmaster)
+    print(f"         {beside / healthy:.2f} times the p99 beside endpoints that never answer")
+    return True
+
+
+async def _latency_by_another(bench: Bench, endpoints: Endpoints, postmaster: int) -> float:
+    """Print the time from a commit in one process to the arrival by another; return the p99."""
+    for number in range(ACROSS):
+        await bench.subscribe(f"{endpoints.metered}/{number}")
+    with processes.running(bench.url, bench.account, postmaster, endpoints.metered) as system:
+        await asyncio.to_thread(system.latencies, ACROSS_RATE, 2, ACROSS)
+        times = await asyncio.to_thread(system.latencies, ACROSS_RATE, int(FLOW_SECONDS), ACROSS)
+    cut = quantiles(times, n=100)
+    print(
+        f"         commit to arrival, {ACROSS_RATE} events/s for {ACROSS} endpoints: "
+        f"p50 {cut[49] * 1000:.1f} ms, p99 {cut[98] * 1000:.1f} ms"
+    )
+    return cut[98]
 
 
 async def _workers(bench: Bench, endpoints: Endpoints) -> bool:

@@ -1,4 +1,4 @@
-"""Endpoints for benchmarks: one that answers, one that never does, and one that drips."""
+"""Endpoints for benchmarks: two that answer, one that never does, and one that drips."""
 
 import subprocess
 import sys
@@ -7,11 +7,13 @@ from typing import Self
 
 
 class Endpoints:
-    """A good endpoint in a process of its own, and two bad ones in another."""
+    """Two good endpoints, of which one notes arrivals, and two bad ones, in three processes."""
 
     def __enter__(self) -> Self:
         self._good, ports = _started("bench.endpoint")
         self.good = f"http://127.0.0.1:{ports[0]}"
+        self._metered, ports = _started("bench.endpoint", "--meter")
+        self.metered = f"http://127.0.0.1:{ports[0]}"
         self._bad, ports = _started("bench.bad_endpoints")
         self.black_hole, self.dripping = (f"http://127.0.0.1:{port}" for port in ports)
         return self
@@ -22,15 +24,16 @@ class Endpoints:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for process in (self._good, self._bad):
+        for process in (self._good, self._metered, self._bad):
             process.terminate()
             process.wait(10)
             if process.stdout is not None:
                 process.stdout.close()
 
 
-def _started(module: str) -> tuple[subprocess.Popen[str], list[int]]:
-    process = subprocess.Popen([sys.executable, "-m", module], stdout=subprocess.PIPE, text=True)
+def _started(module: str, *options: str) -> tuple[subprocess.Popen[str], list[int]]:
+    command = [sys.executable, "-m", module, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     if process.stdout is None:
         raise RuntimeError("The endpoint has no output.")
     return process, [int(port) for port in process.stdout.readline().split()]

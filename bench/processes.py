@@ -1,0 +1,113 @@
+"""Deliveries through real processes: an appender, a worker, PostgreSQL and an endpoint."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.request import urlopen
+from uuid import UUID
+
+from bench import servers, workers
+
+_LOOK_SECONDS = 0.05
+_PATIENCE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What deliveries took: their rate, and the CPU of every process of ours for a thousand."""
+
+    rate: float
+    appender: float
+    worker: float
+    database: float
+
+    @property
+    def cpu(self) -> float:
+        return self.appender + self.worker + self.database
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rate:,.0f} deliveries/s, {self.cpu:.2f} s of CPU for 1,000 "
+            f"({self.appender:.2f} appender, {self.worker:.2f} worker, "
+            f"{self.database:.2f} PostgreSQL)"
+        )
+
+
+@dataclass(frozen=True)
+class System:
+    """The running processes."""
+
+    appender: subprocess.Popen[str]
+    worker: workers.Worker
+    postmaster: int
+    endpoint: str
+
+    def append(self, command: str, *numbers: int) -> Mapping[str, float]:
+        """Have events appended; when each had committed, by its id."""
+        if self.appender.stdin is None or self.appender.stdout is None:
+            raise RuntimeError("The appender has no pipes.")
+        self.appender.stdin.write(" ".join(map(str, [command, *numbers])) + "\n")
+        self.appender.stdin.flush()
+        return dict(json.loads(self.appender.stdout.readline()))
+
+    def burst(self, events: int, subscriptions: int) -> Spent:
+        """Append events as fast as it goes, until the last attempt is recorded."""
+        before, recorded, number = self._cpu(), self.worker.delivered(), events * subscriptions
+        committed = self.append("burst", events)
+        arrived = self._arrivals(number)
+        self._wait(lambda: self.worker.delivered() >= recorded + number)
+        used = [after - start for after, start in zip(self._cpu(), before, strict=True)]
+        seconds = max(at for _, at in arrived) - min(committed.values())
+        return Spent(number / seconds, *(1000 * cpu / number for cpu in used))
+
+    def latencies(self, rate: int, seconds: int, subscriptions: int) -> Sequence[float]:
+        """Seconds from a commit to the arrival, at a steady rate of events."""
+        committed = self.append("flow", rate, seconds)
+        arrived = self._arrivals(rate * seconds * subscriptions)
+        return [at - committed[event_id] for event_id, at in arrived]
+
+    def _arrivals(self, number: int) -> Sequence[tuple[str, float]]:
+        """Wait for `number` deliveries; the event of each, and when it arrived."""
+        self._wait(lambda: self._get("count") >= number)
+        arrived: Sequence[tuple[str, float]] = self._get("arrivals")
+        return arrived
+
+    def _wait(self, is_done: Callable[[], bool]) -> None:
+        until = time.perf_counter() + _PATIENCE_SECONDS
+        while not is_done():
+            if time.perf_counter() > until:
+                raise RuntimeError("The deliveries did not end in time.")
+            time.sleep(_LOOK_SECONDS)
+
+    def _get(self, path: str) -> Any:
+        with urlopen(f"{self.endpoint}/{path}", timeout=30) as response:  # noqa: S310 - loopback
+            return json.load(response)
+
+    def _cpu(self) -> Sequence[float]:
+        process_ids = (self.appender.pid, self.worker.process_id, self.postmaster)
+        return [servers.tree_cpu_seconds(process_id) for process_id in process_ids]
+
+
+@contextmanager
+def running(
+    database_url: str, account_id: UUID, postmaster: int, endpoint: str
+) -> Iterator[System]:
+    """An appender and a worker, while the block lasts."""
+    command = [sys.executable, "-m", "bench.appender", database_url, str(account_id)]
+    pipe = subprocess.PIPE
+    with (
+        workers.working(database_url, 1) as (worker,),
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as appender,
+    ):
+        system = System(appender, worker, postmaster, endpoint)
+        try:
+            if appender.stdout is None or appender.stdout.readline() != "ready\n":
+                raise RuntimeError("The appender did not start.")
+            yield system
+        finally:
+            appender.terminate()
