@@ -15,14 +15,16 @@ from kit.server import Person, Server, ServerLauncher
 
 from tradewind.auth.model import Plan, Role
 from tradewind.runtime.api import endpoints, reference
-from tradewind.web.scopes import FULL_ACCESS, Scope
+from tradewind.web.scopes import ANY_SCOPE, FULL_ACCESS, Scope
 
 ID = "06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
 # No change of scopes may ever open these.
 NEVER = {
     *("approve_payment", "reject_payment", "list_api_keys", "create_api_key", "revoke_api_key"),
-    *("change_password", "logout", "rotate_webhook_secret", "export_audit"),
+    *("change_password", "rotate_webhook_secret", "export_audit"),
 }
+# These show or end the credential itself, so each key may call them.
+ALWAYS = {"get_me", "logout"}
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +52,23 @@ def test_every_route_requires_one_scope_or_full_access() -> None:
     routes = [endpoint for endpoint in endpoints() if endpoint.is_api and endpoint.caller]
     document = reference()["paths"]
 
-    assert [e.handler.__name__ for e in routes if e.scope not in {*Scope, FULL_ACCESS}] == []
+    assert [
+        e.handler.__name__ for e in routes if e.scope not in {*Scope, FULL_ACCESS, ANY_SCOPE}
+    ] == []
     closed = {e.handler.__name__ for e in routes if e.scope == FULL_ACCESS}
     admin = {e.handler.__name__ for e in routes if e.path.startswith("/v1/admin")}
     assert closed == NEVER | admin
+    assert {e.handler.__name__ for e in routes if e.scope == ANY_SCOPE} == ALWAYS
     changing = [e for e in routes if e.scope is Scope.READ and e.method not in ("GET", "POST")]
     assert changing == []
     for endpoint in routes:
         described = document[endpoint.path][endpoint.method.lower()]
         assert described["x-required-scope"] == endpoint.scope
-        named = f"Scope: `{endpoint.scope}`."
-        expected = "Not for API keys with scopes." if endpoint.scope == FULL_ACCESS else named
+        sentences = {
+            FULL_ACCESS: "Not for API keys with scopes.",
+            ANY_SCOPE: "Scope: any.",
+        }
+        expected = sentences.get(endpoint.scope or "", f"Scope: `{endpoint.scope}`.")
         assert expected in described["description"]
 
 
@@ -78,7 +86,7 @@ def test_a_key_with_scopes_opens_its_routes_and_no_others(api: Server) -> None:
                 path = path.replace(f"{{{name}}}", kinds.get(name, "sandbox"))
             required = reference_scope(operation.method, operation.path)
             answer = api.client.request(operation.method, path, headers={"x-api-key": key})
-            if required is None or required in scopes:
+            if required in {None, ANY_SCOPE, *scopes}:
                 assert answer.status_code not in (401, 403), (operation.name, answer.text)
                 continue
             problem = answer.json()
@@ -108,6 +116,24 @@ def test_a_session_beside_a_limited_key_gives_it_nothing(api: Server) -> None:
     assert api.call("GET", "/v1/me", token=token).json()["api_key"] is None
     unlimited = api.call("GET", "/v1/me", by=person).json()["api_key"]
     assert [unlimited[name] for name in ("scopes", "expires_at", "allowed_cidrs")] == [None] * 3
+
+
+def test_a_key_with_any_scope_says_who_it_is_and_has_no_session_to_end(api: Server) -> None:
+    """Also without `read`, and a refused logout leaves the key as it was."""
+    person = api.person()
+    key = create(api, person, scopes=["webhooks"])["key"]
+
+    refused = api.call("POST", "/v1/auth/logout", headers={"x-api-key": key})
+    me = use(api, key)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "no_session")
+    assert me.status_code == 200
+    assert (me.json()["id"], me.json()["api_key"]["scopes"]) == (person.id, ["webhooks"])
+    token = api.login(person)["access_token"]
+    both = {"x-api-key": key, "authorization": f"Bearer {token}"}
+    assert api.call("POST", "/v1/auth/logout", headers=both).status_code == 204
+    assert api.call("GET", "/v1/me", token=token).status_code == 401
+    assert use(api, key).status_code == 200
 
 
 def test_limits_are_shown_in_their_canonical_form_and_audited(api: Server) -> None:

@@ -10,12 +10,12 @@ from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.request import Request
-from tradewind.web.scopes import FULL_ACCESS, Scope
+from tradewind.web.scopes import ANY_SCOPE, FULL_ACCESS
 
 routes = Routes("/v1/me", tag="Account")
 
 
-@routes.get(scope=Scope.READ)
+@routes.get(scope=ANY_SCOPE)
 async def get_me(caller: Caller) -> MeOut:
     """The account behind the credentials: roles, plan, and what is left of its rate budget."""
     return MeOut.of_caller(caller)

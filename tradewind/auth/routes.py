@@ -20,7 +20,7 @@ from tradewind.web.endpoint import Routes
 from tradewind.web.limits import RateLimited
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
-from tradewind.web.scopes import FULL_ACCESS
+from tradewind.web.scopes import ANY_SCOPE
 
 routes = Routes("/v1/auth", tag="Authentication")
 
@@ -79,10 +79,10 @@ async def refresh(
     return Response(TokensOut.of(account, tokens), headers=[NO_STORE])
 
 
-@routes.post("/logout", scope=FULL_ACCESS, status=204, urgent=True, errors=(NoSession,))
+@routes.post("/logout", scope=ANY_SCOPE, status=204, urgent=True, errors=(NoSession,))
 async def logout(caller: Caller, db: Database) -> None:
     """End the session of the access token that you send.
 
-    From this response on no process accepts its tokens.
+    From this response on no process accepts its tokens. An API key has no session (422).
     """
     await sessions.log_out(db, caller.session_id)

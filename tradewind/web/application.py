@@ -24,7 +24,7 @@ from tradewind.web.request import Network, Request
 from tradewind.web.response import Headers, Response
 from tradewind.web.response_headers import ResponseHeaders
 from tradewind.web.router import Router
-from tradewind.web.scopes import FULL_ACCESS
+from tradewind.web.scopes import ANY_SCOPE, FULL_ACCESS
 from tradewind.web.site import Site
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
@@ -271,7 +271,7 @@ class Application:
         else:
             caller = await self._gate.admit(request, urgent=endpoint.urgent)
             budget_headers.extend(caller.budget.headers())
-        if caller.scopes is not None and endpoint.scope not in caller.scopes:
+        if caller.scopes is not None and endpoint.scope not in {ANY_SCOPE, *caller.scopes}:
             if endpoint.scope in (None, FULL_ACCESS):
                 raise InsufficientPermissions.full_access()
             raise InsufficientPermissions.scope(endpoint.scope)

@@ -87,8 +87,8 @@ class RouteOptions(TypedDict, total=False):
     """What a route says beyond its function's signature.
 
     Every route of the API with a caller has a `scope`: the one that an API key with scopes needs,
-    or `FULL_ACCESS`, with which no such key may call it. Without it none may either, and a test
-    fails.
+    `ANY_SCOPE`, with which every key may call it, or `FULL_ACCESS`, with which no such key may.
+    Without it none may either, and a test fails.
 
     `status` is that of success, `also` are other ones, and what each means. `errors` and `headers`
     are what the reference lists, and `request_headers` are those that the function reads from the

@@ -20,11 +20,16 @@ class Scope(StrEnum):
 # A route that no key with scopes may call. It is the scope of no key.
 FULL_ACCESS: Final = "full_access"
 
-RequiredScope = Scope | Literal["full_access"]
+# A route that a key may call whatever its scopes are. It is the scope of no key either.
+ANY_SCOPE: Final = "any_scope"
+
+RequiredScope = Scope | Literal["full_access", "any_scope"]
 
 
 def describe(required: RequiredScope | None) -> str:
     """The sentence about the required scope in the reference."""
     if isinstance(required, Scope):
         return f"Scope: `{required}`."
+    if required == ANY_SCOPE:
+        return "Scope: any."
     return "Not for API keys with scopes."

@@ -37,9 +37,9 @@ func (c *Client) Refresh(ctx context.Context, body RefreshInput, options ...Call
 
 // Logout: End the session of the access token that you send.
 //
-// From this response on no process accepts its tokens.
+// From this response on no process accepts its tokens. An API key has no session (422).
 //
-// Not for API keys with scopes.
+// Scope: any.
 //
 // POST /v1/auth/logout
 func (c *Client) Logout(ctx context.Context, options ...CallOption) error {
@@ -50,7 +50,7 @@ func (c *Client) Logout(ctx context.Context, options ...CallOption) error {
 
 // GetMe: The account behind the credentials: roles, plan, and what is left of its rate budget.
 //
-// Scope: `read`.
+// Scope: any.
 //
 // GET /v1/me
 func (c *Client) GetMe(ctx context.Context, options ...CallOption) (*Me, error) {

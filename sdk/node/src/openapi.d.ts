@@ -56,9 +56,9 @@ export interface paths {
         put?: never;
         /**
          * End the session of the access token that you send
-         * @description From this response on no process accepts its tokens.
+         * @description From this response on no process accepts its tokens. An API key has no session (422).
          *
-         *     Not for API keys with scopes.
+         *     Scope: any.
          */
         post: operations["logout"];
         delete?: never;
@@ -76,7 +76,7 @@ export interface paths {
         };
         /**
          * The account behind the credentials: roles, plan, and what is left of its rate budget
-         * @description Scope: `read`.
+         * @description Scope: any.
          */
         get: operations["get_me"];
         put?: never;

@@ -46,9 +46,9 @@ export class Operations extends Transport {
   /**
    * End the session of the access token that you send.
    *
-   * From this response on no process accepts its tokens.
+   * From this response on no process accepts its tokens. An API key has no session (422).
    *
-   * Not for API keys with scopes.
+   * Scope: any.
    *
    * `POST /v1/auth/logout`
    *
@@ -63,7 +63,7 @@ export class Operations extends Transport {
   /**
    * The account behind the credentials: roles, plan, and what is left of its rate budget.
    *
-   * Scope: `read`.
+   * Scope: any.
    *
    * `GET /v1/me`
    *

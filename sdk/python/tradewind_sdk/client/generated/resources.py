@@ -56,9 +56,9 @@ class Auth:
     def logout(self) -> None:
         """End the session of the access token that you send
 
-        From this response on no process accepts its tokens.
+        From this response on no process accepts its tokens. An API key has no session (422).
 
-        Not for API keys with scopes.
+        Scope: any.
         """
         self._transport.json(Call("POST", "/v1/auth/logout"))
 
@@ -72,7 +72,7 @@ class Me:
     def get(self) -> types.Me:
         """The account behind the credentials: roles, plan, and what is left of its rate budget
 
-        Scope: `read`.
+        Scope: any.
         """
         _parsed: types.Me = self._transport.json(Call("GET", "/v1/me"))
         return _parsed
