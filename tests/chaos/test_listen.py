@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from kit.processes import family_of, wait_until_gone
 from kit.server import Person, Server, ServerLauncher, free_port
@@ -57,14 +58,21 @@ class Listener:
 
 @contextmanager
 def listening(
-    api: Server, buyer: Person, home: Path, *words: str, terminal: tuple[int, int] | None = None
+    url: str,
+    buyer: Person | None,
+    home: Path,
+    *words: str,
+    terminal: tuple[int, int] | None = None,
 ) -> Iterator[Listener]:
-    """Run the command; with the two ends of a terminal as people have it, else for programs."""
+    """Run the command; with the two ends of a terminal as people have it, else for programs.
+
+    Without a person it uses the saved login.
+    """
     environ = {
         **{k: v for k, v in os.environ.items() if not k.startswith("TRADEWIND_")},
         "XDG_CONFIG_HOME": str(home),
-        "TRADEWIND_URL": api.url,
-        "TRADEWIND_API_KEY": buyer.key,
+        "TRADEWIND_URL": url,
+        **({"TRADEWIND_API_KEY": buyer.key} if buyer else {}),
     }
     command = [sys.executable, "-m", "tradewind", "listen", *words]
     stdin, stdout = (terminal[1],) * 2 if terminal else (subprocess.DEVNULL, subprocess.PIPE)
@@ -124,7 +132,7 @@ def test_every_event_once_in_order_while_the_server_is_cut_off(
         with launcher.serving_on(url, workers=1, port=port) as api:
             buyer, stranger = api.person(), api.person()
             words = ("--forward-to", f"localhost:{endpoint.port}/hook")
-            listener = stack.enter_context(listening(api, buyer, tmp_path, *words))
+            listener = stack.enter_context(listening(api.url, buyer, tmp_path, *words))
             listener.until(lambda _: listener.told("connected"))
             (start,) = listener.told("start")
             launcher.secrets.add(start["secret"])
@@ -160,7 +168,7 @@ def test_people_see_request_and_answer_and_resend_with_a_key(api: Server, tmp_pa
     with running_endpoint() as endpoint:
         endpoint.answer = lambda _: 503
         words = ("--forward-to", endpoint.url("/hook"), "--events", "payment.updated")
-        with listening(api, buyer, tmp_path, *words, terminal=(master, slave)) as listener:
+        with listening(api.url, buyer, tmp_path, *words, terminal=(master, slave)) as listener:
             secret = listener.until(
                 lambda lines: next((line.strip() for line in lines if "whsec_" in line), None)
             )
@@ -207,3 +215,65 @@ def test_it_ends_when_the_key_does_and_goes_on_after_a_number(api: Server, tmp_p
     assert [event["number"] for event in listener.told("event")] == [2, 3]
     assert complaint.startswith("tradewind: ")
     assert "key" in complaint
+
+
+class ForgetfulServer(BaseHTTPRequestHandler):
+    """Forgets a session twice, is cut off at the first renewal, and then gives new tokens.
+
+    At that moment somebody logs in at another server.
+    """
+
+    home: ClassVar[Path]
+    streams: ClassVar[list[str]] = []
+    renewals: ClassVar[list[bytes]] = []
+
+    def do_GET(self) -> None:
+        if self.path == "/v1/me":
+            return self._answer(200, b'{"email": "buyer@example.com"}')
+        self.streams.append(self.headers["authorization"])
+        if len(self.streams) in (2, 3):
+            return self._answer(401, b'{"detail": "Expired.", "code": "invalid_credentials"}')
+        event = b"id: %d\nevent: order.updated\ndata: {}\n\n" % len(self.streams)
+        return self._answer(200, event, "text/event-stream")
+
+    def do_POST(self) -> None:
+        self.renewals.append(self.rfile.read(int(self.headers["content-length"])))
+        if len(self.renewals) > 1:
+            login_file(self.home, **ELSEWHERE)
+            self._answer(200, b'{"access_token": "new", "refresh_token": "newer"}')
+
+    def _answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
+
+
+ELSEWHERE = {"url": "http://127.0.0.1:9", "api_key": "of another server"}
+
+
+def login_file(home: Path, **login: str) -> Path:
+    path = home / "tradewind" / "login.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(login))
+    return path
+
+
+def test_it_survives_a_failed_renewal_and_leaves_a_newer_login_alone(tmp_path: Path) -> None:
+    ForgetfulServer.home = tmp_path
+    with HTTPServer(("127.0.0.1", 0), ForgetfulServer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        path = login_file(tmp_path, url=url, access_token="old", refresh_token="older")
+        with listening(url, None, tmp_path) as listener:
+            listener.until(lambda _: len(listener.told("event")) >= 2)
+        server.shutdown()
+
+    assert [event["number"] for event in listener.told("event")][:2] == [1, 4]
+    assert ForgetfulServer.streams[:4] == ["Bearer old"] * 3 + ["Bearer new"]
+    assert ForgetfulServer.renewals == [b'{"refresh_token":"older"}'] * 2
+    assert json.loads(path.read_text()) == ELSEWHERE

@@ -1,6 +1,9 @@
 """The server and the credentials that client commands use: where they come from, and are kept."""
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -70,18 +73,40 @@ def saved_login() -> SavedLogin | None:
 
 def save_login(login: SavedLogin) -> Path:
     """Keep a login for later commands, readable only by its owner."""
+    with _locked():
+        return _write(login)
+
+
+def replace_login(before: SavedLogin, after: SavedLogin) -> None:
+    """Keep renewed tokens, unless another login was saved or deleted in the meantime."""
+    with _locked(), suppress(NotLoggedIn):
+        if saved_login() == before:
+            _write(after)
+
+
+def delete_login() -> None:
+    with _locked():
+        _path().unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep other commands from changing the saved login."""
     path = _path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write(login: SavedLogin) -> Path:
+    path = _path()
     new = path.with_suffix(f".{os.getpid()}.new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(msgspec.json.format(msgspec.json.encode(login)) + b"\n")
     new.replace(path)
     return path
-
-
-def delete_login() -> None:
-    _path().unlink(missing_ok=True)
 
 
 def server_url(text: str) -> str:

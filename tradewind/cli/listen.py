@@ -174,22 +174,24 @@ class _Listener:
         while True:
             wait = None
             try:
-                async with self.remote.stream(self.query, self.last_id) as blocks:
-                    self.view.connected(self.last_id, again=was_connected)
-                    delay, was_connected, last_reason = _FIRST_DELAY, True, ""
-                    async for block in blocks:
-                        await self._take(block)
-                reason = "the server ended the stream"
+                try:
+                    async with self.remote.stream(self.query, self.last_id) as blocks:
+                        self.view.connected(self.last_id, again=was_connected)
+                        delay, was_connected, last_reason = _FIRST_DELAY, True, ""
+                        async for block in blocks:
+                            await self._take(block)
+                    reason = "the server ended the stream"
+                except RequestFailed as error:
+                    # The server may become unreachable here as well, which passes.
+                    renewed = error.status == _UNAUTHENTICATED and self.remote.renew()
+                    passes = error.status == _TOO_MANY or error.status >= _SERVER_ERROR
+                    if not renewed and not (was_connected and passes):
+                        raise
+                    reason, wait = str(error).rstrip("."), 0.0 if renewed else error.retry_after
             except ServerUnreachable as error:
                 if not was_connected:
                     raise
                 reason = str(error).rstrip(".")
-            except RequestFailed as error:
-                renewed = error.status == _UNAUTHENTICATED and self.remote.renew()
-                passes = error.status == _TOO_MANY or error.status >= _SERVER_ERROR
-                if not renewed and not (was_connected and passes):
-                    raise
-                reason, wait = str(error).rstrip("."), 0.0 if renewed else error.retry_after
             if wait is None:
                 wait = delay * random.uniform(0.8, 1.2)  # noqa: S311 - only to spread clients
                 delay = min(delay * 2, _LONGEST_DELAY)

@@ -141,9 +141,9 @@ class Remote:
         response = self._client.post("/v1/auth/refresh", json=body)
         if not response.is_success:
             return False
-        tokens = _json(response.content)
-        self.login = replace_tokens(self.login, tokens)
-        credentials.save_login(self.login)
+        renewed = replace_tokens(self.login, _json(response.content))
+        credentials.replace_login(self.login, renewed)
+        self.login = renewed
         return True
 
     def _send(
