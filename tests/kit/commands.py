@@ -1,5 +1,6 @@
 """Runs `tradewind` commands in forks of one process, so that the program is imported only once."""
 
+import gc
 import json
 import os
 import subprocess
@@ -49,8 +50,9 @@ def forking_commands() -> Iterator[Commands]:
 
 
 def _serve() -> None:
-    from tradewind.cli.main import main  # noqa: PLC0415, F401 - imported before the first fork
+    from tradewind.cli import commands, main, remote  # noqa: PLC0415, F401 - before the first fork
 
+    gc.freeze()  # a fork that looked for garbage would copy all of it
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()

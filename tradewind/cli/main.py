@@ -1,61 +1,53 @@
-"""The command `tradewind`: its command groups, and its exit status."""
+"""The command `tradewind`: the commands that start processes, and the exit status of all."""
 
 import asyncio
 import os
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvloop
+from typer.core import TyperGroup
 
-from tradewind.cli import (
-    account,
-    deliveries,
-    doctor,
-    keys,
-    listen,
-    login,
-    mcp,
-    orders,
-    platforms,
-    products,
-    secrets,
-    trigger,
-    verify,
-)
-from tradewind.cli.context import Context, run
-from tradewind.cli.output import Json, say, write_error, write_json
+from tradewind.cli.output import say, write_error
 from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
 from tradewind.runtime import child_processes
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
-from tradewind.storage import migrate as migrations
 from tradewind.storage.pool import DatabaseAway
 
-# The heading of commands that call a server over HTTP.
-_CLIENT = "Commands that use a server, as an account"
+
+class _Commands(TyperGroup):
+    """Imports the other commands only for the help or to run one of them.
+
+    They need most of the program, which the parent of the API's processes does not.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._import_others()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._import_others()
+        return super().get_command(ctx, cmd_name)
+
+    def _import_others(self) -> None:
+        from tradewind.cli import commands  # noqa: PLC0415 - see above
+
+        self.commands.update(typer.main.get_group(commands.app).commands)
+
 
 app = typer.Typer(
     name="tradewind",
+    cls=_Commands,
     help="Cross-border purchasing: search, order, pay with approval, signed webhooks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(account.app, name="account")
-app.add_typer(keys.app, name="keys")
-app.add_typer(platforms.app, name="platforms")
-app.add_typer(secrets.app, name="secrets")
-app.command(rich_help_panel=_CLIENT)(login.login)
-app.command(rich_help_panel=_CLIENT)(login.logout)
-app.command(rich_help_panel=_CLIENT)(listen.listen)
-app.command(rich_help_panel=_CLIENT)(trigger.trigger)
-app.command(rich_help_panel=_CLIENT)(verify.verify)
-app.command(rich_help_panel=_CLIENT)(products.search)
-app.add_typer(orders.app, name="orders", rich_help_panel=_CLIENT)
-app.add_typer(deliveries.app, name="deliveries", rich_help_panel=_CLIENT)
 
 Port = Annotated[int | None, typer.Option(help="The API's port; default TRADEWIND_PORT.")]
 
@@ -170,39 +162,6 @@ def sandbox(context: typer.Context) -> None:
         ) from None
 
     raise typer.Exit(command.main(context.args, program="tradewind sandbox"))
-
-
-@app.command()
-def migrate(*, as_json: Json = False) -> None:
-    """Bring the database's schema up to date; safe while the old version serves."""
-
-    async def work(context: Context) -> list[str]:
-        done = await migrations.migrate(context.db)
-        return [f"{migration.number:04} {migration.name}" for migration in done]
-
-    applied = run(work)
-    if as_json:
-        write_json({"applied": applied})
-    elif applied:
-        say("Applied " + ", ".join(applied) + ".")
-    else:
-        say("The schema is up to date.")
-
-
-app.command("mcp")(mcp.serve_agents)
-
-
-@app.command("doctor")
-def check(
-    *,
-    reach: Annotated[
-        list[str] | None,
-        typer.Option(help="Also test a connection to this host:port; repeat for several."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Check settings, database, migrations, clock and egress, and say how to fix problems."""
-    raise typer.Exit(doctor.check(reach=reach or [], as_json=as_json))
 
 
 def _configured(*, database: bool = True) -> Settings:

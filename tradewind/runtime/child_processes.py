@@ -3,6 +3,7 @@
 import ctypes
 import multiprocessing
 import os
+import re
 import signal
 import socket
 import sys
@@ -85,14 +86,10 @@ def count_listeners(host: str, port: int) -> int:
     """
     if sys.platform != "linux":
         return sys.maxsize if _accepts(host, port) else 0
-    wanted = f":{port:04X}"
-    count = 0
-    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
-        lines = table.read_text().splitlines()[1:] if table.exists() else []
-        for line in lines:
-            _, local, _, state = line.split(maxsplit=4)[:4]
-            count += local.endswith(wanted) and state == _LISTEN
-    return count
+    table = Path("/proc/net/tcp6" if ":" in host else "/proc/net/tcp")
+    # Each line begins with its number, the local address, the remote address and the state.
+    listening = re.compile(rf"^ *\d+: [0-9A-F]+:{port:04X} [0-9A-F]+:0000 {_LISTEN} ", re.MULTILINE)
+    return len(listening.findall(table.read_text()))
 
 
 def _accepts(host: str, port: int) -> bool:
