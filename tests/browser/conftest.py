@@ -15,7 +15,7 @@ from kit.system import System
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 SignIn = Callable[[Person], Pages]
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
