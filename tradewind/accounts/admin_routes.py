@@ -25,7 +25,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, page, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS
 from tradewind.web.urls import PublicUrl
@@ -64,7 +63,7 @@ async def list_accounts(
     headers={"Location": "The account's path."},
 )
 async def create_account(
-    request: Request, caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
+    caller: Operator, body: NewAccountIn, db: Database, passwords: Passwords
 ) -> Response:
     """Create an account.
 
@@ -73,7 +72,7 @@ async def create_account(
     account = await register(
         db,
         passwords,
-        Actor.of(caller, request),
+        Actor.of(caller),
         email=body.email,
         name=body.name,
         roles=body.roles,
@@ -95,7 +94,7 @@ async def get_account(account_id: AccountId, caller: Operator, db: Database) -> 
 
 @routes.post("/{id}/lock", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
 async def lock_account(
-    account_id: AccountId, request: Request, caller: Operator, body: LockIn, db: Database
+    account_id: AccountId, caller: Operator, body: LockIn, db: Database
 ) -> AdminAccountOut:
     """Lock an account.
 
@@ -104,37 +103,37 @@ async def lock_account(
     not sent to the marketplace yet waits for the unlock. Its orders are still synced and its
     deliveries still sent.
     """
-    account = await change.lock(db, Actor.of(caller, request), account_id, body.reason)
+    account = await change.lock(db, Actor.of(caller), account_id, body.reason)
     return AdminAccountOut.of_account(account)
 
 
 @routes.post("/{id}/unlock", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def unlock_account(
-    account_id: AccountId, request: Request, caller: Operator, db: Database, keyring: Keyring
+    account_id: AccountId, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
     """Unlock an account: its API keys work again at once, its people log in again.
 
     Approved payments are made now. A stop after failed logins ends as well.
     """
-    account = await change.unlock(db, keyring, Actor.of(caller, request), account_id)
+    account = await change.unlock(db, keyring, Actor.of(caller), account_id)
     return AdminAccountOut.of_account(account)
 
 
 @routes.post("/{id}/plan", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def change_plan(
-    account_id: AccountId, request: Request, caller: Operator, body: PlanIn, db: Database
+    account_id: AccountId, caller: Operator, body: PlanIn, db: Database
 ) -> AdminAccountOut:
     """Put an account on another plan; its next request has the new limits."""
-    account = await change.change_plan(db, Actor.of(caller, request), account_id, body.plan)
+    account = await change.change_plan(db, Actor.of(caller), account_id, body.plan)
     return AdminAccountOut.of_account(account)
 
 
 @routes.post("/{id}/roles", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
 async def change_roles(
-    account_id: AccountId, request: Request, caller: Operator, body: RolesIn, db: Database
+    account_id: AccountId, caller: Operator, body: RolesIn, db: Database
 ) -> AdminAccountOut:
     """Give an account exactly these roles, from its next request on."""
-    account = await change.change_roles(db, Actor.of(caller, request), account_id, body.roles)
+    account = await change.change_roles(db, Actor.of(caller), account_id, body.roles)
     return AdminAccountOut.of_account(account)
 
 
@@ -150,19 +149,14 @@ async def change_roles(
     },
 )
 async def make_password_link(
-    account_id: AccountId,
-    request: Request,
-    caller: Operator,
-    db: Database,
-    keyring: Keyring,
-    public_url: PublicUrl,
+    account_id: AccountId, caller: Operator, db: Database, keyring: Keyring, public_url: PublicUrl
 ) -> Response:
     """Create a one-time link with which the account's owner chooses a password.
 
     It works once, for 24 hours, and replaces any earlier link of the account.
     """
     url, expires = await change_password.make_link(
-        db, keyring, Actor.of(caller, request), account_id, public_url.text
+        db, keyring, Actor.of(caller), account_id, public_url.text
     )
     path = location("admin", "accounts", ids.ACCOUNT.show(account_id))
     return Response(PasswordLinkOut.of(url, expires), headers=[NO_STORE, path])

@@ -9,7 +9,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.request import Request
 from tradewind.web.scopes import ANY_SCOPE, FULL_ACCESS
 
 routes = Routes("/v1/me", tag="Account")
@@ -29,12 +28,7 @@ async def get_me(caller: Caller) -> MeOut:
     errors=(TooManyPasswords, TooManyLogins),
 )
 async def change_password(
-    request: Request,
-    caller: Caller,
-    body: PasswordIn,
-    db: Database,
-    keyring: Keyring,
-    passwords: Passwords,
+    caller: Caller, body: PasswordIn, db: Database, keyring: Keyring, passwords: Passwords
 ) -> None:
     """Change your password.
 
@@ -45,7 +39,7 @@ async def change_password(
         db,
         keyring,
         passwords,
-        Actor.of(caller, request),
+        Actor.of(caller),
         caller,
         current=body.current_password,
         new=body.new_password,

@@ -20,7 +20,6 @@ from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import Scope
 
@@ -46,9 +45,7 @@ async def list_addresses(caller: Buyer, query: PageQuery, db: Database) -> Page[
     errors=(AddressLimitReached,),
     headers={"Location": "The address's path."},
 )
-async def create_address(
-    caller: Buyer, body: SavedAddressIn, request: Request, db: Database
-) -> Response:
+async def create_address(caller: Buyer, body: SavedAddressIn, db: Database) -> Response:
     """Save an address.
 
     Province, city and district are checked against the current divisions of China and saved by
@@ -57,7 +54,7 @@ async def create_address(
     """
     saved = await save.save_address(
         db,
-        Actor.of(caller, request),
+        Actor.of(caller),
         caller.account_id,
         body.label.strip(),
         body.address(),
@@ -87,23 +84,17 @@ async def get_saved_address(
 
 @routes.patch("/{id}", scope=Scope.ORDER, errors=(ResourceNotFound, DefaultAddressRequired))
 async def update_address(
-    address_id: ids.AddressId,
-    caller: Buyer,
-    body: SavedAddressPatch,
-    request: Request,
-    db: Database,
+    address_id: ids.AddressId, caller: Buyer, body: SavedAddressPatch, db: Database
 ) -> SavedAddressOut:
     """Change an address. Orders that were placed keep the address they were placed with."""
     return SavedAddressOut.of(
         await save.change_address(
-            db, Actor.of(caller, request), caller.account_id, address_id, body.changes()
+            db, Actor.of(caller), caller.account_id, address_id, body.changes()
         )
     )
 
 
 @routes.delete("/{id}", scope=Scope.ORDER, status=204, errors=(ResourceNotFound,))
-async def delete_address(
-    address_id: ids.AddressId, caller: Buyer, request: Request, db: Database
-) -> None:
+async def delete_address(address_id: ids.AddressId, caller: Buyer, db: Database) -> None:
     """Delete an address. If it was the default, the newest of the others becomes the default."""
-    await save.delete_address(db, Actor.of(caller, request), caller.account_id, address_id)
+    await save.delete_address(db, Actor.of(caller), caller.account_id, address_id)

@@ -25,21 +25,7 @@ class Actor:
     agent: str | None = None
 
     @staticmethod
-    def of(caller: Caller, request: Request) -> "Actor":
-        return Actor(
-            caller.email,
-            caller.account_id,
-            caller.credential,
-            request.address,
-            request.id,
-            caller.agent,
-        )
-
-    @staticmethod
-    def of_agent(caller: Caller) -> "Actor | None":
-        """The caller as an agent acts for it; None: no program gave its name."""
-        if caller.agent is None:
-            return None
+    def of(caller: Caller) -> "Actor":
         return Actor(
             caller.email,
             caller.account_id,

@@ -25,5 +25,5 @@ class Person:
 
     @staticmethod
     def of(caller: Caller) -> "Person":
-        actor = Actor.of_agent(caller)
+        actor = None if caller.agent is None else Actor.of(caller)
         return Person(caller.account_id, caller.email, caller.roles, caller.agent, actor)

@@ -19,7 +19,6 @@ from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page
-from tradewind.web.request import Request
 from tradewind.web.scopes import FULL_ACCESS, Scope
 from tradewind.web.urls import PublicUrl
 
@@ -39,18 +38,14 @@ async def list_platforms(caller: Caller, platforms: Platforms) -> Page[PlatformO
 
 @admin.get("/{platform}", scope=FULL_ACCESS, errors=(UnsupportedPlatform, PlatformNotConfigured))
 async def get_platform_connection(
-    platform: str,
-    request: Request,
-    caller: Operator,
-    platforms: Platforms,
-    public_url: PublicUrl,
+    platform: str, caller: Operator, platforms: Platforms, public_url: PublicUrl
 ) -> ConnectionOut:
     """Our connection to a marketplace. Secrets and tokens are never shown."""
     name = platforms.named(platform)
     connection = await platforms.connections.find(name)
     if connection is None:
         raise PlatformNotConfigured(name)
-    by = Actor.of(caller, request)
+    by = Actor.of(caller)
     url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
     return ConnectionOut.of(name, connection, url)
 
@@ -68,7 +63,6 @@ async def get_platform_connection(
 )
 async def connect_platform(
     platform: str,
-    request: Request,
     caller: Operator,
     body: CredentialsIn,
     db: Database,
@@ -81,7 +75,7 @@ async def connect_platform(
     """
     credentials = Credentials(**structs.asdict(body))
     name = platforms.named(platform)
-    by = Actor.of(caller, request)
+    by = Actor.of(caller)
     connection = await connecting.connect(db, platforms, by, name, credentials, public_url.text)
     url = await connecting.authorize_url(platforms, by, name, connection, public_url.text)
     return ConnectionOut.of(name, connection, url)
@@ -94,7 +88,7 @@ async def connect_platform(
     errors=(UnsupportedPlatform, PlatformNotConfigured),
 )
 async def disconnect_platform(
-    platform: str, request: Request, caller: Operator, db: Database, platforms: Platforms
+    platform: str, caller: Operator, db: Database, platforms: Platforms
 ) -> None:
     """Delete a marketplace's credentials."""
-    await connecting.disconnect(db, platforms, Actor.of(caller, request), platform)
+    await connecting.disconnect(db, platforms, Actor.of(caller), platform)

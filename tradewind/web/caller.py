@@ -30,7 +30,7 @@ class Caller:
     allowed_cidrs: Sequence[Network] | None = None
     # The program that acts for the account, as it calls itself; None: it did not say.
     agent: str | None = None
-    # Where the request of that program came from, and its id.
+    # Where the request came from, and its id.
     address: str | None = None
     request_id: str | None = None
 

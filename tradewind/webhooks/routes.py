@@ -10,7 +10,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS, Scope
 from tradewind.webhooks import sql, subscribe
@@ -54,15 +53,10 @@ async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[S
     headers={"Location": "The subscription's path."},
 )
 async def create_webhook(
-    caller: Buyer,
-    body: SubscriptionIn,
-    request: Request,
-    db: Database,
-    keyring: Keyring,
-    url_policy: UrlPolicy,
+    caller: Buyer, body: SubscriptionIn, db: Database, keyring: Keyring, url_policy: UrlPolicy
 ) -> Response:
     """Subscribe a URL to events. The answer holds the signing secret, this once."""
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     subscription, secret = await subscribe.subscribe(
         db, keyring, url_policy, actor, caller.account_id, body.changes()
     )
@@ -85,7 +79,6 @@ async def update_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: SubscriptionPatch,
-    request: Request,
     db: Database,
     keyring: Keyring,
     url_policy: UrlPolicy,
@@ -96,7 +89,7 @@ async def update_webhook(
     it off cancels what is pending; switching it on again forgets its failures. `headers` replaces
     all headers; a value of asterisks, as you read it, keeps the stored one.
     """
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     return SubscriptionOut.of(
         await subscribe.change(
             db,
@@ -112,29 +105,23 @@ async def update_webhook(
 
 
 @routes.delete("/{id}", scope=Scope.WEBHOOKS, status=204, errors=(ResourceNotFound,))
-async def delete_webhook(
-    subscription_id: ids.SubscriptionId, caller: Buyer, request: Request, db: Database
-) -> None:
+async def delete_webhook(subscription_id: ids.SubscriptionId, caller: Buyer, db: Database) -> None:
     """Delete a subscription. What is pending for it is cancelled."""
-    await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
+    await subscribe.unsubscribe(db, Actor.of(caller), caller.account_id, subscription_id)
 
 
 @routes.post(
     "/{id}/rotate-secret", scope=FULL_ACCESS, returns=RotatedOut, errors=(ResourceNotFound,)
 )
 async def rotate_webhook_secret(
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    request: Request,
-    db: Database,
-    keyring: Keyring,
+    subscription_id: ids.SubscriptionId, caller: Buyer, db: Database, keyring: Keyring
 ) -> Response:
     """Issue a new secret. From the answer on nothing is signed with the old one.
 
     To rotate without a gap, add a second subscription with the same URL, accept both secrets, and
     delete the first.
     """
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     subscription, secret = await subscribe.rotate(
         db, keyring, actor, caller.account_id, subscription_id
     )

@@ -15,7 +15,6 @@ from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS
 
@@ -45,7 +44,7 @@ async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[
     },
 )
 async def create_api_key(
-    request: Request, caller: Caller, body: NewKeyIn, db: Database, keyring: Keyring
+    caller: Caller, body: NewKeyIn, db: Database, keyring: Keyring
 ) -> Response:
     """Create an API key. Only this response contains the key itself.
 
@@ -55,7 +54,7 @@ async def create_api_key(
     api_key, key = await issue(
         db,
         keyring,
-        Actor.of(caller, request),
+        Actor.of(caller),
         caller.account_id,
         body.name,
         limits=body.limits,
@@ -65,9 +64,9 @@ async def create_api_key(
 
 
 @routes.delete("/{id}", scope=FULL_ACCESS, status=204, urgent=True, errors=(ResourceNotFound,))
-async def revoke_api_key(key_id: ApiKeyId, request: Request, caller: Caller, db: Database) -> None:
+async def revoke_api_key(key_id: ApiKeyId, caller: Caller, db: Database) -> None:
     """Revoke an API key: from this response on, no process accepts it.
 
     Revoking a revoked key changes nothing and succeeds.
     """
-    await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
+    await revoke(db, Actor.of(caller), caller.account_id, key_id)

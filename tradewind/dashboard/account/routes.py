@@ -215,7 +215,6 @@ async def show_account(
 
 @routes.post("/account/password")
 async def change_own_password(
-    request: Request,
     caller: Caller,
     body: PasswordForm,
     db: Database,
@@ -231,7 +230,7 @@ async def change_own_password(
             db,
             keyring,
             passwords,
-            Actor.of(caller, request),
+            Actor.of(caller),
             caller,
             current=typed.current_password,
             new=typed.new_password,
@@ -243,28 +242,21 @@ async def change_own_password(
 
 @routes.post("/account/sessions/{session_id}/end")
 async def end_session(
-    session_id: ids.SessionId,
-    request: Request,
-    caller: Caller,
-    body: Form,
-    db: Database,
-    cookies: Sessions,
+    session_id: ids.SessionId, caller: Caller, body: Form, db: Database, cookies: Sessions
 ) -> PageResult:
     """End a session of the account, for every process; the current one signs out."""
-    await sessions.end_session(db, Actor.of(caller, request), caller.account_id, session_id)
+    await sessions.end_session(db, Actor.of(caller), caller.account_id, session_id)
     if session_id == caller.session_id:
         return _redirect("/sign-in", cookies.end())
     return Redirect("/account#sessions", "Session ended.")
 
 
 @routes.post("/account/sessions/end-others")
-async def end_other_sessions(
-    request: Request, caller: Caller, body: Form, db: Database
-) -> Redirect:
+async def end_other_sessions(caller: Caller, body: Form, db: Database) -> Redirect:
     """End every session except the current one."""
     assert caller.session_id is not None  # noqa: S101 - a page has a session
     ended = await sessions.end_other_sessions(
-        db, Actor.of(caller, request), caller.account_id, caller.session_id
+        db, Actor.of(caller), caller.account_id, caller.session_id
     )
     sessions_ended = "1 other session" if ended == 1 else f"{ended} other sessions"
     return Redirect("/account#sessions", f"{sessions_ended} ended.")

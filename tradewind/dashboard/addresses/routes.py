@@ -22,7 +22,6 @@ from tradewind.errors import Conflict, Invalid
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
@@ -99,16 +98,14 @@ async def paste_address(caller: Buyer, body: PasteForm) -> TemplatePage:
 
 
 @routes.post("/new")
-async def create_address(
-    request: Request, caller: Buyer, body: AddressForm, db: Database
-) -> PageResult:
+async def create_address(caller: Buyer, body: AddressForm, db: Database) -> PageResult:
     """Save an address; the same form sent twice saves one."""
     try:
         values = _values(body) | {"postal_code": body.postal_code.strip() or None}
         wanted = read_values(SavedAddressIn, **values, is_default=body.is_default)
         await save.save_address(
             db,
-            Actor.of(caller, request),
+            Actor.of(caller),
             caller.account_id,
             wanted.label,
             wanted.address(),
@@ -141,7 +138,7 @@ async def show_edit(address_id: ids.AddressId, caller: Buyer, db: Database) -> T
 
 @routes.post("/{address_id}/edit")
 async def edit_address(
-    request: Request, address_id: ids.AddressId, caller: Buyer, body: AddressForm, db: Database
+    address_id: ids.AddressId, caller: Buyer, body: AddressForm, db: Database
 ) -> PageResult:
     """Change an address."""
     saved = await get_address(db, caller.account_id, address_id)
@@ -149,7 +146,7 @@ async def edit_address(
         # The form of the default address has no box to tick.
         is_default = body.is_default or None
         changes = read_values(SavedAddressPatch, **_values(body), is_default=is_default).changes()
-        actor = Actor.of(caller, request)
+        actor = Actor.of(caller)
         await save.change_address(db, actor, caller.account_id, address_id, changes)
     except Invalid as error:
         return _form_page(saved, body).rejected(error)
@@ -158,20 +155,20 @@ async def edit_address(
 
 @routes.post("/{address_id}/default")
 async def make_default(
-    request: Request, address_id: ids.AddressId, caller: Buyer, body: Form, db: Database
+    address_id: ids.AddressId, caller: Buyer, body: Form, db: Database
 ) -> Redirect:
     """Make an address the default."""
-    actor, changes = Actor.of(caller, request), AddressChanges(is_default=True)
+    actor, changes = Actor.of(caller), AddressChanges(is_default=True)
     saved = await save.change_address(db, actor, caller.account_id, address_id, changes)
     return Redirect("/addresses", f"Default address: {saved.label or saved.address.name}.")
 
 
 @routes.post("/{address_id}/delete")
 async def delete_address(
-    request: Request, address_id: ids.AddressId, caller: Buyer, body: Form, db: Database
+    address_id: ids.AddressId, caller: Buyer, body: Form, db: Database
 ) -> Redirect:
     """Delete an address."""
-    await save.delete_address(db, Actor.of(caller, request), caller.account_id, address_id)
+    await save.delete_address(db, Actor.of(caller), caller.account_id, address_id)
     return Redirect("/addresses", "Address deleted.")
 
 

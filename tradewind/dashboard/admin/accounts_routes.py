@@ -24,7 +24,6 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.paging import PageQuery, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
@@ -100,7 +99,6 @@ async def show_new_account(caller: Operator) -> TemplatePage:
 
 @routes.post("/new")
 async def create_account(
-    request: Request,
     caller: Operator,
     body: NewAccountForm,
     db: Database,
@@ -109,7 +107,7 @@ async def create_account(
     public_url: PublicUrl,
 ) -> PageResult:
     """Create an account, and the one-time link to set its password."""
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     try:
         if not body.roles:
             raise ValidationFailed("/roles", "Select at least one role.", "missing")
@@ -166,23 +164,23 @@ async def show_account(account_id: ids.AccountId, caller: Operator, db: Database
 
 @routes.post("/{account_id}/plan")
 async def change_plan(
-    account_id: ids.AccountId, request: Request, caller: Operator, body: PlanForm, db: Database
+    account_id: ids.AccountId, caller: Operator, body: PlanForm, db: Database
 ) -> Redirect:
     """Change the plan of an account."""
-    saved = await change.change_plan(db, Actor.of(caller, request), account_id, body.plan)
+    saved = await change.change_plan(db, Actor.of(caller), account_id, body.plan)
     return Redirect(_path(account_id), f"Plan changed to {saved.plan}.")
 
 
 @routes.post("/{account_id}/roles")
 async def change_roles(
-    account_id: ids.AccountId, request: Request, caller: Operator, body: RolesForm, db: Database
+    account_id: ids.AccountId, caller: Operator, body: RolesForm, db: Database
 ) -> PageResult:
     """Set the roles of an account to those selected."""
     try:
         if not body.roles:
             raise ValidationFailed("/roles", "Select at least one role.", "missing")
         wanted = inputs.read_values(RolesIn, roles=body.roles)
-        saved = await change.change_roles(db, Actor.of(caller, request), account_id, wanted.roles)
+        saved = await change.change_roles(db, Actor.of(caller), account_id, wanted.roles)
     except (Invalid, Conflict) as error:
         page = await show_account(account_id, caller, db)
         return page.rejected(error, _errors_beside("roles", error))
@@ -192,13 +190,13 @@ async def change_roles(
 
 @routes.post("/{account_id}/lock")
 async def lock(
-    account_id: ids.AccountId, request: Request, caller: Operator, body: ReasonForm, db: Database
+    account_id: ids.AccountId, caller: Operator, body: ReasonForm, db: Database
 ) -> PageResult:
     """Lock an account: none of its credentials work from now on."""
     try:
         reason = required_text("reason", body.reason, "Enter a reason. Other operators see it.")
         wanted = inputs.read_values(LockIn, reason=reason)
-        await change.lock(db, Actor.of(caller, request), account_id, wanted.reason)
+        await change.lock(db, Actor.of(caller), account_id, wanted.reason)
     except (Invalid, Conflict) as error:
         page = await show_account(account_id, caller, db)
         return page.rejected(error, _errors_beside("reason", error), reason=body.reason)
@@ -210,15 +208,10 @@ async def lock(
 
 @routes.post("/{account_id}/unlock")
 async def unlock(
-    account_id: ids.AccountId,
-    request: Request,
-    caller: Operator,
-    body: Form,
-    db: Database,
-    keyring: Keyring,
+    account_id: ids.AccountId, caller: Operator, body: Form, db: Database, keyring: Keyring
 ) -> Redirect:
     """Unlock an account."""
-    await change.unlock(db, keyring, Actor.of(caller, request), account_id)
+    await change.unlock(db, keyring, Actor.of(caller), account_id)
     return Redirect(
         _path(account_id),
         "Account unlocked. Its API keys work again; its users must sign in again.",
@@ -228,7 +221,6 @@ async def unlock(
 @routes.post("/{account_id}/password-link")
 async def create_password_link(
     account_id: ids.AccountId,
-    request: Request,
     caller: Operator,
     body: Form,
     db: Database,
@@ -237,7 +229,7 @@ async def create_password_link(
 ) -> Redirect:
     """Create a one-time link to set the password."""
     url, _ = await change_password.make_link(
-        db, keyring, Actor.of(caller, request), account_id, public_url.text
+        db, keyring, Actor.of(caller), account_id, public_url.text
     )
     return Redirect(
         _path(account_id), "Password link created.", secret=FlashSecret(url, _LINK_LABEL)

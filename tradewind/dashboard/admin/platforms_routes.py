@@ -23,7 +23,6 @@ from tradewind.platforms.wire import CredentialsIn
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.problems import RouteNotFound
-from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
@@ -58,12 +57,7 @@ async def show_platforms(caller: Operator, platforms: Platforms, modes: PayModes
 
 @routes.get("/{platform}")
 async def show_platform(
-    platform: str,
-    request: Request,
-    caller: Operator,
-    platforms: Platforms,
-    modes: PayModes,
-    public_url: PublicUrl,
+    platform: str, caller: Operator, platforms: Platforms, modes: PayModes, public_url: PublicUrl
 ) -> TemplatePage:
     """Show a marketplace and the forms that connect it."""
     name = _named(platforms, platform)
@@ -72,7 +66,7 @@ async def show_platform(
     connection = await platforms.connections.find(name)
     authorize_url = ""
     if connection is not None:
-        actor = Actor.of(caller, request)
+        actor = Actor.of(caller)
         authorize_url = await connecting.authorize_url(
             platforms, actor, name, connection, public_url.text
         )
@@ -92,7 +86,6 @@ async def show_platform(
 @routes.post("/{platform}")
 async def connect(
     platform: str,
-    request: Request,
     caller: Operator,
     body: CredentialsForm,
     db: Database,
@@ -112,10 +105,10 @@ async def connect(
         if credentials == Credentials():
             raise ValidationFailed("", "Enter something to save.", "missing")
         connected = await connecting.connect(
-            db, platforms, Actor.of(caller, request), name, credentials, public_url.text
+            db, platforms, Actor.of(caller), name, credentials, public_url.text
         )
     except (Invalid, Conflict, UpstreamFailed, ServiceUnavailable) as error:
-        page = await show_platform(name, request, caller, platforms, modes, public_url)
+        page = await show_platform(name, caller, platforms, modes, public_url)
         errors = {
             # Both are read from the URL that the marketplace returned to.
             "returned" if field in {"code", "state"} else field: message
@@ -129,16 +122,11 @@ async def connect(
 
 @routes.post("/{platform}/disconnect")
 async def disconnect(
-    platform: str,
-    request: Request,
-    caller: Operator,
-    body: Form,
-    db: Database,
-    platforms: Platforms,
+    platform: str, caller: Operator, body: Form, db: Database, platforms: Platforms
 ) -> Redirect:
     """Delete the credentials of a marketplace."""
     name = _named(platforms, platform)
-    await connecting.disconnect(db, platforms, Actor.of(caller, request), name)
+    await connecting.disconnect(db, platforms, Actor.of(caller), name)
     return Redirect(f"/platforms/{name}", "Credentials deleted.")
 
 

@@ -21,7 +21,6 @@ from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.web.paging import read_cursor
-from tradewind.web.request import Request
 from tradewind.web.scopes import Scope
 from tradewind.web.site import Form
 
@@ -91,12 +90,12 @@ async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplateP
 
 @routes.post()
 async def create_key(
-    request: Request, caller: Caller, body: NewKeyForm, db: Database, keyring: Keyring
+    caller: Caller, body: NewKeyForm, db: Database, keyring: Keyring
 ) -> PageResult:
     """Create a key and show it once, on the next page."""
     try:
         new_key = body.read()
-        actor = Actor.of(caller, request)
+        actor = Actor.of(caller)
         created, key = await issue(
             db, keyring, actor, caller.account_id, new_key.name, limits=new_key.limits
         )
@@ -106,9 +105,7 @@ async def create_key(
 
 
 @routes.post("/{key_id}/revoke")
-async def revoke_key(
-    key_id: ids.ApiKeyId, request: Request, caller: Caller, body: Form, db: Database
-) -> Redirect:
+async def revoke_key(key_id: ids.ApiKeyId, caller: Caller, body: Form, db: Database) -> Redirect:
     """Revoke a key: from this response on, no process accepts it."""
-    await revoke(db, Actor.of(caller, request), caller.account_id, key_id)
+    await revoke(db, Actor.of(caller), caller.account_id, key_id)
     return Redirect("/keys", "API key revoked.")

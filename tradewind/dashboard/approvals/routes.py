@@ -203,9 +203,7 @@ async def show_approval(
 
 
 @routes.post("/approve")
-async def approve_selected(
-    request: Request, caller: Approver, body: SelectedPaymentsForm, db: Database
-) -> Redirect:
+async def approve_selected(caller: Approver, body: SelectedPaymentsForm, db: Database) -> Redirect:
     """Approve each selected payment at the amount that the page showed."""
     if not body.payment:
         return Redirect("/approvals", "Select at least one payment.", tone="bad")
@@ -217,7 +215,7 @@ async def approve_selected(
     except ValidationFailed as error:
         message = f"{errors_of(error)['payment']} Nothing was approved."
         return Redirect("/approvals", message, tone="bad")
-    actor, person = Actor.of(caller, request), Person.of(caller)
+    actor, person = Actor.of(caller), Person.of(caller)
     results = await approving.approve_many(db, actor, person, selected, _NOT_STORED)
     failed = [result for result in results if result.error is not None]
     return Redirect("/approvals", _results_message(results), tone="bad" if failed else "good")
@@ -235,7 +233,7 @@ async def approve(
     """Approve the amount that the page showed, or show that it changed."""
     try:
         seen_fen = required_amount_fen("amount_cny", body.amount_cny)
-        actor, person = Actor.of(caller, request), Person.of(caller)
+        actor, person = Actor.of(caller), Person.of(caller)
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
     except Invalid as error:
         errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
@@ -263,7 +261,7 @@ async def reject(
     try:
         reason = required_text("reason", body.reason, "Enter a reason. The requester sees it.")
         wanted = inputs.read_values(RejectIn, reason=reason)
-        actor, person = Actor.of(caller, request), Person.of(caller)
+        actor, person = Actor.of(caller), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
     except Invalid as error:
         page = await show_approval(payment_id, request, caller, db, platforms)

@@ -289,7 +289,7 @@ async def request_order_payment(
     seen_fen = required_amount_fen("amount_cny", body.amount_cny)
     note = read_values(PaymentIn, note=body.note).note_text
     stored = _stored(caller, request, body)
-    actor, person = Actor.of(caller, request), Person.of(caller)
+    actor, person = Actor.of(caller), Person.of(caller)
     command = request_payment(db, actor, person, order_id, modes, seen_fen, stored, note=note)
     message = "Payment requested. Another person must approve it."
     return await _finish(order_id, command, message)
@@ -301,7 +301,7 @@ async def withdraw_order_payment(
 ) -> Redirect:
     """Withdraw a payment request before it is decided."""
     stored = _stored(caller, request, body)
-    command = withdraw_payment(db, Actor.of(caller, request), Person.of(caller), order_id, stored)
+    command = withdraw_payment(db, Actor.of(caller), Person.of(caller), order_id, stored)
     return await _finish(order_id, command, "Payment request withdrawn.")
 
 
@@ -317,7 +317,7 @@ async def request_refund(
 ) -> PageResult:
     """Request a refund from the seller, once for each submit token."""
     stored = _stored(caller, request, body)
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     try:
         wanted = _read_refund(body).refund()
         command = refund.request_refund(

@@ -67,6 +67,8 @@ class Sessions:
             key_id=None,
             session_id=session.session_id,
             budget=Budget(self._plans[session.plan], 0),
+            address=request.address,
+            request_id=request.id,
         )
 
     async def find_or_none(self, request: Request) -> Caller | None:

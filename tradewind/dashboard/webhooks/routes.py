@@ -124,18 +124,13 @@ async def show_new(caller: Buyer, url_policy: UrlPolicy) -> TemplatePage:
 
 @routes.post("/new")
 async def create_webhook(
-    request: Request,
-    caller: Buyer,
-    body: WebhookForm,
-    db: Database,
-    keyring: Keyring,
-    url_policy: UrlPolicy,
+    caller: Buyer, body: WebhookForm, db: Database, keyring: Keyring, url_policy: UrlPolicy
 ) -> PageResult:
     """Create a webhook and show its secret on the next page."""
     try:
         settings = read_values(SubscriptionIn, **_read(body)).changes()
         webhook, secret = await subscribe.subscribe(
-            db, keyring, url_policy, Actor.of(caller, request), caller.account_id, settings
+            db, keyring, url_policy, Actor.of(caller), caller.account_id, settings
         )
     except (Invalid, Conflict) as error:
         page = await show_new(caller, url_policy)
@@ -168,7 +163,6 @@ async def show_edit(
 
 @routes.post("/{subscription_id}/edit")
 async def edit_webhook(
-    request: Request,
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: WebhookForm,
@@ -183,7 +177,7 @@ async def edit_webhook(
         if values["url"] == webhook.url:
             del values["url"]
         settings = read_values(SubscriptionPatch, **values).changes()
-        actor = Actor.of(caller, request)
+        actor = Actor.of(caller)
         await subscribe.change(
             db, keyring, url_policy, actor, caller.account_id, subscription_id, settings
         )
@@ -227,15 +221,10 @@ async def show_webhook(
 
 @routes.post("/{subscription_id}/rotate")
 async def rotate_secret(
-    request: Request,
-    subscription_id: ids.SubscriptionId,
-    caller: Buyer,
-    body: Form,
-    db: Database,
-    keyring: Keyring,
+    subscription_id: ids.SubscriptionId, caller: Buyer, body: Form, db: Database, keyring: Keyring
 ) -> Redirect:
     """Rotate the signing secret and show the new one on the next page."""
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     webhook, secret = await subscribe.rotate(db, keyring, actor, caller.account_id, subscription_id)
     return Redirect(
         webhook_path(subscription_id),
@@ -246,7 +235,6 @@ async def rotate_secret(
 
 @routes.post("/{subscription_id}/switch")
 async def switch_webhook(
-    request: Request,
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
     body: SwitchForm,
@@ -255,7 +243,7 @@ async def switch_webhook(
     url_policy: UrlPolicy,
 ) -> Redirect:
     """Enable a webhook, which clears its failures, or disable it, which cancels deliveries."""
-    actor = Actor.of(caller, request)
+    actor = Actor.of(caller)
     settings = SubscriptionPatch(is_active=body.on).changes()
     await subscribe.change(
         db, keyring, url_policy, actor, caller.account_id, subscription_id, settings
@@ -270,10 +258,10 @@ async def switch_webhook(
 
 @routes.post("/{subscription_id}/delete")
 async def delete_webhook(
-    request: Request, subscription_id: ids.SubscriptionId, caller: Buyer, body: Form, db: Database
+    subscription_id: ids.SubscriptionId, caller: Buyer, body: Form, db: Database
 ) -> Redirect:
     """Delete a webhook; its pending deliveries are cancelled."""
-    await subscribe.unsubscribe(db, Actor.of(caller, request), caller.account_id, subscription_id)
+    await subscribe.unsubscribe(db, Actor.of(caller), caller.account_id, subscription_id)
     return Redirect("/webhooks", "Webhook deleted.")
 
 

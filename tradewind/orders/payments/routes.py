@@ -50,7 +50,6 @@ from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.paging import Page, PageQuery, page, read_cursor
-from tradewind.web.request import Request
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import FULL_ACCESS, Scope
 
@@ -83,7 +82,6 @@ async def request_order_payment(
     caller: Buyer,
     body: PaymentIn | None,
     idempotency_key: IdempotencyKey | None,
-    request: Request,
     modes: PayModes,
     db: Database,
 ) -> Response:
@@ -97,7 +95,7 @@ async def request_order_payment(
         where = location("orders", ids.ORDER.show(order_id), "payments")
         return Response(PaymentOut.of(payment), 201, [where])
 
-    actor, by = Actor.of(caller, request), Person.of(caller)
+    actor, by = Actor.of(caller), Person.of(caller)
     amount_fen = body.amount_fen if body else None
     note = body.note_text if body else None
     stored = StoredResponse(idempotency_key, show)
@@ -113,18 +111,14 @@ async def request_order_payment(
     errors=(ResourceNotFound, InvalidTransition),
 )
 async def withdraw_order_payment(
-    order_id: ids.OrderId,
-    caller: Buyer,
-    idempotency_key: IdempotencyKey | None,
-    request: Request,
-    db: Database,
+    order_id: ids.OrderId, caller: Buyer, idempotency_key: IdempotencyKey | None, db: Database
 ) -> Response:
     """Withdraw a payment request that is not approved or rejected yet."""
 
     def show(payment: PaymentRequest) -> Response:
         return Response(PaymentOut.of(payment), 200)
 
-    actor, stored = Actor.of(caller, request), StoredResponse(idempotency_key, show)
+    actor, stored = Actor.of(caller), StoredResponse(idempotency_key, show)
     return show(await withdraw_payment(db, actor, Person.of(caller), order_id, stored))
 
 
@@ -173,7 +167,6 @@ async def request_refund(
     caller: Buyer,
     body: RefundIn,
     idempotency_key: IdempotencyKey,
-    request: Request,
     platforms: Platforms,
     background_tasks: BackgroundTasks,
     db: Database,
@@ -188,7 +181,7 @@ async def request_refund(
         where = location("orders", ids.ORDER.show(order_id), "refunds")
         return Response(RefundOut.of(refund), 201, [where])
 
-    actor, by = Actor.of(caller, request), Person.of(caller)
+    actor, by = Actor.of(caller), Person.of(caller)
     stored = StoredResponse(idempotency_key, show)
     refund = await refunding.request_refund(
         db, platforms, background_tasks, actor, by, order_id, body.refund(), stored
@@ -275,7 +268,6 @@ async def approve_payment(
     caller: Approver,
     body: ApproveIn | None,
     idempotency_key: IdempotencyKey | None,
-    request: Request,
     db: Database,
 ) -> Response:
     """Approve a payment that another person requested.
@@ -284,7 +276,7 @@ async def approve_payment(
     approved is paid exactly once, and not at all if its amount changes first. While an operator has
     locked the account of the order, nothing of it can be approved.
     """
-    actor, by = Actor.of(caller, request), Person.of(caller)
+    actor, by = Actor.of(caller), Person.of(caller)
     amount_fen = body.amount_fen if body else None
     stored = StoredResponse(idempotency_key, _decided)
     return _decided(await approving.approve(db, actor, by, payment_id, amount_fen, stored))
@@ -301,10 +293,9 @@ async def reject_payment(
     caller: Approver,
     body: RejectIn,
     idempotency_key: IdempotencyKey | None,
-    request: Request,
     db: Database,
 ) -> Response:
     """Reject a payment that another person requested, with a reason."""
-    actor, by = Actor.of(caller, request), Person.of(caller)
+    actor, by = Actor.of(caller), Person.of(caller)
     stored = StoredResponse(idempotency_key, _decided)
     return _decided(await approving.reject(db, actor, by, payment_id, body.reason, stored))
