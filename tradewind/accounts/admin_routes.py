@@ -1,10 +1,12 @@
 """Accounts over HTTP, for operators."""
 
+from functools import partial
 from uuid import UUID
 
 from tradewind import ids
 from tradewind.accounts import change, change_password, sql
 from tradewind.accounts.errors import EmailTaken, OwnAccount
+from tradewind.accounts.model import Account
 from tradewind.accounts.register import register
 from tradewind.accounts.wire import (
     AccountListQuery,
@@ -24,12 +26,14 @@ from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.paging import Page, page, read_cursor
+from tradewind.web.paging import CursorList, Page
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS
 from tradewind.web.urls import PublicUrl
 
 routes = Routes("/v1/admin/accounts", tag="Accounts (operators)")
+
+_ACCOUNTS: CursorList[Account] = CursorList("accounts", UUID, key=lambda account: account.id)
 
 
 @routes.get(scope=FULL_ACCESS, expensive=True)
@@ -37,22 +41,15 @@ async def list_accounts(
     caller: Operator, query: AccountListQuery, db: Database
 ) -> Page[AdminAccountOut]:
     """List accounts, newest first."""
-    accounts = await sql.list_accounts(
+    read = partial(
+        sql.list_accounts,
         db,
         email=query.email.strip().lower() if query.email else query.email,
         roles=query.role,
         plans=query.plan,
         locked=query.locked,
-        below=read_cursor("accounts", query.cursor, UUID),
-        limit=query.limit + 1,
     )
-    return page(
-        "accounts",
-        accounts,
-        query.limit,
-        key=lambda account: account.id,
-        show=AdminAccountOut.of_account,
-    )
+    return await _ACCOUNTS.page(query.cursor, query.limit, read, AdminAccountOut.of_account)
 
 
 @routes.post(

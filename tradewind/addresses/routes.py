@@ -1,6 +1,6 @@
 """The address book over HTTP: list, save, read, change and delete."""
 
-from uuid import UUID
+from functools import partial
 
 from tradewind import ids
 from tradewind.addresses import save, sql
@@ -8,6 +8,7 @@ from tradewind.addresses.errors import AddressLimitReached, DefaultAddressRequir
 from tradewind.addresses.get_address import get_address
 from tradewind.addresses.parse import parse
 from tradewind.addresses.wire import (
+    ADDRESSES,
     PastedAddressIn,
     PastedAddressOut,
     SavedAddressIn,
@@ -19,7 +20,7 @@ from tradewind.auth.model import Buyer
 from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import Page, PageQuery
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import Scope
 
@@ -29,13 +30,8 @@ routes = Routes("/v1/addresses", tag="Addresses")
 @routes.get(scope=Scope.READ)
 async def list_addresses(caller: Buyer, query: PageQuery, db: Database) -> Page[SavedAddressOut]:
     """List your addresses, newest first."""
-    rows = await sql.list_addresses(
-        db,
-        caller.account_id,
-        below=read_cursor("addresses", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page("addresses", rows, query.limit, key=lambda saved: saved.id, show=SavedAddressOut.of)
+    read = partial(sql.list_addresses, db, caller.account_id)
+    return await ADDRESSES.page(query.cursor, query.limit, read, SavedAddressOut.of)
 
 
 @routes.post(

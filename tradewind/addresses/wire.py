@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import Meta
 
@@ -12,6 +13,7 @@ from tradewind.errors import FieldError
 from tradewind.orders.inputs import Phone
 from tradewind.platforms.model import Address
 from tradewind.web.inputs import Input, Output
+from tradewind.web.paging import CursorList
 from tradewind.web.validation import NOT_BLANK
 
 # The longest text that is taken apart.
@@ -213,3 +215,6 @@ class SavedAddressOut(Output):
             created_at=clock.show(saved.created_at),
             updated_at=clock.show(saved.updated_at),
         )
+
+
+ADDRESSES: CursorList[SavedAddress] = CursorList("addresses", UUID, key=lambda saved: saved.id)

@@ -10,7 +10,7 @@ from tradewind import clock, ids, money
 from tradewind.audit.model import AuditEntry
 from tradewind.errors import ValidationFailed
 from tradewind.web.inputs import Input, Moment, Output
-from tradewind.web.paging import PageCursor, PageLimit
+from tradewind.web.paging import CursorList, PageCursor, PageLimit
 
 
 class AuditFilters(Input):
@@ -109,3 +109,6 @@ def _in_cny(details: Mapping[str, object]) -> dict[str, object]:
         else:
             shown[name] = value
     return shown
+
+
+AUDIT_ENTRIES: CursorList[AuditEntry] = CursorList("audit", UUID, key=lambda entry: entry.id)

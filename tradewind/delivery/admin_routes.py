@@ -1,7 +1,7 @@
 """Deliveries of all accounts over HTTP, for operators: failing endpoints, and the queue."""
 
+from functools import partial
 from typing import Annotated, Any
-from uuid import UUID
 
 from msgspec import Meta
 
@@ -12,11 +12,11 @@ from tradewind.delivery.model import QueuedSubscription
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import Page, PageQuery
 from tradewind.web.scopes import FULL_ACCESS
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
-from tradewind.webhooks.wire import SubscriptionOut
+from tradewind.webhooks.wire import ALL_WEBHOOKS, SubscriptionOut
 
 routes = Routes("/v1/admin", tag="Deliveries (operators)")
 
@@ -54,19 +54,8 @@ async def list_all_webhooks(
     caller: Operator, query: AdminWebhooksQuery, db: Database
 ) -> Page[AdminSubscriptionOut]:
     """List the subscriptions of every account, newest first."""
-    subscriptions = await webhooks.list_all(
-        db,
-        health=query.health,
-        below=read_cursor("all webhooks", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page(
-        "all webhooks",
-        subscriptions,
-        query.limit,
-        key=lambda subscription: subscription.id,
-        show=_with_account,
-    )
+    read = partial(webhooks.list_all, db, health=query.health)
+    return await ALL_WEBHOOKS.page(query.cursor, query.limit, read, _with_account)
 
 
 def _with_account(subscription: Subscription) -> AdminSubscriptionOut:

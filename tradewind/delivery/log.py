@@ -37,12 +37,12 @@ async def list_pending(
     account_id: UUID,
     subscription_id: UUID,
     *,
-    above: tuple[datetime, UUID] | None = None,
+    below: tuple[datetime, UUID] | None = None,
     limit: int,
 ) -> Sequence[PendingDelivery]:
-    """Deliveries that are not over, by when they are due; `above`: where the last page ended."""
+    """Deliveries that are not over, by when they are due; `below`: where the last page ended."""
     await get_subscription(db, account_id, subscription_id)
-    return await sql_log.list_pending(db, account_id, subscription_id, above=above, limit=limit)
+    return await sql_log.list_pending(db, account_id, subscription_id, below=below, limit=limit)
 
 
 async def get_attempt(

@@ -1,6 +1,6 @@
 """Deliveries over HTTP: log, pending deliveries, resend, replay, health, explain and test."""
 
-from datetime import datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -12,10 +12,13 @@ from tradewind.delivery import log, replay
 from tradewind.delivery.errors import NotActive, ReplayRunning, TestDeliveriesLimited
 from tradewind.delivery.explain import explain_event
 from tradewind.delivery.health import health_of
+from tradewind.delivery.model import Replay
 from tradewind.delivery.resend import resend
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.delivery.test_delivery import send_test
 from tradewind.delivery.wire import (
+    DELIVERIES,
+    PENDING_DELIVERIES,
     DeliveriesQuery,
     DeliveryDetailOut,
     DeliveryOut,
@@ -34,12 +37,14 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Input
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import CursorList, Page, PageQuery
 from tradewind.web.scopes import Scope
 from tradewind.webhooks.errors import SigningSecretUnreadable
 from tradewind.webhooks.subscribe import get_subscription
 
 routes = Routes("/v1/webhooks", tag="Deliveries")
+
+_REPLAYS: CursorList[Replay] = CursorList("recoveries", UUID, key=lambda replay: replay.id)
 
 
 class ExplainQuery(Input):
@@ -56,21 +61,8 @@ async def list_deliveries(
 
     They are kept for 30 days unless the operator set another time.
     """
-    attempts = await log.list_attempts(
-        db,
-        caller.account_id,
-        subscription_id,
-        query.filters(),
-        below=read_cursor("deliveries", query.cursor, tuple[datetime, UUID]),
-        limit=query.limit + 1,
-    )
-    return page(
-        "deliveries",
-        attempts,
-        query.limit,
-        key=lambda attempt: (attempt.started_at, attempt.id),
-        show=DeliveryOut.of,
-    )
+    read = partial(log.list_attempts, db, caller.account_id, subscription_id, query.filters())
+    return await DELIVERIES.page(query.cursor, query.limit, read, DeliveryOut.of)
 
 
 @routes.get("/{id}/deliveries/{dlv}", scope=Scope.READ, errors=(ResourceNotFound,))
@@ -105,20 +97,8 @@ async def list_pending(
     Deliveries that were cancelled because the subscription was switched off, or no longer lists the
     event, are left out as soon as that change was answered.
     """
-    pending = await log.list_pending(
-        db,
-        caller.account_id,
-        subscription_id,
-        above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
-        limit=query.limit + 1,
-    )
-    return page(
-        "pending",
-        pending,
-        query.limit,
-        key=lambda delivery: (delivery.due_at, delivery.id),
-        show=PendingOut.of,
-    )
+    read = partial(log.list_pending, db, caller.account_id, subscription_id)
+    return await PENDING_DELIVERIES.page(query.cursor, query.limit, read, PendingOut.of)
 
 
 @routes.post(
@@ -153,16 +133,8 @@ async def list_recoveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[JobOut]:
     """List the replays of a subscription, newest first, with how far each has come."""
-    replays = await replay.list_replays(
-        db,
-        caller.account_id,
-        subscription_id,
-        below=read_cursor("recoveries", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page(
-        "recoveries", replays, query.limit, key=lambda one_replay: one_replay.id, show=JobOut.of
-    )
+    read = partial(replay.list_replays, db, caller.account_id, subscription_id)
+    return await _REPLAYS.page(query.cursor, query.limit, read, JobOut.of)
 
 
 @routes.get("/{id}/recover/{job}", scope=Scope.READ, errors=(ResourceNotFound,))

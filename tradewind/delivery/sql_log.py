@@ -160,7 +160,7 @@ async def list_pending(
     account_id: UUID,
     subscription_id: UUID,
     *,
-    above: tuple[datetime, UUID] | None,
+    below: tuple[datetime, UUID] | None,
     limit: int,
 ) -> Sequence[PendingDelivery]:
     """Deliveries that are not over, by when they are due."""
@@ -179,8 +179,8 @@ async def list_pending(
         """,
         subscription_id,
         account_id,
-        None if above is None else above[0],
-        None if above is None else above[1],
+        None if below is None else below[0],
+        None if below is None else below[1],
         limit,
     )
     return [PendingDelivery(**row) for row in rows]

@@ -27,7 +27,7 @@ from tradewind.egress.sender import USER_AGENT
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.events.catalogue import EventKind
 from tradewind.web.inputs import Input, Moment, Output, check_moment
-from tradewind.web.paging import PageCursor, PageLimit
+from tradewind.web.paging import CursorList, PageCursor, PageLimit
 from tradewind.webhooks.headers import DELIVERY
 from tradewind.webhooks.model import Health, Subscription
 
@@ -466,3 +466,11 @@ class TestOut(Output):
             ),
             response=AttemptResponseOut.of(result.status, result.head, result.body),
         )
+
+
+DELIVERIES: CursorList[LoggedAttempt] = CursorList(
+    "deliveries", tuple[datetime, UUID], key=lambda attempt: (attempt.started_at, attempt.id)
+)
+PENDING_DELIVERIES: CursorList[PendingDelivery] = CursorList(
+    "pending", tuple[datetime, UUID], key=lambda delivery: (delivery.due_at, delivery.id)
+)

@@ -1,5 +1,7 @@
 """Imports over HTTP: send a file of orders, look at it, confirm its total."""
 
+from functools import partial
+
 from tradewind import ids
 from tradewind.auth.model import Buyer
 from tradewind.errors import ResourceNotFound
@@ -14,9 +16,11 @@ from tradewind.imports.errors import (
     TooManyImports,
 )
 from tradewind.imports.get_import import get_import as get_stored_import
+from tradewind.imports.model import ImportRow
 from tradewind.imports.table import MOST_BYTES
 from tradewind.imports.upload import upload
 from tradewind.imports.wire import (
+    IMPORT_ROWS,
     ImportConfirmIn,
     ImportDetailOut,
     ImportOut,
@@ -30,7 +34,6 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import read_file
-from tradewind.web.paging import page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import Scope
@@ -92,21 +95,12 @@ async def get_import(
 ) -> ImportDetailOut:
     """Look at an import: totals, progress, and a page of its rows with their errors and orders."""
     stored = await get_stored_import(db, caller.account_id, import_id)
-    rows = await sql.list_rows(
-        db,
-        caller.account_id,
-        import_id,
-        only_failed=query.failed,
-        above=read_cursor("import rows", query.cursor, int),
-        limit=query.limit + 1,
-    )
-    shown = page(
-        "import rows",
-        rows,
-        query.limit,
-        key=lambda row: row.number,
-        show=lambda row: ImportRowOut.of(row, stored.columns),
-    )
+    read = partial(sql.list_rows, db, caller.account_id, import_id, only_failed=query.failed)
+
+    def show(row: ImportRow) -> ImportRowOut:
+        return ImportRowOut.of(row, stored.columns)
+
+    shown = await IMPORT_ROWS.page(query.cursor, query.limit, read, show)
     return ImportDetailOut.of_rows(stored, shown)
 
 

@@ -173,7 +173,7 @@ async def list_rows(
     import_id: UUID,
     *,
     only_failed: bool,
-    above: int | None,
+    below: int | None,
     limit: int,
 ) -> Sequence[ImportRow]:
     """List the rows of an import in the order of the file."""
@@ -194,7 +194,7 @@ async def list_rows(
         import_id,
         account_id,
         only_failed,
-        above,
+        below,
         limit,
     )
     return [_row(row) for row in rows]

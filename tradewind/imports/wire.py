@@ -12,7 +12,7 @@ from tradewind.imports.model import Import, ImportOrderStatus, ImportRow, Import
 from tradewind.imports.row_warnings import row_warnings
 from tradewind.money import Cny, CnyIn
 from tradewind.web.inputs import Input, Output, read_amount
-from tradewind.web.paging import Page, PageQuery
+from tradewind.web.paging import CursorList, Page, PageQuery
 
 _Time = clock.Timestamp
 _MOST_CHOSEN = len(SPELLINGS)
@@ -231,3 +231,6 @@ def _fields(stored: Import) -> dict[str, Any]:
         "confirmed_at": clock.show_or_none(stored.confirmed_at),
         "ended_at": clock.show_or_none(stored.ended_at),
     }
+
+
+IMPORT_ROWS: CursorList[ImportRow] = CursorList("import rows", int, key=lambda row: row.number)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -10,9 +11,14 @@ from tradewind.orders.inputs import OrdersQuery
 from tradewind.orders.model import Order
 from tradewind.orders.sql_lists import Filters
 from tradewind.storage.pool import Database
-from tradewind.web.paging import Page, page, read_cursor
+from tradewind.web.paging import CursorList, Page
 
 Shown = TypeVar("Shown")
+
+_BY_CREATION: CursorList[Order] = CursorList("orders", UUID, key=lambda order: order.id)
+_BY_CHANGE: CursorList[Order] = CursorList(
+    "orders by change", tuple[datetime, UUID], key=lambda order: (order.updated_at, order.id)
+)
 
 
 async def list_orders(
@@ -20,23 +26,7 @@ async def list_orders(
 ) -> Page[Shown]:
     """Return the page that the query asks for, each order as `show` shows it."""
     if query.sort == "updated_at":
-        changed = await sql_lists.list_by_change(
-            db,
-            filters,
-            below=read_cursor("orders by change", query.cursor, tuple[datetime, UUID]),
-            limit=query.limit + 1,
-        )
-        return page(
-            "orders by change",
-            changed,
-            query.limit,
-            key=lambda order: (order.updated_at, order.id),
-            show=show,
-        )
-    created = await sql_lists.list_by_creation(
-        db,
-        filters,
-        below=read_cursor("orders", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page("orders", created, query.limit, key=lambda order: order.id, show=show)
+        changed = partial(sql_lists.list_by_change, db, filters)
+        return await _BY_CHANGE.page(query.cursor, query.limit, changed, show)
+    created = partial(sql_lists.list_by_creation, db, filters)
+    return await _BY_CREATION.page(query.cursor, query.limit, created, show)

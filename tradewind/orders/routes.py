@@ -1,5 +1,6 @@
 """Orders over HTTP: preview, place, get, list, cancel, diff, timeline; moves on the sandbox."""
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -31,7 +32,7 @@ from tradewind.orders.model import Order, OrderStatus
 from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
 from tradewind.orders.simulate import simulate
-from tradewind.orders.wire import ChangeOut, OrderIdText, OrderOut, PreviewOut
+from tradewind.orders.wire import TIMELINE, ChangeOut, OrderIdText, OrderOut, PreviewOut
 from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -48,7 +49,7 @@ from tradewind.web.conditional import matches
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey, StoredResponse
 from tradewind.web.inputs import Output, check_moment
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import Page, PageQuery
 from tradewind.web.request import Request
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import FULL_ACCESS, Scope
@@ -224,14 +225,8 @@ async def get_order_timeline(
 ) -> Page[ChangeOut]:
     """Everything that happened to an order, newest first: what changed, why, and who asked."""
     await get_stored_order(db, caller.account_id, order_id)
-    changes = await sql_lists.list_changes(
-        db,
-        caller.account_id,
-        order_id,
-        below=read_cursor("timeline", query.cursor, int),
-        limit=query.limit + 1,
-    )
-    return page("timeline", changes, query.limit, key=lambda c: c.version, show=ChangeOut.of)
+    read = partial(sql_lists.list_changes, db, caller.account_id, order_id)
+    return await TIMELINE.page(query.cursor, query.limit, read, ChangeOut.of)
 
 
 @admin.get(scope=FULL_ACCESS, errors=(UnsupportedPlatform,), expensive=True)

@@ -28,6 +28,7 @@ from tradewind.platforms.model import (
 )
 from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web.inputs import Output
+from tradewind.web.paging import CursorList
 
 OrderIdText = Annotated[
     str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
@@ -389,3 +390,6 @@ class PreviewOut(Output):
             ],
             warnings=[AddressWarningOut.of(warning) for warning in warnings],
         )
+
+
+TIMELINE: CursorList[OrderChange] = CursorList("timeline", int, key=lambda change: change.version)

@@ -1,9 +1,10 @@
 """Paging: lists with cursors, newest first, stable while rows are added."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,6 +14,7 @@ from tradewind.errors import Malformed
 from tradewind.web.inputs import Input, Output, in_the_calendar
 
 Row = TypeVar("Row")
+Row_co = TypeVar("Row_co", covariant=True)
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 
@@ -115,3 +117,30 @@ def page(
         has_more=more,
         next_cursor=write_cursor(name, key(shown[-1])) if more else None,
     )
+
+
+class ReadRows(Protocol[Row_co]):
+    """Reads at most `limit` rows: those below the row with the sort key `below`, or the first."""
+
+    def __call__(self, *, below: Any, limit: int) -> Awaitable[Sequence[Row_co]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CursorList(Generic[Row]):
+    """A list with cursors: its name, which its cursors contain, and the sort key of its rows."""
+
+    name: str
+    key_type: Any
+    key: Callable[[Row], object]
+
+    async def rows(self, cursor: str | None, limit: int, read: ReadRows[Row]) -> Page[Row]:
+        """The page after a cursor, with the rows as they were read."""
+        return await self.page(cursor, limit, read, lambda row: row)
+
+    async def page(
+        self, cursor: str | None, limit: int, read: ReadRows[Row], show: Callable[[Row], Item]
+    ) -> Page[Item]:
+        """The page after a cursor, with each row as `show` shows it."""
+        below = read_cursor(self.name, cursor, self.key_type)
+        rows = await read(below=below, limit=limit + 1)
+        return page(self.name, rows, limit, key=self.key, show=show)

@@ -1,6 +1,6 @@
 """Subscriptions over HTTP: create, list, change, rotate and delete."""
 
-from uuid import UUID
+from functools import partial
 
 from tradewind import clock, ids
 from tradewind.audit.model import Actor
@@ -9,13 +9,14 @@ from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import Page, PageQuery
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS, Scope
 from tradewind.webhooks import sql, subscribe
 from tradewind.webhooks.errors import SubscriptionLimitReached, WebhookUrlRejected
 from tradewind.webhooks.subscribe import UrlPolicy
 from tradewind.webhooks.wire import (
+    WEBHOOKS,
     NewSubscriptionOut,
     RotatedOut,
     SubscriptionIn,
@@ -30,19 +31,8 @@ routes = Routes("/v1/webhooks", tag="Webhooks")
 @routes.get(scope=Scope.READ)
 async def list_webhooks(caller: Buyer, query: PageQuery, db: Database) -> Page[SubscriptionOut]:
     """List your subscriptions, newest first. Secrets are not shown."""
-    subscriptions = await sql.list_subscriptions(
-        db,
-        caller.account_id,
-        below=read_cursor("webhooks", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page(
-        "webhooks",
-        subscriptions,
-        query.limit,
-        key=lambda subscription: subscription.id,
-        show=SubscriptionOut.of,
-    )
+    read = partial(sql.list_subscriptions, db, caller.account_id)
+    return await WEBHOOKS.page(query.cursor, query.limit, read, SubscriptionOut.of)
 
 
 @routes.post(

@@ -1,7 +1,9 @@
 """Subscriptions as JSON: the secret only when it is created."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -9,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tradewind import clock, ids
 from tradewind.errors import FieldError
 from tradewind.web.inputs import Input, Output
+from tradewind.web.paging import CursorList
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 from tradewind.webhooks.headers import MASK, NAME_PATTERN, VALUE_PATTERN, is_reserved
 from tradewind.webhooks.model import EventFilter, Health, Subscription, SubscriptionChanges
@@ -309,3 +312,7 @@ class RotatedOut(Output):
     secret: Annotated[str, Meta(examples=["whsec_bV7YlYQ0pYw0mD3vYkCq1o8z3d5f7h9j1l2n4p6r8t0"])]
     rotated_at: _Time
     standard_webhooks_secret: _StandardSecret = UNSET
+
+
+WEBHOOKS: CursorList[Subscription] = CursorList("webhooks", UUID, key=lambda webhook: webhook.id)
+ALL_WEBHOOKS = replace(WEBHOOKS, name="all webhooks")

@@ -1,12 +1,12 @@
 """API keys over HTTP: create, list, revoke."""
 
-from uuid import UUID
+from functools import partial
 
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql
 from tradewind.auth.api_keys.issue import issue
 from tradewind.auth.api_keys.revoke import revoke
-from tradewind.auth.api_keys.wire import KeyOut, NewKeyIn, NewKeyOut
+from tradewind.auth.api_keys.wire import API_KEYS, KeyOut, NewKeyIn, NewKeyOut
 from tradewind.auth.errors import KeyLimitReached
 from tradewind.errors import ResourceNotFound
 from tradewind.ids import ApiKeyId
@@ -14,7 +14,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.endpoint import Routes
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import Page, PageQuery
 from tradewind.web.response import NO_STORE, Response, location
 from tradewind.web.scopes import FULL_ACCESS
 
@@ -24,13 +24,8 @@ routes = Routes("/v1/api-keys", tag="API keys")
 @routes.get(scope=FULL_ACCESS)
 async def list_api_keys(caller: Caller, query: PageQuery, db: Database) -> Page[KeyOut]:
     """List your API keys, newest first, the revoked ones included."""
-    keys = await sql.list_keys(
-        db,
-        caller.account_id,
-        below=read_cursor("api-keys", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page("api-keys", keys, query.limit, key=lambda key: key.id, show=KeyOut.of)
+    read = partial(sql.list_keys, db, caller.account_id)
+    return await API_KEYS.page(query.cursor, query.limit, read, KeyOut.of)
 
 
 @routes.post(

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import Meta, structs
 
 from tradewind import clock, ids
 from tradewind.auth.api_keys.model import ApiKey, KeyLimits, Network, is_network
 from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.paging import CursorList
 from tradewind.web.scopes import Scope
 from tradewind.web.validation import NOT_BLANK
 
@@ -118,3 +120,6 @@ class NewKeyOut(KeyOut):
 
 def show_networks(networks: Sequence[Network] | None) -> list[str] | None:
     return None if networks is None else [str(network) for network in networks]
+
+
+API_KEYS: CursorList[ApiKey] = CursorList("api-keys", UUID, key=lambda key: key.id)

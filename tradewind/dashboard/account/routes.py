@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -16,12 +17,13 @@ from tradewind.auth.api_keys.issue import MOST_KEYS
 from tradewind.auth.errors import AccountLocked, TooManyLogins, TooManyPasswords, WrongCredentials
 from tradewind.auth.login import LoginRate, log_in
 from tradewind.auth.passwords import MAXIMUM, MINIMUM, Passwords
+from tradewind.auth.sql_sessions import Session
 from tradewind.dashboard.account import queries
 from tradewind.dashboard.account.views import user_agent_name
 from tradewind.dashboard.shell.forms import CursorQuery
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import THEME_COOKIE, Sessions
-from tradewind.dashboard.shell.urls import local_path, rows_page
+from tradewind.dashboard.shell.urls import local_path
 from tradewind.errors import ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database, LoginDatabase
@@ -29,7 +31,7 @@ from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
 from tradewind.web.limits import Budget, RateLimited
-from tradewind.web.paging import read_cursor
+from tradewind.web.paging import CursorList
 from tradewind.web.request import Request
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
@@ -40,7 +42,11 @@ routes = PageRoutes()
 _ROWS = 20
 _NO_MATCH = "The passwords do not match."
 _PASSWORD_ERRORS = (AccountLocked, TooManyPasswords, TooManyLogins)
-_LIST = "own sessions"
+_SESSIONS: CursorList[Session] = CursorList(
+    "own sessions",
+    tuple[datetime, UUID],
+    key=lambda session: (session.last_used_at, session.id),
+)
 _THEME_SECONDS = 365 * 24 * 3600
 
 
@@ -190,15 +196,8 @@ async def show_account(
     caller: Caller, query: CursorQuery, db: Database, url_policy: UrlPolicy
 ) -> TemplatePage:
     """Show the profile, the usage of the plan, and the open sessions."""
-    open_sessions = await sql_sessions.list_live_sessions(
-        db,
-        caller.account_id,
-        below=read_cursor(_LIST, query.cursor, tuple[datetime, UUID]),
-        limit=_ROWS + 1,
-    )
-    shown = rows_page(
-        _LIST, open_sessions, _ROWS, key=lambda session: (session.last_used_at, session.id)
-    )
+    read = partial(sql_sessions.list_live_sessions, db, caller.account_id)
+    shown = await _SESSIONS.rows(query.cursor, _ROWS, read)
     usage = await queries.find_plan_usage(db, caller.account_id)
     return TemplatePage(
         "account/account.html",

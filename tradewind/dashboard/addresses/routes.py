@@ -1,13 +1,13 @@
 """The address book, in a browser: list, save, change, delete, and take a pasted address apart."""
 
-from uuid import UUID
+from functools import partial
 
 from tradewind import ids
 from tradewind.addresses import save, sql
 from tradewind.addresses.get_address import get_address
 from tradewind.addresses.model import AddressChanges, SavedAddress
 from tradewind.addresses.parse import parse
-from tradewind.addresses.wire import PastedAddressIn, SavedAddressIn, SavedAddressPatch
+from tradewind.addresses.wire import ADDRESSES, PastedAddressIn, SavedAddressIn, SavedAddressPatch
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.addresses.views import (
@@ -17,11 +17,10 @@ from tradewind.dashboard.addresses.views import (
     region_line,
 )
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import Conflict, Invalid
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import PageQuery
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
@@ -55,13 +54,8 @@ class PasteForm(Form):
 @routes.get()
 async def show_addresses(caller: Buyer, query: PageQuery, db: Database) -> TemplatePage:
     """List the addresses."""
-    rows = await sql.list_addresses(
-        db,
-        caller.account_id,
-        below=read_cursor("addresses", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    shown = rows_page("addresses", rows, query.limit, key=lambda saved: saved.id)
+    read = partial(sql.list_addresses, db, caller.account_id)
+    shown = await ADDRESSES.rows(query.cursor, query.limit, read)
     return TemplatePage(
         "addresses/addresses.html",
         addresses=shown.items,

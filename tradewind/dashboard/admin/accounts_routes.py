@@ -1,6 +1,7 @@
 """Accounts, in a browser, for operators: create, change, lock and unlock them."""
 
 from collections.abc import Mapping
+from functools import partial
 from uuid import UUID
 
 from tradewind import ids
@@ -14,21 +15,22 @@ from tradewind.audit.model import Actor
 from tradewind.auth.model import Operator, Plan, Role
 from tradewind.auth.passwords import Passwords
 from tradewind.dashboard.admin import queries
+from tradewind.dashboard.admin.queries import ListedAccount
 from tradewind.dashboard.shell.forms import ReasonForm, errors_of, required_text
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ApiError, Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import CursorList, PageQuery
 from tradewind.web.site import Form
 from tradewind.web.urls import PublicUrl
 
 routes = PageRoutes("/accounts")
 
+_ACCOUNTS: CursorList[ListedAccount] = CursorList("accounts", UUID, key=lambda account: account.id)
 _LINK_LABEL = "Password link"
 _RECENT = 10
 
@@ -66,16 +68,15 @@ class RolesForm(Form):
 @routes.get(expensive=True)
 async def show_accounts(caller: Operator, query: AccountsPageQuery, db: Database) -> TemplatePage:
     """List accounts, newest first; the search takes a part of the e-mail or name."""
-    accounts = await queries.list_accounts(
+    read = partial(
+        queries.list_accounts,
         db,
         text=query.q.strip() or None,
         roles=query.role,
         plans=query.plan,
         locked=query.locked,
-        below=read_cursor("accounts", query.cursor, UUID),
-        limit=query.limit + 1,
     )
-    shown = rows_page("accounts", accounts, query.limit, key=lambda account: account.id)
+    shown = await _ACCOUNTS.rows(query.cursor, query.limit, read)
     return TemplatePage(
         "admin/accounts.html",
         query=query,

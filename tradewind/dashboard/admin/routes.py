@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from msgspec import Meta
 from tradewind import ids
 from tradewind.accounts import sql as account_sql
 from tradewind.audit import sql as audit_sql
+from tradewind.audit.wire import AUDIT_ENTRIES
 from tradewind.auth.model import Operator
 from tradewind.dashboard.admin import queries
 from tradewind.dashboard.orders import views as order_views
@@ -21,7 +23,6 @@ from tradewind.dashboard.shell.charts import attempts_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageRoutes, TemplatePage
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.dashboard.webhooks import queries as webhook_queries
 from tradewind.dashboard.webhooks.views import advice_about, webhook_state
 from tradewind.delivery import sql_log
@@ -41,10 +42,11 @@ from tradewind.platforms.registry import MARKETPLACES, Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.download import csv_download
 from tradewind.web.inputs import Input
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import PageQuery
 from tradewind.web.response import Response
 from tradewind.webhooks import sql as webhooks
 from tradewind.webhooks.model import Health, Subscription
+from tradewind.webhooks.wire import ALL_WEBHOOKS
 
 routes = PageRoutes()
 
@@ -175,15 +177,8 @@ async def _list_webhooks(
             db, None, subscription_id
         )
         return ([subscription] if subscription else []), None
-    subscriptions = await webhooks.list_all(
-        db,
-        health=_GROUPS.get(query.health, [query.health]),
-        below=read_cursor("all webhooks", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    shown = rows_page(
-        "all webhooks", subscriptions, query.limit, key=lambda subscription: subscription.id
-    )
+    read = partial(webhooks.list_all, db, health=_GROUPS.get(query.health, [query.health]))
+    shown = await ALL_WEBHOOKS.rows(query.cursor, query.limit, read)
     return shown.items, shown.next_cursor
 
 
@@ -272,17 +267,16 @@ async def show_audit(caller: Operator, query: AuditPageQuery, db: Database) -> T
         except Invalid as error:
             errors |= errors_of(error)
             account_id = _NO_ACCOUNT
-    entries = await audit_sql.list_entries(
+    read = partial(
+        audit_sql.list_entries,
         db,
         account_id=account_id,
         actions=[query.action] if query.action else None,
         after=times.get("since"),
         before=times.get("until"),
         about=query.about.strip() or None,
-        below=read_cursor("audit", query.cursor, UUID),
-        limit=query.limit + 1,
     )
-    shown = rows_page("audit", entries, query.limit, key=lambda entry: entry.id)
+    shown = await AUDIT_ENTRIES.rows(query.cursor, query.limit, read)
     accounts = [entry.account_id for entry in shown.items if entry.account_id is not None]
     return TemplatePage(
         "admin/audit.html",

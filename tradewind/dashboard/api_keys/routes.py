@@ -1,26 +1,25 @@
 """API keys, in a browser: create one, see it once, revoke it."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Literal
-from uuid import UUID
 
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.api_keys import sql
 from tradewind.auth.api_keys.issue import MOST_KEYS, issue
 from tradewind.auth.api_keys.revoke import revoke
-from tradewind.auth.api_keys.wire import NewKeyIn
+from tradewind.auth.api_keys.wire import API_KEYS, NewKeyIn
 from tradewind.auth.errors import KeyLimitReached
 from tradewind.dashboard.shell.forms import read_time
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
-from tradewind.web.paging import read_cursor
 from tradewind.web.scopes import Scope
 from tradewind.web.site import Form
 
@@ -63,15 +62,9 @@ class NewKeyForm(Form):
 @routes.get()
 async def show_keys(caller: Caller, query: KeysQuery, db: Database) -> TemplatePage:
     """List the keys of the account, newest first."""
-    list_name = f"keys: {query.state}"
-    rows = await sql.list_keys(
-        db,
-        caller.account_id,
-        below=read_cursor(list_name, query.cursor, UUID),
-        limit=_ROWS + 1,
-        ended=None if query.state == "all" else query.state == "revoked",
-    )
-    keys = rows_page(list_name, rows, _ROWS, key=lambda key: key.id)
+    ended = None if query.state == "all" else query.state == "revoked"
+    read = partial(sql.list_keys, db, caller.account_id, ended=ended)
+    keys = await replace(API_KEYS, name=f"keys: {query.state}").rows(query.cursor, _ROWS, read)
     return TemplatePage(
         "api_keys/keys.html",
         keys=keys.items,

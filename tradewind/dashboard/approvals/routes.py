@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
@@ -28,7 +29,6 @@ from tradewind.dashboard.shell.forms import (
 )
 from tradewind.dashboard.shell.labels import Tone, choices, fen, label
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.dashboard.shell.zone import month_start, viewer_zone
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
 from tradewind.exports.export import export_payments
@@ -40,7 +40,7 @@ from tradewind.orders.payments.approve import MOST_AT_ONCE, ApprovalResult, Seen
 from tradewind.orders.payments.errors import AmountChanged
 from tradewind.orders.payments.model import OPEN_REQUESTS, PaymentRequest, RequestStatus
 from tradewind.orders.payments.sql import OrderPayment
-from tradewind.orders.payments.wire import RejectIn
+from tradewind.orders.payments.wire import PAYMENT_QUEUE, PAYMENTS, RejectIn
 from tradewind.orders.person import Person
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -48,7 +48,7 @@ from tradewind.web import inputs
 from tradewind.web.caller import Caller
 from tradewind.web.download import csv_download
 from tradewind.web.idempotency import StoredResponse
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import PageQuery
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -133,20 +133,12 @@ async def show_approvals(
 ) -> TemplatePage:
     """List pending payments, the most urgent first; or decided ones, newest first."""
     if query.show == "waiting":
-        pending = await payment_sql.list_queue(
-            db,
-            after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
-            limit=query.limit + 1,
-        )
-        shown = rows_page("payment queue", pending, query.limit, key=lambda pair: pair.queue_key)
+        pending = partial(payment_sql.list_queue, db)
+        shown = await PAYMENT_QUEUE.rows(query.cursor, query.limit, pending)
     else:
-        decided = await payment_sql.list_payments(
-            db,
-            [query.status] if query.status else _DECIDED,
-            below=read_cursor("payments", query.cursor, UUID),
-            limit=query.limit + 1,
-        )
-        shown = rows_page("payments", decided, query.limit, key=lambda pair: pair[0].id)
+        statuses = [query.status] if query.status else _DECIDED
+        decided = partial(payment_sql.list_payments, db, statuses)
+        shown = await PAYMENTS.rows(query.cursor, query.limit, decided)
     goods = OrderGoods(platforms)
     return TemplatePage(
         "approvals/approvals.html",

@@ -1,5 +1,7 @@
 """Imports, in a browser: send a file, look at its rows, confirm its total, follow its progress."""
 
+from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from tradewind import ids, money
@@ -8,30 +10,30 @@ from tradewind.dashboard.imports import views
 from tradewind.dashboard.shell.forms import CursorQuery, required_amount_fen
 from tradewind.dashboard.shell.labels import fen
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.errors import ApiError, Conflict, Invalid, ValidationFailed
 from tradewind.imports import sql
 from tradewind.imports.columns import SPELLINGS
 from tradewind.imports.confirm import confirm
 from tradewind.imports.get_import import get_import
-from tradewind.imports.model import ImportOrderStatus
+from tradewind.imports.model import Import, ImportOrderStatus
 from tradewind.imports.row_warnings import row_warnings
 from tradewind.imports.table import MOST_BYTES
 from tradewind.imports.upload import upload
-from tradewind.imports.wire import read_chosen
+from tradewind.imports.wire import IMPORT_ROWS, read_chosen
 from tradewind.orders.person import Person
 from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.download import CSV, DISPOSITION
 from tradewind.web.inputs import Input
-from tradewind.web.paging import read_cursor
+from tradewind.web.paging import CursorList
 from tradewind.web.response import NO_STORE, Response
 from tradewind.web.site import Form
 
 routes = PageRoutes("/imports")
 
-_IMPORTS = 20
+_IMPORTS: CursorList[Import] = CursorList("imports", UUID, key=lambda stored: stored.id)
+_IMPORTS_SHOWN = 20
 _ROWS = 50
 # The file, and the other fields of its form.
 _FORM_BYTES = MOST_BYTES + 16 * 1024
@@ -64,13 +66,8 @@ async def show_imports(
     caller: Buyer, query: CursorQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """List the imports of the account, with the form for a new one."""
-    rows = await sql.list_imports(
-        db,
-        caller.account_id,
-        below=read_cursor("imports", query.cursor, UUID),
-        limit=_IMPORTS + 1,
-    )
-    shown = rows_page("imports", rows, _IMPORTS, key=lambda stored: stored.id)
+    read = partial(sql.list_imports, db, caller.account_id)
+    shown = await _IMPORTS.rows(query.cursor, _IMPORTS_SHOWN, read)
     return TemplatePage(
         "imports/imports.html",
         imports=shown.items,
@@ -129,16 +126,9 @@ async def show_import(
     """Show an import: its columns, totals and progress, and its rows with their errors."""
     stored = await get_import(db, caller.account_id, import_id)
     only_failed = query.show == "failed"
-    list_name = f"import rows {only_failed}"
-    rows = await sql.list_rows(
-        db,
-        caller.account_id,
-        import_id,
-        only_failed=only_failed,
-        above=read_cursor(list_name, query.cursor, int),
-        limit=_ROWS + 1,
-    )
-    shown = rows_page(list_name, rows, _ROWS, key=lambda row: row.number)
+    import_rows = replace(IMPORT_ROWS, name=f"import rows {only_failed}")
+    read = partial(sql.list_rows, db, caller.account_id, import_id, only_failed=only_failed)
+    shown = await import_rows.rows(query.cursor, _ROWS, read)
     path = _path(import_id)
     return TemplatePage(
         "imports/import.html",

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from tradewind import ids, money
@@ -43,6 +44,7 @@ from tradewind.orders.payments.wire import PaymentIn, RefundIn
 from tradewind.orders.person import Person
 from tradewind.orders.refresh import Refreshes
 from tradewind.orders.simulate import simulate
+from tradewind.orders.wire import TIMELINE
 from tradewind.platforms.model import RefundKind
 from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
@@ -50,7 +52,6 @@ from tradewind.web.caller import Caller
 from tradewind.web.download import csv_download
 from tradewind.web.idempotency import IdempotencyKeyReused, RepeatedRequest, StoredResponse
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import page, read_cursor
 from tradewind.web.request import Request
 from tradewind.web.response import Response
 from tradewind.web.site import Form
@@ -400,25 +401,15 @@ async def _timeline(
     db: Database, order: Order, cursor: str | None
 ) -> tuple[Sequence[TimelineEntry], str | None]:
     """A page of the timeline, newest first, and the cursor of the next page."""
-    changes = await sql_lists.list_changes(
-        db,
-        order.account_id,
-        order.id,
-        below=read_cursor("timeline", cursor, int),
-        limit=_CHANGES + 1,
-    )
-    times = {event: change.at for change in changes[:_CHANGES] for event in change.events}
+    read = partial(sql_lists.list_changes, db, order.account_id, order.id)
+    changes = await TIMELINE.rows(cursor, _CHANGES, read)
+    times = {event: change.at for change in changes.items for event in change.events}
     events = await _events(db, order.account_id, times) if times else {}
-    shown = page(
-        "timeline",
-        changes,
-        _CHANGES,
-        key=lambda change: change.version,
-        show=lambda change: timeline_entry(
-            change, [events[event] for event in change.events], order.lines
-        ),
-    )
-    return shown.items, shown.next_cursor
+    entries = [
+        timeline_entry(change, [events[event] for event in change.events], order.lines)
+        for change in changes.items
+    ]
+    return entries, changes.next_cursor
 
 
 async def _events(

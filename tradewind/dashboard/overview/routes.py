@@ -219,7 +219,7 @@ async def _buyer_needs(
 
 
 async def _approving(db: Database, caller: Caller) -> ApproverOverview:
-    queue = await payment_sql.list_queue(db, after=None, limit=10 * _ROWS)
+    queue = await payment_sql.list_queue(db, below=None, limit=10 * _ROWS)
     others = [pair for pair in queue if pair[0].requested_by.id != caller.account_id]
     waiting = await shell_queries.count_approvable_payments(db, caller.account_id, most=_MOST)
     return ApproverOverview(others[:_ROWS], waiting)

@@ -1,13 +1,9 @@
-"""Pages of lists and their URLs, safe redirects, links and images of marketplaces. Pure."""
+"""URLs of lists, safe redirects, links and images of marketplaces. Pure."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from tradewind.web.paging import Page, page
 from tradewind.web.request import Request
-
-Row = TypeVar("Row")
 
 _LONGEST_PATH = 2000
 
@@ -24,13 +20,6 @@ def page_url(
 
 def is_first_page(request: Request) -> bool:
     return "cursor" not in dict(_parameters(request))
-
-
-def rows_page(
-    name: str, rows: Sequence[Row], limit: int, key: Callable[[Row], object]
-) -> Page[Row]:
-    """A page of a list from a query with a limit of `limit + 1`; `name` and `key` make cursors."""
-    return page(name, rows, limit, key=key, show=lambda row: row)
 
 
 def is_filtered(request: Request) -> bool:

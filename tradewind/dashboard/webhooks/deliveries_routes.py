@@ -1,7 +1,7 @@
 """Deliveries, in a browser: the log, one attempt, pending ones, resend, explain and test."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 import msgspec
@@ -11,7 +11,7 @@ from tradewind.auth.model import Buyer
 from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageRoutes, Redirect, TemplatePage
-from tradewind.dashboard.shell.urls import local_path, rows_page
+from tradewind.dashboard.shell.urls import local_path
 from tradewind.dashboard.webhooks.views import (
     advice_about,
     request_view,
@@ -26,7 +26,7 @@ from tradewind.delivery.model import AttemptDetail, DeliveryTrigger, LoggedAttem
 from tradewind.delivery.resend import resend
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.test_delivery import send_test
-from tradewind.delivery.wire import DeliveriesQuery
+from tradewind.delivery.wire import DELIVERIES, PENDING_DELIVERIES, DeliveriesQuery
 from tradewind.egress.result import Outcome
 from tradewind.egress.sender import Sender
 from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
@@ -36,7 +36,7 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.download import csv_download
 from tradewind.web.inputs import Input, read_values
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import PageQuery
 from tradewind.web.response import Response
 from tradewind.web.site import Form
 from tradewind.webhooks import sql as webhook_sql
@@ -109,20 +109,10 @@ async def show_log(
     cursor = None
     try:
         api_query = _as_api_query(query)
-        rows = await log.list_attempts(
-            db,
-            caller.account_id,
-            subscription_id,
-            api_query.filters(),
-            below=read_cursor("deliveries", api_query.cursor, tuple[datetime, UUID]),
-            limit=api_query.limit + 1,
+        read = partial(
+            log.list_attempts, db, caller.account_id, subscription_id, api_query.filters()
         )
-        shown = rows_page(
-            "deliveries",
-            rows,
-            api_query.limit,
-            key=lambda attempt: (attempt.started_at, attempt.id),
-        )
+        shown = await DELIVERIES.rows(api_query.cursor, api_query.limit, read)
         attempts, cursor = shown.items, shown.next_cursor
     except Invalid as error:
         errors = errors_of(error)
@@ -250,16 +240,8 @@ async def show_pending(
 ) -> TemplatePage:
     """List the pending deliveries by the time of their next attempt."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    pending = await log.list_pending(
-        db,
-        caller.account_id,
-        subscription_id,
-        above=read_cursor("pending", query.cursor, tuple[datetime, UUID]),
-        limit=query.limit + 1,
-    )
-    shown = rows_page(
-        "pending", pending, query.limit, key=lambda delivery: (delivery.due_at, delivery.id)
-    )
+    read = partial(log.list_pending, db, caller.account_id, subscription_id)
+    shown = await PENDING_DELIVERIES.rows(query.cursor, query.limit, read)
     return TemplatePage(
         "webhooks/pending.html", webhook=webhook, pending=shown.items, next_cursor=shown.next_cursor
     )

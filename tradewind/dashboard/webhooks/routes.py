@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import get_args
-from uuid import UUID
 
 import msgspec
 
@@ -17,7 +17,6 @@ from tradewind.dashboard.shell.forms import errors_of, read_time, required_text
 from tradewind.dashboard.shell.labels import label, marketplace
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.dashboard.shell.urls import rows_page
 from tradewind.dashboard.webhooks import queries
 from tradewind.dashboard.webhooks.views import (
     VERIFY_OPENSSL,
@@ -40,7 +39,7 @@ from tradewind.errors import ApiError, Conflict, Invalid, ValidationFailed
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
-from tradewind.web.paging import PageQuery, read_cursor
+from tradewind.web.paging import PageQuery
 from tradewind.web.request import Request
 from tradewind.web.site import Form
 from tradewind.webhooks import sql, subscribe
@@ -49,6 +48,7 @@ from tradewind.webhooks.secret import standard_form
 from tradewind.webhooks.subscribe import UrlPolicy, get_subscription
 from tradewind.webhooks.wire import (
     BOTH,
+    WEBHOOKS,
     OrderStatusName,
     SubscriptionIn,
     SubscriptionPatch,
@@ -100,13 +100,8 @@ class ReplayPreview:
 @routes.get()
 async def show_webhooks(caller: Buyer, query: PageQuery, db: Database) -> TemplatePage:
     """List the webhooks with their health."""
-    subscriptions = await sql.list_subscriptions(
-        db,
-        caller.account_id,
-        below=read_cursor("webhooks", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    shown = rows_page("webhooks", subscriptions, query.limit, key=lambda webhook: webhook.id)
+    read = partial(sql.list_subscriptions, db, caller.account_id)
+    shown = await WEBHOOKS.rows(query.cursor, query.limit, read)
     return TemplatePage(
         "webhooks/webhooks.html",
         webhooks=list(zip(shown.items, await health_of(db, shown.items), strict=True)),

@@ -1,6 +1,6 @@
 """Payments over HTTP: buyers request payments and refunds, approvers approve or reject."""
 
-from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from msgspec import structs
@@ -28,6 +28,8 @@ from tradewind.orders.payments.modes import PayModes
 from tradewind.orders.payments.request import request_payment, withdraw_payment
 from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.payments.wire import (
+    PAYMENT_QUEUE,
+    PAYMENTS,
     ApproveIn,
     PaymentIn,
     PaymentOut,
@@ -49,12 +51,16 @@ from tradewind.platforms.registry import Platforms
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.idempotency import IdempotencyKey, StoredResponse
-from tradewind.web.paging import Page, PageQuery, page, read_cursor
+from tradewind.web.paging import CursorList, Page, PageQuery
 from tradewind.web.response import Response, location
 from tradewind.web.scopes import FULL_ACCESS, Scope
 
 routes = Routes("/v1/orders", tag="Payments")
 approvals = Routes("/v1/payments", tag="Payments (approvers)")
+
+_PAYMENTS_OF_ORDER: CursorList[PaymentRequest] = CursorList(
+    "payments of an order", UUID, key=lambda payment: payment.id
+)
 
 
 class PaymentWithOrderOut(PaymentOut):
@@ -128,20 +134,8 @@ async def list_order_payments(
 ) -> Page[PaymentOut]:
     """List every request to pay an order, newest first."""
     await get_order(db, caller.account_id, order_id)
-    payments = await sql.list_payments_of(
-        db,
-        caller.account_id,
-        order_id,
-        below=read_cursor("payments of an order", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page(
-        "payments of an order",
-        payments,
-        query.limit,
-        key=lambda payment: payment.id,
-        show=PaymentOut.of,
-    )
+    read = partial(sql.list_payments_of, db, caller.account_id, order_id)
+    return await _PAYMENTS_OF_ORDER.page(query.cursor, query.limit, read, PaymentOut.of)
 
 
 @routes.post(
@@ -207,32 +201,10 @@ async def list_payments(
     platform closes the order first. With a filter, the newest come first.
     """
     if query.status is None and query.order is None:
-        waiting = await sql.list_queue(
-            db,
-            after=read_cursor("payment queue", query.cursor, tuple[datetime, UUID]),
-            limit=query.limit + 1,
-        )
-        return page(
-            "payment queue",
-            waiting,
-            query.limit,
-            key=lambda payment: payment.queue_key,
-            show=PaymentWithOrderOut.of_both,
-        )
-    payments = await sql.list_payments(
-        db,
-        query.status,
-        query.order_id,
-        below=read_cursor("payments", query.cursor, UUID),
-        limit=query.limit + 1,
-    )
-    return page(
-        "payments",
-        payments,
-        query.limit,
-        key=lambda payment: payment.request.id,
-        show=PaymentWithOrderOut.of_both,
-    )
+        listed, read = PAYMENT_QUEUE, partial(sql.list_queue, db)
+    else:
+        listed, read = PAYMENTS, partial(sql.list_payments, db, query.status, query.order_id)
+    return await listed.page(query.cursor, query.limit, read, PaymentWithOrderOut.of_both)
 
 
 @approvals.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))

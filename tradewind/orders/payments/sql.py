@@ -54,7 +54,7 @@ _ANY_PAYMENT = "payment_request AS pay JOIN purchase_order AS o ON o.id = pay.pu
 
 
 async def list_queue(
-    db: Database, *, after: tuple[datetime, UUID] | None, limit: int
+    db: Database, *, below: tuple[datetime, UUID] | None, limit: int
 ) -> Sequence[OrderPayment]:
     """List payments that wait for approval, those with the least time left first."""
     records = await db.fetch(
@@ -67,8 +67,8 @@ async def list_queue(
          ORDER BY coalesce(o.pay_before, '9998-01-01Z'), pay.id
          LIMIT $3
         """,  # noqa: S608 - the parts are our own constants
-        None if after is None else after[0],
-        None if after is None else after[1],
+        None if below is None else below[0],
+        None if below is None else below[1],
         limit,
     )
     return [OrderPayment(read_payment(record), read_order(record)) for record in records]

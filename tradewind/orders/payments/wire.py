@@ -1,6 +1,7 @@
 """Payments and refunds as JSON: what callers send, and what they get."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -17,10 +18,11 @@ from tradewind.orders.payments.model import (
     PayMode,
     RequestStatus,
 )
+from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.person import Person
 from tradewind.platforms.model import RefundKind, RefundState
 from tradewind.web.inputs import Input, Output, read_amount
-from tradewind.web.paging import PageCursor, PageLimit
+from tradewind.web.paging import CursorList, PageCursor, PageLimit
 from tradewind.web.validation import NOT_BLANK
 
 _Time = clock.Timestamp
@@ -271,3 +273,9 @@ class RefundIn(Input):
                 "left."
             )
             yield FieldError("/amount_cny", message)
+
+
+PAYMENTS: CursorList[OrderPayment] = CursorList("payments", UUID, key=lambda pair: pair.request.id)
+PAYMENT_QUEUE: CursorList[OrderPayment] = CursorList(
+    "payment queue", tuple[datetime, UUID], key=lambda pair: pair.queue_key
+)
