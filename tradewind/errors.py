@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from tradewind.ids import Kind
+
+T = TypeVar("T")
 
 MOST_ERRORS = 100
 
@@ -85,6 +87,13 @@ class ResourceNotFound(NotFound):
 
     def __init__(self, kind: Kind) -> None:
         super().__init__(f"There is no such {kind.noun}.")
+
+
+def existing(value: T | None, kind: Kind) -> T:
+    """What was looked up, or ResourceNotFound."""
+    if value is None:
+        raise ResourceNotFound(kind)
+    return value
 
 
 class InsufficientPermissions(Forbidden):

@@ -21,7 +21,7 @@ from tradewind.audit.model import Actor
 from tradewind.auth.errors import TooManyPasswords
 from tradewind.auth.model import Operator
 from tradewind.auth.passwords import Passwords
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import ResourceNotFound, existing
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -83,9 +83,7 @@ async def create_account(
 @routes.get("/{id}", scope=FULL_ACCESS, errors=(ResourceNotFound,))
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
-    account = await sql.find_account(db, account_id=account_id)
-    if account is None:
-        raise ResourceNotFound(ids.ACCOUNT)
+    account = existing(await sql.find_account(db, account_id=account_id), ids.ACCOUNT)
     return AdminAccountOut.of_account(account)
 
 

@@ -5,17 +5,14 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.addresses import sql
 from tradewind.addresses.model import SavedAddress
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import existing
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
 
 async def get_address(db: Database | Tx, account_id: UUID, address_id: UUID) -> SavedAddress:
     """An address of the account, or ResourceNotFound."""
-    saved = await sql.find_address(db, account_id, address_id)
-    if saved is None:
-        raise ResourceNotFound(ids.ADDRESS)
-    return saved
+    return existing(await sql.find_address(db, account_id, address_id), ids.ADDRESS)
 
 
 async def find_default(db: Database | Tx, account_id: UUID) -> SavedAddress | None:

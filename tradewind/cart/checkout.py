@@ -13,7 +13,7 @@ from tradewind.cart.choose import choose_address, choose_groups
 from tradewind.cart.errors import CartChanged, CheckoutUnfinished
 from tradewind.cart.model import CartSelection, Checkout, CheckoutGroup, GroupError
 from tradewind.cart.preview import GROUP_ERRORS, new_order
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import existing
 from tradewind.orders.get_order import get_order
 from tradewind.orders.idempotency import Idempotency, Statement
 from tradewind.orders.model import Order
@@ -72,9 +72,7 @@ async def check_out(
 
 async def get_checkout(db: Database, account_id: UUID, checkout_id: UUID) -> Checkout:
     """A checkout with the orders as they are now, or ResourceNotFound."""
-    checkout = await sql.find_checkout(db, account_id, checkout_id)
-    if checkout is None:
-        raise ResourceNotFound(ids.CHECKOUT)
+    checkout = existing(await sql.find_checkout(db, account_id, checkout_id), ids.CHECKOUT)
     groups = [
         group
         if group.order_id is None

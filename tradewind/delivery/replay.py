@@ -10,7 +10,7 @@ from tradewind.delivery import sql_log, sql_replays
 from tradewind.delivery.errors import NotActive, ReplayRunning
 from tradewind.delivery.model import Replay
 from tradewind.delivery.retry_policy import RetryPolicy
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ValidationFailed, existing
 from tradewind.events.journal import DELIVERIES
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -105,10 +105,9 @@ async def get_replay(
     db: Database, account_id: UUID, subscription_id: UUID, replay_id: UUID
 ) -> Replay:
     """A replay and how far it has come, or ResourceNotFound."""
-    replay = await sql_replays.find_replay(db, account_id, subscription_id, replay_id)
-    if replay is None:
-        raise ResourceNotFound(ids.JOB)
-    return replay
+    return existing(
+        await sql_replays.find_replay(db, account_id, subscription_id, replay_id), ids.JOB
+    )
 
 
 async def list_replays(

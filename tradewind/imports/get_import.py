@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import existing
 from tradewind.imports import sql
 from tradewind.imports.model import Import
 from tradewind.storage.pool import Database
@@ -11,7 +11,4 @@ from tradewind.storage.pool import Database
 
 async def get_import(db: Database, account_id: UUID, import_id: UUID) -> Import:
     """Return the import as it is now, with its counts and amounts."""
-    stored = await sql.find_import(db, account_id, import_id)
-    if stored is None:
-        raise ResourceNotFound(ids.IMPORT)
-    return stored
+    return existing(await sql.find_import(db, account_id, import_id), ids.IMPORT)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from tradewind.errors import ApiError, ResourceNotFound
+from tradewind.errors import ApiError, existing
 from tradewind.ids import Kind
 from tradewind.web.caller import Caller, Requires
 from tradewind.web.concurrency import TooManyConcurrentRequests
@@ -254,11 +254,5 @@ def read_path(kinds: Mapping[str, Kind | None], values: Sequence[str]) -> dict[s
     """The path's parameters by name; an id that cannot exist is ResourceNotFound."""
     parameters: dict[str, UUID | str] = {}
     for (name, kind), text in zip(kinds.items(), values, strict=True):
-        if kind is None:
-            parameters[name] = text
-            continue
-        value = kind.read(text)
-        if value is None:
-            raise ResourceNotFound(kind)
-        parameters[name] = value
+        parameters[name] = text if kind is None else existing(kind.read(text), kind)
     return parameters

@@ -8,7 +8,7 @@ from tradewind.audit.record import record
 from tradewind.auth.api_keys import key_format, sql
 from tradewind.auth.api_keys.model import UNLIMITED, ApiKey, KeyLimits
 from tradewind.auth.errors import KeyLimitReached
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ValidationFailed, existing
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -33,9 +33,7 @@ async def issue(
     key = key or key_format.make()
     made_with, hash_ = key_format.hash_now(keyring, key)
     async with transaction(db) as tx:
-        now = await sql.lock_owner(tx, account_id)
-        if now is None:
-            raise ResourceNotFound(ids.ACCOUNT)
+        now = existing(await sql.lock_owner(tx, account_id), ids.ACCOUNT)
         if limits.expires_at is not None and limits.expires_at <= now:
             raise ValidationFailed("/expires_at", "Must be a time in the future.")
         if await sql.count_live_keys(tx, account_id) >= MOST_KEYS:

@@ -20,7 +20,7 @@ from tradewind.dashboard.shell.forms import ReasonForm, errors_of, required_text
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.session import FlashSecret
-from tradewind.errors import ApiError, Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.errors import ApiError, Conflict, Invalid, ValidationFailed, existing
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web import inputs
@@ -144,9 +144,7 @@ async def create_account(
 @routes.get("/{account_id}")
 async def show_account(account_id: ids.AccountId, caller: Operator, db: Database) -> TemplatePage:
     """Show an account, its usage and its recent activity."""
-    account = await account_sql.find_account(db, account_id=account_id)
-    if account is None:
-        raise ResourceNotFound(ids.ACCOUNT)
+    account = existing(await account_sql.find_account(db, account_id=account_id), ids.ACCOUNT)
     entries = await audit_sql.list_entries(
         db, account_id=account_id, actions=None, after=None, before=None, below=None, limit=_RECENT
     )

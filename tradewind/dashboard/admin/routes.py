@@ -30,9 +30,10 @@ from tradewind.delivery.health import health_of
 from tradewind.delivery.model import QueuedSubscription
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.egress.result import Outcome
-from tradewind.errors import Invalid, ResourceNotFound, ValidationFailed
+from tradewind.errors import Invalid, ValidationFailed, existing
 from tradewind.exports.export import export_audit
 from tradewind.orders import sql_lists
+from tradewind.orders.get_order import get_order
 from tradewind.orders.inputs import AdminOrdersQuery
 from tradewind.orders.list_orders import list_orders
 from tradewind.orders.model import OrderStatus
@@ -129,9 +130,7 @@ async def show_any_order(
     order_id: ids.OrderId, caller: Operator, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """Show an order as it is stored, with its timeline; the marketplace is not called."""
-    order = await sql_lists.find_order(db, None, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
+    order = await get_order(db, None, order_id)
     changes = await sql_lists.list_changes(
         db, order.account_id, order_id, below=None, limit=_CHANGES
     )
@@ -190,9 +189,9 @@ async def show_any_webhook(
 
     What was sent and what came back belong to the owner: only outcomes and errors are shown.
     """
-    webhook = await webhooks.find_subscription(db, None, subscription_id)
-    if webhook is None:
-        raise ResourceNotFound(ids.SUBSCRIPTION)
+    webhook = existing(
+        await webhooks.find_subscription(db, None, subscription_id), ids.SUBSCRIPTION
+    )
     account_id = webhook.account_id
     [health] = await health_of(db, [webhook])
     attempts = await sql_log.list_attempts(

@@ -30,7 +30,7 @@ from tradewind.dashboard.shell.forms import (
 from tradewind.dashboard.shell.labels import Tone, choices, fen, label
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.zone import month_start, viewer_zone
-from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.errors import Conflict, Invalid, ValidationFailed, existing
 from tradewind.exports.export import export_payments
 from tradewind.orders.model import Order
 from tradewind.orders.payments import approve as approving
@@ -170,9 +170,7 @@ async def show_approval(
     platforms: Platforms,
 ) -> TemplatePage:
     """Show a payment request with its order."""
-    pair = await payment_sql.find_payment(db, payment_id)
-    if pair is None:
-        raise ResourceNotFound(ids.PAYMENT)
+    pair = existing(await payment_sql.find_payment(db, payment_id), ids.PAYMENT)
     (item,) = await _items(db, caller, [pair], viewer_zone(request))
     order = item.order
     history = await payment_sql.list_payments_of(

@@ -27,10 +27,11 @@ from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, T
 from tradewind.dashboard.shell.site import limit_marketplace_calls
 from tradewind.dashboard.shell.urls import web_link
 from tradewind.egress.client import Client
-from tradewind.errors import Conflict, Invalid, ResourceNotFound, ServiceUnavailable, UpstreamFailed
+from tradewind.errors import Conflict, Invalid, ServiceUnavailable, UpstreamFailed
 from tradewind.exports.export import export_orders, export_these_orders
 from tradewind.orders import sql_lists
 from tradewind.orders.cancel import cancel
+from tradewind.orders.get_order import get_order
 from tradewind.orders.inputs import AdvanceIn, OrdersQuery
 from tradewind.orders.list_orders import list_orders
 from tradewind.orders.model import Order, OrderStatus
@@ -210,9 +211,7 @@ async def show_order(
     order_id: ids.OrderId, caller: Buyer, query: CursorQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """Show an order as it is stored; opening the page does not call the marketplace."""
-    order = await sql_lists.find_order(db, caller.account_id, order_id)
-    if order is None:
-        raise ResourceNotFound(ids.ORDER)
+    order = await get_order(db, caller.account_id, order_id)
     timeline, older = await _timeline(db, order, query.cursor)
     payments = await payment_sql.list_payments_of(
         db, caller.account_id, order.id, below=None, limit=_PAYMENTS

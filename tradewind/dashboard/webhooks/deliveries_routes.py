@@ -29,7 +29,7 @@ from tradewind.delivery.test_delivery import send_test
 from tradewind.delivery.wire import DELIVERIES, PENDING_DELIVERIES, DeliveriesQuery
 from tradewind.egress.result import Outcome
 from tradewind.egress.sender import Sender
-from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed
+from tradewind.errors import Conflict, Invalid, ResourceNotFound, ValidationFailed, existing
 from tradewind.events.catalogue import EventKind
 from tradewind.exports.export import export_deliveries
 from tradewind.storage.keyring import Keyring
@@ -298,9 +298,7 @@ async def show_test(
     webhook = await get_subscription(db, caller.account_id, subscription_id)
     attempt: AttemptDetail | None = None
     if query.delivery is not None:
-        delivery_id = ids.DELIVERY.read(query.delivery)
-        if delivery_id is None:
-            raise ResourceNotFound(ids.DELIVERY)
+        delivery_id = existing(ids.DELIVERY.read(query.delivery), ids.DELIVERY)
         attempt = await log.get_attempt(db, caller.account_id, subscription_id, delivery_id)
     return TemplatePage(
         "webhooks/test.html",

@@ -7,7 +7,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.audit.record import record
-from tradewind.errors import ApiError, ResourceNotFound
+from tradewind.errors import ApiError, existing
 from tradewind.orders import advance
 from tradewind.orders import sql as order_sql
 from tradewind.orders.errors import InvalidTransition
@@ -107,9 +107,7 @@ async def _decide(
     cause = "payment_approved" if command is Trigger.APPROVE else "payment_rejected"
     async with transaction(db) as tx:
         await idempotency.claim(tx)
-        order = await order_sql.lock_order_of(tx, payment_id)
-        if order is None:
-            raise ResourceNotFound(ids.PAYMENT)
+        order = existing(await order_sql.lock_order_of(tx, payment_id), ids.PAYMENT)
         request = order.payment
         if request is None or request.id != payment_id:
             raise await _already_ended(tx, payment_id, order, by, command)

@@ -9,7 +9,7 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver, Buyer
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ResourceNotFound
+from tradewind.errors import ResourceNotFound, existing
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.get_order import get_order
 from tradewind.orders.payments import approve as approving
@@ -212,9 +212,7 @@ async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
     """Get a payment request of any account, with its order."""
-    payment = await sql.find_payment(db, payment_id)
-    if payment is None:
-        raise ResourceNotFound(ids.PAYMENT)
+    payment = existing(await sql.find_payment(db, payment_id), ids.PAYMENT)
     return PaymentWithOrderOut.of_both(payment)
 
 
