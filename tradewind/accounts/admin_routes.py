@@ -21,7 +21,7 @@ from tradewind.audit.model import Actor
 from tradewind.auth.errors import TooManyPasswords
 from tradewind.auth.model import Operator
 from tradewind.auth.passwords import Passwords
-from tradewind.errors import ResourceNotFound, existing
+from tradewind.errors import existing
 from tradewind.ids import AccountId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -80,14 +80,14 @@ async def create_account(
     return Response(created, headers=[location("admin", "accounts", created.id)])
 
 
-@routes.get("/{id}", scope=FULL_ACCESS, errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=FULL_ACCESS)
 async def get_account(account_id: AccountId, caller: Operator, db: Database) -> AdminAccountOut:
     """One account."""
     account = existing(await sql.find_account(db, account_id=account_id), ids.ACCOUNT)
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/lock", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
+@routes.post("/{id}/lock", scope=FULL_ACCESS, errors=(OwnAccount,))
 async def lock_account(
     account_id: AccountId, caller: Operator, body: LockIn, db: Database
 ) -> AdminAccountOut:
@@ -102,7 +102,7 @@ async def lock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/unlock", scope=FULL_ACCESS, errors=(ResourceNotFound,))
+@routes.post("/{id}/unlock", scope=FULL_ACCESS)
 async def unlock_account(
     account_id: AccountId, caller: Operator, db: Database, keyring: Keyring
 ) -> AdminAccountOut:
@@ -114,7 +114,7 @@ async def unlock_account(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/plan", scope=FULL_ACCESS, errors=(ResourceNotFound,))
+@routes.post("/{id}/plan", scope=FULL_ACCESS)
 async def change_plan(
     account_id: AccountId, caller: Operator, body: PlanIn, db: Database
 ) -> AdminAccountOut:
@@ -123,7 +123,7 @@ async def change_plan(
     return AdminAccountOut.of_account(account)
 
 
-@routes.post("/{id}/roles", scope=FULL_ACCESS, errors=(ResourceNotFound, OwnAccount))
+@routes.post("/{id}/roles", scope=FULL_ACCESS, errors=(OwnAccount,))
 async def change_roles(
     account_id: AccountId, caller: Operator, body: RolesIn, db: Database
 ) -> AdminAccountOut:
@@ -137,7 +137,6 @@ async def change_roles(
     scope=FULL_ACCESS,
     status=201,
     returns=PasswordLinkOut,
-    errors=(ResourceNotFound,),
     headers={
         "Cache-Control": "Always `no-store`: the response holds a secret.",
         "Location": "The account's path. The link itself is only in the body: it is a secret.",

@@ -17,7 +17,6 @@ from tradewind.addresses.wire import (
 )
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
-from tradewind.errors import ResourceNotFound
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
 from tradewind.web.paging import Page, PageQuery
@@ -70,7 +69,7 @@ async def parse_address(caller: Buyer, body: PastedAddressIn) -> PastedAddressOu
     return PastedAddressOut.of(parse(body.text))
 
 
-@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ)
 async def get_saved_address(
     address_id: ids.AddressId, caller: Buyer, db: Database
 ) -> SavedAddressOut:
@@ -78,7 +77,7 @@ async def get_saved_address(
     return SavedAddressOut.of(await get_address(db, caller.account_id, address_id))
 
 
-@routes.patch("/{id}", scope=Scope.ORDER, errors=(ResourceNotFound, DefaultAddressRequired))
+@routes.patch("/{id}", scope=Scope.ORDER, errors=(DefaultAddressRequired,))
 async def update_address(
     address_id: ids.AddressId, caller: Buyer, body: SavedAddressPatch, db: Database
 ) -> SavedAddressOut:
@@ -90,7 +89,7 @@ async def update_address(
     )
 
 
-@routes.delete("/{id}", scope=Scope.ORDER, status=204, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=Scope.ORDER, status=204)
 async def delete_address(address_id: ids.AddressId, caller: Buyer, db: Database) -> None:
     """Delete an address. If it was the default, the newest of the others becomes the default."""
     await save.delete_address(db, Actor.of(caller), caller.account_id, address_id)

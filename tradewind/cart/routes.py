@@ -23,7 +23,6 @@ from tradewind.cart.wire import (
     CartPreviewOut,
     CartSelectionIn,
 )
-from tradewind.errors import ResourceNotFound
 from tradewind.orders.person import Person
 from tradewind.platforms.errors import (
     CapabilityNotSupported,
@@ -99,7 +98,7 @@ def _added(lines: Sequence[AddedLine]) -> Response:
     return Response(CartItemOut.of(added.line), 200)
 
 
-@routes.patch("/items/{id}", scope=Scope.ORDER, errors=(ResourceNotFound,))
+@routes.patch("/items/{id}", scope=Scope.ORDER)
 async def update_cart_item(
     line_id: ids.CartLineId, caller: Buyer, body: CartItemPatch, db: Database
 ) -> CartItemOut:
@@ -107,7 +106,7 @@ async def update_cart_item(
     return CartItemOut.of(await change_quantity(db, caller.account_id, line_id, body.quantity))
 
 
-@routes.delete("/items/{id}", scope=Scope.ORDER, status=204, errors=(ResourceNotFound,))
+@routes.delete("/items/{id}", scope=Scope.ORDER, status=204)
 async def remove_cart_item(line_id: ids.CartLineId, caller: Buyer, db: Database) -> None:
     """Remove a line from the cart."""
     await remove_line(db, caller.account_id, line_id)

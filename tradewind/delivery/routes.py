@@ -32,7 +32,6 @@ from tradewind.delivery.wire import (
     WebhookHealthOut,
 )
 from tradewind.egress.sender import Sender
-from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -53,7 +52,7 @@ class ExplainQuery(Input):
     event: Annotated[str, Meta(examples=["evt_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
 
 
-@routes.get("/{id}/deliveries", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/deliveries", scope=Scope.READ, expensive=True)
 async def list_deliveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: DeliveriesQuery, db: Database
 ) -> Page[DeliveryOut]:
@@ -65,7 +64,7 @@ async def list_deliveries(
     return await DELIVERIES.page(query.cursor, query.limit, read, DeliveryOut.of)
 
 
-@routes.get("/{id}/deliveries/{dlv}", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}/deliveries/{dlv}", scope=Scope.READ)
 async def get_delivery(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
 ) -> DeliveryDetailOut:
@@ -76,10 +75,7 @@ async def get_delivery(
 
 
 @routes.post(
-    "/{id}/deliveries/{dlv}/redeliver",
-    scope=Scope.WEBHOOKS,
-    status=202,
-    errors=(ResourceNotFound, NotActive),
+    "/{id}/deliveries/{dlv}/redeliver", scope=Scope.WEBHOOKS, status=202, errors=(NotActive,)
 )
 async def redeliver(
     subscription_id: ids.SubscriptionId, delivery_id: ids.DeliveryId, caller: Buyer, db: Database
@@ -88,7 +84,7 @@ async def redeliver(
     return PendingOut.of(await resend(db, caller.account_id, subscription_id, delivery_id))
 
 
-@routes.get("/{id}/pending", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/pending", scope=Scope.READ, expensive=True)
 async def list_pending(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PendingOut]:
@@ -105,7 +101,7 @@ async def list_pending(
     "/{id}/recover",
     scope=Scope.WEBHOOKS,
     status=202,
-    errors=(ResourceNotFound, NotActive, ReplayRunning),
+    errors=(NotActive, ReplayRunning),
     expensive=True,
 )
 async def recover_webhook(
@@ -128,7 +124,7 @@ async def recover_webhook(
     return RecoverOut(id=ids.JOB.show(replay_id), count=total.count, count_is_exact=total.is_exact)
 
 
-@routes.get("/{id}/recover", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/recover", scope=Scope.READ, expensive=True)
 async def list_recoveries(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[JobOut]:
@@ -137,7 +133,7 @@ async def list_recoveries(
     return await _REPLAYS.page(query.cursor, query.limit, read, JobOut.of)
 
 
-@routes.get("/{id}/recover/{job}", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}/recover/{job}", scope=Scope.READ)
 async def get_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -145,7 +141,7 @@ async def get_recovery(
     return JobOut.of(await replay.get_replay(db, caller.account_id, subscription_id, job_id))
 
 
-@routes.delete("/{id}/recover/{job}", scope=Scope.WEBHOOKS, errors=(ResourceNotFound,))
+@routes.delete("/{id}/recover/{job}", scope=Scope.WEBHOOKS)
 async def cancel_recovery(
     subscription_id: ids.SubscriptionId, job_id: ids.JobId, caller: Buyer, db: Database
 ) -> JobOut:
@@ -153,7 +149,7 @@ async def cancel_recovery(
     return JobOut.of(await replay.cancel(db, caller.account_id, subscription_id, job_id))
 
 
-@routes.get("/{id}/health", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/health", scope=Scope.READ, expensive=True)
 async def get_webhook_health(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> WebhookHealthOut:
@@ -163,7 +159,7 @@ async def get_webhook_health(
     return WebhookHealthOut.of(subscription, health)
 
 
-@routes.get("/{id}/explain", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}/explain", scope=Scope.READ, expensive=True)
 async def explain_delivery(
     subscription_id: ids.SubscriptionId, caller: Buyer, query: ExplainQuery, db: Database
 ) -> ExplainOut:
@@ -175,9 +171,7 @@ async def explain_delivery(
 
 
 @routes.post(
-    "/{id}/test",
-    scope=Scope.WEBHOOKS,
-    errors=(ResourceNotFound, TestDeliveriesLimited, SigningSecretUnreadable),
+    "/{id}/test", scope=Scope.WEBHOOKS, errors=(TestDeliveriesLimited, SigningSecretUnreadable)
 )
 async def test_webhook(
     subscription_id: ids.SubscriptionId,

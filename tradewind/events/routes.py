@@ -11,7 +11,7 @@ from msgspec import Meta
 from tradewind import ids
 from tradewind.auth.gate import Authenticator
 from tradewind.auth.model import Buyer, Role
-from tradewind.errors import InsufficientPermissions, Malformed, ResourceNotFound, existing
+from tradewind.errors import InsufficientPermissions, Malformed, existing
 from tradewind.events import sql
 from tradewind.events.catalogue import EventBody
 from tradewind.events.event_types import EVENT_TYPES
@@ -216,7 +216,7 @@ async def stream_events(
         )
 
 
-@routes.get("/{id}", scope=Scope.READ, returns=EventBody, errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ, returns=EventBody)
 async def get_event(event_id: ids.EventId, caller: Buyer, db: Database) -> Response:
     """Look at one event, in the exact bytes that webhooks get."""
     body = existing(await sql.find_event(db, caller.account_id, event_id), ids.EVENT)

@@ -4,7 +4,6 @@ from functools import partial
 
 from tradewind import ids
 from tradewind.auth.model import Buyer
-from tradewind.errors import ResourceNotFound
 from tradewind.imports import sql
 from tradewind.imports.confirm import confirm
 from tradewind.imports.errors import (
@@ -89,7 +88,7 @@ async def create_import(
     return Response(ImportOut.of(stored), 201, [where])
 
 
-@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,), expensive=True)
+@routes.get("/{id}", scope=Scope.READ, expensive=True)
 async def get_import(
     import_id: ids.ImportId, caller: Buyer, query: ImportRowsQuery, db: Database
 ) -> ImportDetailOut:
@@ -108,7 +107,7 @@ async def get_import(
     "/{id}/order",
     scope=Scope.ORDER,
     status=202,
-    errors=(ResourceNotFound, ImportNotReady, NothingToOrder, ImportTotalChanged),
+    errors=(ImportNotReady, NothingToOrder, ImportTotalChanged),
 )
 async def order_import(
     import_id: ids.ImportId, caller: Buyer, body: ImportConfirmIn, db: Database

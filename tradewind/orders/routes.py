@@ -9,7 +9,7 @@ from tradewind import clock, ids
 from tradewind.auth.model import Buyer, Operator
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.egress.client import Client
-from tradewind.errors import ResourceNotFound, ValidationFailed
+from tradewind.errors import ValidationFailed
 from tradewind.orders import list_orders as listing
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
@@ -164,7 +164,6 @@ async def diff_orders(caller: Buyer, body: DiffIn, db: Database) -> DiffOut:
     "/{id}",
     scope=Scope.READ,
     returns=OrderOut,
-    errors=(ResourceNotFound,),
     headers={"ETag": "Changes with the order; send it as `If-None-Match`."},
     also={304: "Nothing changed since the `ETag` that you sent."},
 )
@@ -194,7 +193,7 @@ def etag(order: Order, *, stale: bool) -> str:
     "/{id}/cancel",
     scope=Scope.ORDER,
     returns=OrderOut,
-    errors=(ResourceNotFound, InvalidTransition, CancelRejected),
+    errors=(InvalidTransition, CancelRejected),
     also={202: "The platform has yet to say; `cancel_requested` is true until then."},
 )
 async def cancel_order(
@@ -219,7 +218,7 @@ def _cancelled(order: Order) -> Response:
     return Response(OrderOut.of(order), 200 if order.status is OrderStatus.CANCELLED else 202)
 
 
-@routes.get("/{id}/timeline", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}/timeline", scope=Scope.READ)
 async def get_order_timeline(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[ChangeOut]:
@@ -246,7 +245,7 @@ async def list_all_orders(
 @sandbox.post(
     "/orders/{id}/advance",
     scope=Scope.ORDER,
-    errors=(ResourceNotFound, NotSimulated, InvalidTransition, SimulatorFailed),
+    errors=(NotSimulated, InvalidTransition, SimulatorFailed),
 )
 async def advance_sandbox_order(
     order_id: ids.OrderId,

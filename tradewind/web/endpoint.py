@@ -91,7 +91,8 @@ class RouteOptions(TypedDict, total=False):
     Without it none may either, and a test fails.
 
     `status` is that of success, `also` are other ones, and what each means. `errors` and `headers`
-    are what the reference lists, and `request_headers` are those that the function reads from the
+    are what the reference lists (it adds the errors that follow from the signature, so for an id in
+    the path ResourceNotFound), and `request_headers` are those that the function reads from the
     request. `returns` is the type of the body where the function returns a
     `Response`, and `media_type` its content type.
 

@@ -292,6 +292,8 @@ class _Operation:
             problems.BodyTooLarge,
             problems.InternalError,
         ]
+        if any(endpoint.path_kinds.values()):
+            kinds.append(errors.ResourceNotFound)
         kinds += endpoint.errors
         if endpoint.caller is not None:
             kinds += [*self.gate_errors, errors.InsufficientPermissions]

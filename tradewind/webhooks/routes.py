@@ -5,7 +5,6 @@ from functools import partial
 from tradewind import clock, ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
-from tradewind.errors import ResourceNotFound
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.endpoint import Routes
@@ -54,7 +53,7 @@ async def create_webhook(
     return Response(shown, headers=[NO_STORE, location("webhooks", shown.id)])
 
 
-@routes.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}", scope=Scope.READ)
 async def get_webhook(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database
 ) -> SubscriptionOut:
@@ -64,7 +63,7 @@ async def get_webhook(
     )
 
 
-@routes.patch("/{id}", scope=Scope.WEBHOOKS, errors=(ResourceNotFound, WebhookUrlRejected))
+@routes.patch("/{id}", scope=Scope.WEBHOOKS, errors=(WebhookUrlRejected,))
 async def update_webhook(
     subscription_id: ids.SubscriptionId,
     caller: Buyer,
@@ -94,15 +93,13 @@ async def update_webhook(
     )
 
 
-@routes.delete("/{id}", scope=Scope.WEBHOOKS, status=204, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=Scope.WEBHOOKS, status=204)
 async def delete_webhook(subscription_id: ids.SubscriptionId, caller: Buyer, db: Database) -> None:
     """Delete a subscription. What is pending for it is cancelled."""
     await subscribe.unsubscribe(db, Actor.of(caller), caller.account_id, subscription_id)
 
 
-@routes.post(
-    "/{id}/rotate-secret", scope=FULL_ACCESS, returns=RotatedOut, errors=(ResourceNotFound,)
-)
+@routes.post("/{id}/rotate-secret", scope=FULL_ACCESS, returns=RotatedOut)
 async def rotate_webhook_secret(
     subscription_id: ids.SubscriptionId, caller: Buyer, db: Database, keyring: Keyring
 ) -> Response:

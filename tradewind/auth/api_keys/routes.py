@@ -8,7 +8,6 @@ from tradewind.auth.api_keys.issue import issue
 from tradewind.auth.api_keys.revoke import revoke
 from tradewind.auth.api_keys.wire import API_KEYS, KeyOut, NewKeyIn, NewKeyOut
 from tradewind.auth.errors import KeyLimitReached
-from tradewind.errors import ResourceNotFound
 from tradewind.ids import ApiKeyId
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
@@ -58,7 +57,7 @@ async def create_api_key(
     return Response(created, headers=[NO_STORE, location("api-keys", created.id)])
 
 
-@routes.delete("/{id}", scope=FULL_ACCESS, status=204, urgent=True, errors=(ResourceNotFound,))
+@routes.delete("/{id}", scope=FULL_ACCESS, status=204, urgent=True)
 async def revoke_api_key(key_id: ApiKeyId, caller: Caller, db: Database) -> None:
     """Revoke an API key: from this response on, no process accepts it.
 

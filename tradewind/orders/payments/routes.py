@@ -9,7 +9,7 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Approver, Buyer
 from tradewind.background.background_tasks import BackgroundTasks
-from tradewind.errors import ResourceNotFound, existing
+from tradewind.errors import existing
 from tradewind.orders.errors import InvalidTransition
 from tradewind.orders.get_order import get_order
 from tradewind.orders.payments import approve as approving
@@ -80,7 +80,7 @@ class PaymentWithOrderOut(PaymentOut):
     scope=Scope.PAY_REQUEST,
     status=201,
     returns=PaymentOut,
-    errors=(ResourceNotFound, InvalidTransition, AmountChanged),
+    errors=(InvalidTransition, AmountChanged),
     headers={"Location": "The path of the order's payment requests, the new one first."},
 )
 async def request_order_payment(
@@ -111,10 +111,7 @@ async def request_order_payment(
 
 
 @routes.delete(
-    "/{id}/payment",
-    scope=Scope.PAY_REQUEST,
-    returns=PaymentOut,
-    errors=(ResourceNotFound, InvalidTransition),
+    "/{id}/payment", scope=Scope.PAY_REQUEST, returns=PaymentOut, errors=(InvalidTransition,)
 )
 async def withdraw_order_payment(
     order_id: ids.OrderId, caller: Buyer, idempotency_key: IdempotencyKey | None, db: Database
@@ -128,7 +125,7 @@ async def withdraw_order_payment(
     return show(await withdraw_payment(db, actor, Person.of(caller), order_id, stored))
 
 
-@routes.get("/{id}/payments", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}/payments", scope=Scope.READ)
 async def list_order_payments(
     order_id: ids.OrderId, caller: Buyer, query: PageQuery, db: Database
 ) -> Page[PaymentOut]:
@@ -144,7 +141,6 @@ async def list_order_payments(
     status=201,
     returns=RefundOut,
     errors=(
-        ResourceNotFound,
         InvalidTransition,
         RefundTooLarge,
         RefundRejected,
@@ -183,7 +179,7 @@ async def request_refund(
     return show(refund)
 
 
-@routes.get("/{id}/refunds", scope=Scope.READ, errors=(ResourceNotFound,))
+@routes.get("/{id}/refunds", scope=Scope.READ)
 async def list_refunds(order_id: ids.OrderId, caller: Buyer, db: Database) -> Page[RefundOut]:
     """List every refund of an order, newest first."""
     order = await get_order(db, caller.account_id, order_id)
@@ -207,7 +203,7 @@ async def list_payments(
     return await listed.page(query.cursor, query.limit, read, PaymentWithOrderOut.of_both)
 
 
-@approvals.get("/{id}", scope=Scope.READ, errors=(ResourceNotFound,))
+@approvals.get("/{id}", scope=Scope.READ)
 async def get_payment(
     payment_id: ids.PaymentId, caller: Approver, db: Database
 ) -> PaymentWithOrderOut:
@@ -225,7 +221,6 @@ def _decided(payment: OrderPayment) -> Response:
     scope=FULL_ACCESS,
     returns=PaymentWithOrderOut,
     errors=(
-        ResourceNotFound,
         InvalidTransition,
         OwnRequest,
         ApproverNotIndependent,
@@ -256,7 +251,7 @@ async def approve_payment(
     "/{id}/reject",
     scope=FULL_ACCESS,
     returns=PaymentWithOrderOut,
-    errors=(ResourceNotFound, InvalidTransition, OwnRequest),
+    errors=(InvalidTransition, OwnRequest),
 )
 async def reject_payment(
     payment_id: ids.PaymentId,
