@@ -20,7 +20,7 @@ setup: ## Make .venv ready for development; does nothing when it is
 	@$(PYTHON) tools/setup.py dev
 
 run: ## Start everything on this machine; Ctrl-C stops it and keeps the data
-	@$(PYTHON) tools/setup.py run && exec .venv/bin/tradewind dev $(if $(PORT),--port $(PORT))
+	@$(PYTHON) tools/setup.py run && exec .venv/bin/tradewind dev $(if $(findstring command,$(origin PORT)),--port $(PORT))
 
 test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py browser

@@ -137,7 +137,7 @@ def build(mode: str) -> None:
     remove(OLD)
     say(f"Creating .venv with Python {PYTHON}.")
     run(sys.executable, "-I", "-m", "venv", "--prompt", "tradewind", str(NEW))
-    say(f"Installing the packages of {lock.name}.")
+    say(f"Installing the packages of {lock.name}. The first time it takes a minute or two.")
     # The lock is complete, and leaves out what a package requires but we do not use.
     pip_install("--require-hashes", "--no-deps", "-r", str(lock))
     say("Installing Tradewind itself.")

@@ -350,11 +350,12 @@ def test_a_broken_data_directory_is_told_in_one_sentence(data_dir: Path) -> None
     assert complaint(data_dir).startswith(f"The data directory {data_dir} cannot be used")
 
 
-def test_credentials_that_do_not_exist_are_told_in_one_sentence(tmp_path: Path) -> None:
+def test_credentials_that_do_not_exist_are_reported_with_what_to_do(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
 
     assert complaint(tmp_path, "--credentials", "--data-dir", str(data_dir)) == (
-        f"There are no credentials in {data_dir}; the first start of `tradewind dev` makes them."
+        f"There are no credentials in {data_dir}; the first start of `tradewind dev` makes them. "
+        "If it was started in another folder, go there, or name its data with `--data-dir`."
     )
     assert complaint(data_dir, "--shell").startswith("--shell needs --credentials")
     assert not data_dir.exists()

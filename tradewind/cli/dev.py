@@ -33,7 +33,8 @@ def show_credentials(folder: Path, default_url: str, *, as_json: bool, as_shell:
     secrets = data_dir.stored_secrets(folder)
     if secrets is None:
         raise CannotStart(
-            f"There are no credentials in {folder}; the first start of `tradewind dev` makes them."
+            f"There are no credentials in {folder}; the first start of `tradewind dev` makes them. "
+            "If it was started in another folder, go there, or name its data with `--data-dir`."
         )
     running = data_dir.running(folder)
     if as_json:

@@ -26,6 +26,9 @@ type Handler struct {
 	MaxBytes int64
 	// OnError gets what OnEvent or Store returned; by default it is logged.
 	OnError func(error)
+	// OnRefused gets why a webhook was refused: a *VerificationError, or an error of ParseEvent. By
+	// default it is logged.
+	OnRefused func(error)
 
 	memory Memory // used where Store is nil
 }
@@ -65,6 +68,7 @@ func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) 
 	if err != nil {
 		var refused *VerificationError
 		if errors.As(err, &refused) {
+			h.refuse(err)
 			return http.StatusUnauthorized, err.Error()
 		}
 		h.report(err)
@@ -72,6 +76,7 @@ func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) 
 	}
 	event, err := ParseEvent(body)
 	if err != nil {
+		h.refuse(err)
 		return http.StatusBadRequest, err.Error()
 	}
 	store := h.Store
@@ -97,6 +102,14 @@ func (h *Handler) report(err error) {
 		return
 	}
 	log.Printf("webhook: %v", err)
+}
+
+func (h *Handler) refuse(err error) {
+	if h.OnRefused != nil {
+		h.OnRefused(err)
+		return
+	}
+	log.Printf("webhook refused: %v", err)
 }
 
 // Middleware lets only genuine webhooks through to next, which reads the body as usual. It neither

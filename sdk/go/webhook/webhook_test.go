@@ -231,6 +231,19 @@ func TestManyAtOnceAreHandledInTurnAndOnce(t *testing.T) {
 	}
 }
 
+func TestWhyAWebhookWasRefusedIsReported(t *testing.T) {
+	var reasons []error
+	for _, key := range []string{other, secret} {
+		handler := NewHandler(func(context.Context, Event, Delivery) error { return nil }, key)
+		handler.OnRefused = func(err error) { reasons = append(reasons, err) }
+		send(t, handler, "{}")
+	}
+	var wrong *VerificationError
+	if len(reasons) != 2 || !errors.As(reasons[0], &wrong) || errors.As(reasons[1], &wrong) {
+		t.Error(reasons)
+	}
+}
+
 func TestWhatIsNoEventIsBad(t *testing.T) {
 	handler := NewHandler(func(context.Context, Event, Delivery) error {
 		t.Error("it was handled")

@@ -44,6 +44,11 @@ export type ReceiverOptions = {
      */
     onError?: (error: unknown) => void;
     /**
+     * Called with why a webhook
+     * was refused; by default the reason is written to the console.
+     */
+    onRefused?: (error: VerificationError | InvalidEvent) => void;
+    /**
      * Which events
      * were handled: in the memory of this process unless you pass your own.
      */
@@ -66,3 +71,5 @@ export type ReceiverOptions = {
      */
     tolerance?: number;
 };
+import { VerificationError } from "./verify.js";
+import { InvalidEvent } from "./events.js";

@@ -23,6 +23,8 @@ import { VerificationError, TOLERANCE_SECONDS, checkedSecrets, verify } from "./
  *   the answer is 500 and the event is delivered again.
  * @property {(error: unknown) => void} [onError] Called with what `onEvent` threw; by default it
  *   is written to the console.
+ * @property {(error: VerificationError | InvalidEvent) => void} [onRefused] Called with why a webhook
+ *   was refused; by default the reason is written to the console.
  * @property {{ once(id: string, handle: () => unknown): Promise<boolean> }} [deduplicator] Which events
  *   were handled: in the memory of this process unless you pass your own.
  * @property {{ inOrder(event: WebhookEvent, handle: () => unknown): Promise<boolean> } | null}
@@ -59,7 +61,8 @@ export class Receiver {
    * @returns {Promise<Answer>}
    */
   async receive(headers, body) {
-    const { onEvent, onError = console.error, tolerance = TOLERANCE_SECONDS } = this.#options;
+    const { onEvent, onError = console.error, onRefused = logRefused } = this.#options;
+    const tolerance = this.#options.tolerance ?? TOLERANCE_SECONDS;
     try {
       const delivery = verify(this.#secrets, headers, body, { tolerance });
       const event = parseEvent(body);
@@ -69,8 +72,10 @@ export class Receiver {
       const isFirst = await this.#deduplicator.once(event.id, inTurn);
       return answer(200, isFirst ? "Thank you." : "It was handled before.");
     } catch (error) {
-      if (error instanceof VerificationError) return answer(401, error.message);
-      if (error instanceof InvalidEvent) return answer(400, error.message);
+      if (error instanceof VerificationError || error instanceof InvalidEvent) {
+        onRefused(error);
+        return answer(error instanceof VerificationError ? 401 : 400, error.message);
+      }
       if (error instanceof EventInProgress) return answer(503, error.message);
       onError(error);
       return answer(500, "The event could not be handled.");
@@ -85,6 +90,11 @@ export class Receiver {
  */
 function answer(status, text) {
   return { status, text };
+}
+
+/** @param {Error} error */
+function logRefused(error) {
+  console.warn(`A webhook was refused: ${error.message}`);
 }
 
 /** @param {number} most */

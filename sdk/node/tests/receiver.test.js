@@ -98,6 +98,16 @@ test("events of one order take turns, and those of others do not wait", async ()
   assert.deepEqual(steps, ["start 1", "start 4", "end 4", "end 1", "start 2", "end 2"]);
 });
 
+test("why a webhook was refused is reported", async () => {
+  /** @type {string[]} */
+  const reasons = [];
+  const options = { onEvent: () => {}, onRefused: (/** @type {Error} */ error) => reasons.push(error.name) };
+  const other = new Receiver({ ...options, secret: `${SECRET}x` });
+  assert.equal(await send(other, body("1", 1)), 401);
+  assert.equal(await send(new Receiver({ ...options, secret: SECRET }), "{}"), 400);
+  assert.deepEqual(reasons, ["VerificationError", "InvalidEvent"]);
+});
+
 test("what is not an event is answered with 400", async () => {
   const receiver = receiverOf(() => assert.fail("It was handled."));
   const wrong = ["", "{", "null", "[]", "{}", body("", 1), body("1", 1, { updated_at: "yesterday" })];

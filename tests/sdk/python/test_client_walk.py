@@ -166,7 +166,7 @@ def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None
     assert re.fullmatch(
         r"Received: order\.updated ORDTEST\w+ \w+\nTest delivery: delivered\n", done.stdout
     )
-    assert (tmp_path / "my-shop/.venv/lib").exists()
+    assert (tmp_path / "my-shop-python/.venv/lib").exists()
     assert system.ok("GET", "/v1/webhooks")["items"] == []
 
 

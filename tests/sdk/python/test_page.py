@@ -163,6 +163,5 @@ def test_the_commands_run_as_printed(system: System, tmp_path: Path) -> None:
         tmp_path,
         seconds=60,
         environ=environ,
-        replace={"3000": port},
     )
     system.api.launcher.secrets.add(json.loads((tmp_path / "webhook.json").read_text())["secret"])
