@@ -1,5 +1,6 @@
 """Fixtures for every test: a real PostgreSQL, a database per test, a running server."""
 
+import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -18,9 +19,18 @@ from tradewind.storage.pool import Database
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Thousands of tests and all that they import stay: with the default thresholds, a third of the time
+# in which tests are collected goes into looking for garbage among them.
+gc.set_threshold(50_000, 20, 100)
+
 # How long an example takes says something about the machine, and nothing about the code.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
