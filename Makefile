@@ -27,7 +27,7 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py node
 	@$(PYTHON) tools/setup.py sdk
 	@$(MAKE) check
-	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup
+	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup --durations 20
 
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
@@ -37,7 +37,7 @@ soak: setup ## The hardest tests for longer, with other chances each time
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m ruff check
-	$(VENV_PYTHON) -m mypy
+	$(VENV_PYTHON) -m mypy --num-workers 2
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) -m pytest tests/shape -q
 
