@@ -52,13 +52,13 @@ def insert_entry(
 async def list_entries(
     db: Database,
     *,
-    account_id: UUID | None,
-    actions: Sequence[str] | None,
-    after: datetime | None,
-    before: datetime | None,
-    below: UUID | None,
-    limit: int,
+    account_id: UUID | None = None,
+    actions: Sequence[str] | None = None,
+    after: datetime | None = None,
+    before: datetime | None = None,
     about: str | None = None,
+    below: UUID | None = None,
+    limit: int,
 ) -> list[AuditEntry]:
     """Entries, newest first, after the last id of the page before.
 

@@ -1,12 +1,13 @@
 """The address book, in a browser: list, save, change, delete, and take a pasted address apart."""
 
 from functools import partial
+from typing import Any
 
 from tradewind import ids
 from tradewind.addresses import save, sql
 from tradewind.addresses.get_address import get_address
 from tradewind.addresses.model import AddressChanges, SavedAddress
-from tradewind.addresses.parse import parse
+from tradewind.addresses.parse import ParsedAddress, parse
 from tradewind.addresses.wire import ADDRESSES, PastedAddressIn, SavedAddressIn, SavedAddressPatch
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
@@ -18,6 +19,7 @@ from tradewind.dashboard.addresses.views import (
 )
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
 from tradewind.errors import Conflict, Invalid
+from tradewind.platforms.model import Address
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
 from tradewind.web.paging import PageQuery
@@ -26,6 +28,7 @@ from tradewind.web.site import Form
 
 routes = PageRoutes("/addresses")
 
+_ADDRESS_FIELDS = ("name", "phone", "province", "city", "district", "detail", "postal_code")
 _FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
@@ -78,16 +81,7 @@ async def paste_address(caller: Buyer, body: PasteForm) -> TemplatePage:
         text = read_values(PastedAddressIn, text=body.text).text
     except Invalid as error:
         return _form_page(None, AddressForm(), pasted=body.text).rejected(error)
-    parsed = parse(text)
-    form = AddressForm(
-        name=parsed.name,
-        phone=parsed.phone,
-        province=parsed.province,
-        city=parsed.city,
-        district=parsed.district,
-        detail=parsed.detail,
-        postal_code=parsed.postal_code,
-    )
+    form = AddressForm(**_address_values(parse(text)))
     return _form_page(None, form, pasted=body.text, is_filled=True)
 
 
@@ -115,19 +109,8 @@ async def create_address(caller: Buyer, body: AddressForm, db: Database) -> Page
 async def show_edit(address_id: ids.AddressId, caller: Buyer, db: Database) -> TemplatePage:
     """Show the form to edit an address."""
     saved = await get_address(db, caller.account_id, address_id)
-    address = saved.address
-    form = AddressForm(
-        name=address.name,
-        phone=address.phone,
-        province=address.province,
-        city=address.city,
-        district=address.district,
-        detail=address.detail,
-        postal_code=address.postal_code or "",
-        label=saved.label,
-        is_default=saved.is_default,
-    )
-    return _form_page(saved, form)
+    values = _address_values(saved.address)
+    return _form_page(saved, AddressForm(**values, label=saved.label, is_default=saved.is_default))
 
 
 @routes.post("/{address_id}/edit")
@@ -191,5 +174,8 @@ def _form_page(
 
 
 def _values(body: AddressForm) -> dict[str, str]:
-    names = ("name", "phone", "province", "city", "district", "detail", "postal_code", "label")
-    return {name: getattr(body, name).strip() for name in names}
+    return {name: getattr(body, name).strip() for name in (*_ADDRESS_FIELDS, "label")}
+
+
+def _address_values(address: Address | ParsedAddress) -> dict[str, Any]:
+    return {name: getattr(address, name) or "" for name in _ADDRESS_FIELDS}

@@ -145,14 +145,11 @@ async def create_account(
 async def show_account(account_id: ids.AccountId, caller: Operator, db: Database) -> TemplatePage:
     """Show an account, its usage and its recent activity."""
     account = existing(await account_sql.find_account(db, account_id=account_id), ids.ACCOUNT)
-    entries = await audit_sql.list_entries(
-        db, account_id=account_id, actions=None, after=None, before=None, below=None, limit=_RECENT
-    )
     return TemplatePage(
         "admin/account.html",
         account=account,
         usage=await queries.find_usage(db, account_id),
-        entries=entries,
+        entries=await audit_sql.list_entries(db, account_id=account_id, limit=_RECENT),
         names={account_id: account},
         is_own=account_id == caller.account_id,
         roles=choices(Role),

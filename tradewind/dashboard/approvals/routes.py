@@ -225,16 +225,13 @@ async def approve(
         seen_fen = required_amount_fen("amount_cny", body.amount_cny)
         actor, person = Actor.of(caller), Person.of(caller)
         await approving.approve(db, actor, person, payment_id, seen_fen, _NOT_STORED)
-    except Invalid as error:
-        errors = {"": f"{errors_of(error)['amount_cny']} Nothing was approved."}
-        return (await show_approval(payment_id, request, caller, db, platforms)).rejected(
-            error, errors
-        )
-    except Conflict as error:
-        errors = {"": await _conflict_message(db, payment_id, error, "approved")}
-        return (await show_approval(payment_id, request, caller, db, platforms)).rejected(
-            error, errors
-        )
+    except (Invalid, Conflict) as error:
+        if isinstance(error, Conflict):
+            message = await _conflict_message(db, payment_id, error, "approved")
+        else:
+            message = f"{errors_of(error)['amount_cny']} Nothing was approved."
+        page = await show_approval(payment_id, request, caller, db, platforms)
+        return page.rejected(error, {"": message})
     return Redirect("/approvals", f"Approved {fen(seen_fen)}. The payment is being made.")
 
 
@@ -253,11 +250,10 @@ async def reject(
         wanted = inputs.read_values(RejectIn, reason=reason)
         actor, person = Actor.of(caller), Person.of(caller)
         await approving.reject(db, actor, person, payment_id, wanted.reason, _NOT_STORED)
-    except Invalid as error:
-        page = await show_approval(payment_id, request, caller, db, platforms)
-        return page.rejected(error, reason=body.reason)
-    except Conflict as error:
-        errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
+    except (Invalid, Conflict) as error:
+        errors = errors_of(error)
+        if isinstance(error, Conflict):
+            errors = {"": await _conflict_message(db, payment_id, error, "rejected")}
         page = await show_approval(payment_id, request, caller, db, platforms)
         return page.rejected(error, errors, reason=body.reason)
     return Redirect("/approvals", "Rejected. The requester can see the reason.")

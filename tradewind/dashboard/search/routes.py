@@ -266,16 +266,7 @@ class _Search:
         """The audit entries of a request, for operators only."""
         if not self._is_operator:
             return None
-        entries = await audit_sql.list_entries(
-            self._db,
-            account_id=None,
-            actions=None,
-            after=None,
-            before=None,
-            below=None,
-            limit=1,
-            about=text,
-        )
+        entries = await audit_sql.list_entries(self._db, about=text, limit=1)
         return f"/audit?about={text}" if entries else None
 
     async def other(self, text: str) -> SearchResults:
