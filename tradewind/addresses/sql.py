@@ -1,6 +1,7 @@
 """The statements about saved addresses."""
 
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from uuid import UUID
 
 import asyncpg
@@ -47,13 +48,7 @@ async def insert_address(
         address_id,
         account_id,
         label,
-        address.name,
-        address.phone,
-        address.province,
-        address.city,
-        address.district,
-        address.detail,
-        address.postal_code,
+        *astuple(address),
         is_default,
     )
     return None if row is None else _saved_address(row)
@@ -71,6 +66,7 @@ async def find_address(
 
 
 async def find_default(db: Database | Tx, account_id: UUID) -> SavedAddress | None:
+    """The default address of the account; None if it has no address."""
     row = await db.fetchrow(
         f"SELECT {_COLUMNS} FROM saved_address WHERE account_id = $1 AND is_default",  # noqa: S608
         account_id,
@@ -111,13 +107,7 @@ async def update_address(
         account_id,
         address_id,
         label,
-        address.name,
-        address.phone,
-        address.province,
-        address.city,
-        address.district,
-        address.detail,
-        address.postal_code,
+        *astuple(address),
         is_default,
     )
     return _saved_address(row)
@@ -156,20 +146,6 @@ async def delete_address(tx: Tx, account_id: UUID, address_id: UUID) -> bool:
 
 
 def _saved_address(row: asyncpg.Record) -> SavedAddress:
-    return SavedAddress(
-        id=row["id"],
-        account_id=row["account_id"],
-        label=row["label"],
-        address=Address(
-            name=row["name"],
-            phone=row["phone"],
-            province=row["province"],
-            city=row["city"],
-            district=row["district"],
-            detail=row["detail"],
-            postal_code=row["postal_code"],
-        ),
-        is_default=row["is_default"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+    columns = dict(row)
+    address = Address(**{field.name: columns.pop(field.name) for field in fields(Address)})
+    return SavedAddress(**columns, address=address)

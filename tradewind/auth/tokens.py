@@ -20,7 +20,6 @@ _ISSUER = "tradewind"
 _AUDIENCE = "tradewind-api"
 _CLAIMS = ["iss", "aud", "sub", "sid", "iat", "nbf", "exp"]
 _REFRESH_PREFIX = "twr_"
-_MAC_BYTES = 32
 _HEAD_BYTES = 4 + 16 + 4
 
 

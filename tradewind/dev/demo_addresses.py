@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tradewind.addresses import save
-from tradewind.addresses.get_address import find_default
+from tradewind.addresses.sql import find_default
 from tradewind.audit.model import Actor
 from tradewind.platforms.model import Address
 from tradewind.storage.pool import Database

@@ -94,16 +94,6 @@ class Import:
     counts: ImportCounts
     amounts: ImportAmounts
 
-    @property
-    def orders_ended(self) -> int:
-        """How many orders the phase that runs has finished."""
-        left = (
-            self.counts.orders_waiting
-            if self.status is ImportStatus.CHECKING
-            else self.counts.orders_checked
-        )
-        return self.counts.orders - left
-
 
 @dataclass(frozen=True, slots=True)
 class ImportRow:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import msgspec
 
-from tradewind.addresses.get_address import find_default
+from tradewind.addresses.sql import find_default
 from tradewind.auth.model import Buyer
 from tradewind.cart.add import AddedLine, add_to_cart
 from tradewind.dashboard.products.code import SAMPLE_ADDRESS, order_code
