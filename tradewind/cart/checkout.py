@@ -21,6 +21,7 @@ from tradewind.orders.person import Person
 from tradewind.orders.place import place_order
 from tradewind.platforms.fan_out import fan_out
 from tradewind.platforms.registry import Platforms
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 from tradewind.web.idempotency import IdempotencyKey, IdempotencyKeyReused, RequestInFlight
@@ -122,7 +123,7 @@ async def _new_checkout(
         account_id=account_id,
         fingerprint=key.fingerprint,
         address=await choose_address(tx, account_id, selection.address),
-        created_at=await sql.now(tx),
+        created_at=await storage_sql.now(tx),
         in_progress=True,
         groups=[
             CheckoutGroup(number, group, expected[number] if expected else None, None, None)
@@ -155,7 +156,7 @@ class _Acceptance:
     group: CheckoutGroup
 
     async def check(self, db: Database) -> datetime:
-        return await sql.now(db)
+        return await storage_sql.now(db)
 
     async def claim(self, tx: Tx) -> None:
         pass

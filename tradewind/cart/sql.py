@@ -1,7 +1,7 @@
 """The statements about carts and checkouts."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
@@ -28,12 +28,6 @@ _CHECKOUT = """
            lease_until > tradewind_now() AS in_progress
       FROM cart_checkout
 """
-
-
-async def now(db: Database | Tx) -> datetime:
-    """The time of the database."""
-    moment: datetime = await db.fetchval("SELECT tradewind_now()")
-    return moment
 
 
 async def lock_cart(tx: Tx, account_id: UUID) -> None:
@@ -278,16 +272,7 @@ async def _checkout(db: Database | Tx, row: asyncpg.Record) -> Checkout:
 
 
 def _line(row: asyncpg.Record) -> CartLine:
-    return CartLine(
-        id=row["id"],
-        platform=row["platform"],
-        product_id=row["product_id"],
-        sku_id=row["sku_id"],
-        quantity=row["quantity"],
-        goods=_GOODS.decode(row["goods"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+    return CartLine(**{**row, "goods": _GOODS.decode(row["goods"])})
 
 
 def _to_json(value: object) -> str:

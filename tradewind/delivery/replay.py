@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tradewind import ids
-from tradewind.delivery import sql_log, sql_replays
+from tradewind.delivery import sql_replays
 from tradewind.delivery.errors import NotActive, ReplayRunning
 from tradewind.delivery.model import Replay
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.errors import ValidationFailed, existing
 from tradewind.events.journal import DELIVERIES
 from tradewind.observability.logs import log
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 from tradewind.webhooks.subscribe import get_subscription
@@ -76,7 +77,7 @@ async def preview(
 ) -> Total:
     """Count what a replay that is requested now would deliver, within limits."""
     await get_subscription(db, account_id, subscription_id)
-    window = requested.window(await sql_log.now(db), policy)
+    window = requested.window(await storage_sql.now(db), policy)
     return await count(db, account_id, subscription_id, window)
 
 
@@ -92,7 +93,7 @@ async def request(
     NotActive if the subscription is switched off; ReplayRunning if a replay of it runs.
     """
     subscription = await get_subscription(db, account_id, subscription_id)
-    window = requested.window(await sql_log.now(db), policy)
+    window = requested.window(await storage_sql.now(db), policy)
     if not subscription.is_active:
         raise NotActive
     begun = await begin(db, account_id, subscription_id, window)

@@ -347,8 +347,3 @@ async def find_event(
         event_id,
     )
     return None if row is None else (row["type"], row["created_at"], row["body"])
-
-
-async def now(db: Database) -> datetime:
-    moment: datetime = await db.fetchval("SELECT tradewind_now()")
-    return moment

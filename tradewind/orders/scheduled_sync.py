@@ -6,6 +6,7 @@ from tradewind.observability.logs import log
 from tradewind.orders import sql_leases
 from tradewind.orders.sync import SYNC
 from tradewind.platforms.contract import Connector
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
 
 # Windows overlap: an order that changes between two pages is in the next window too.
@@ -19,7 +20,7 @@ async def sync_modified(db: Database, connector: Connector) -> None:
     """Make orders of ours due that changed since the last window."""
     platform = connector.traits.platform
     since = await sql_leases.swept_until(db, platform) - _OVERLAP
-    until = min(await sql_leases.now(db), since + _LONGEST)
+    until = min(await storage_sql.now(db), since + _LONGEST)
     due = 0
     page, more = 1, True
     while more and page <= _MOST_PAGES:

@@ -279,8 +279,3 @@ async def hint_later_than(
         margin,
     )
     return len(records)
-
-
-async def now(db: Database) -> datetime:
-    at: datetime = await db.fetchval("SELECT tradewind_now()")
-    return at

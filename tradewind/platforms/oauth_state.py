@@ -31,7 +31,7 @@ class OAuthStates:
         self._keyring = keyring
 
     async def issue(self, by: Actor, platform: str) -> str:
-        now = await sql.today(self._db)
+        now = await sql.now(self._db)
         key_id, key = self._keyring.current("platform authorisations")
         nonce = secrets.token_urlsafe(12)
         text = f"{platform}.{int((now + LIFETIME).timestamp())}.{nonce}"
@@ -43,7 +43,7 @@ class OAuthStates:
             raise ValidationFailed(
                 "/state", "Send the state that the marketplace returned with the code.", "missing"
             )
-        now = await sql.today(self._db)
+        now = await sql.now(self._db)
         if not self._is_valid(by, platform, state, now):
             raise _invalid_state()
         if not await limits.take_once(self._db, f"oauth-state:{state}", within=LIFETIME):

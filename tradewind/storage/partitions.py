@@ -39,7 +39,7 @@ async def drop_old(
 
     `before` is called with each day right before its partition is dropped.
     """
-    oldest = await sql.today(db) - kept
+    oldest = await sql.now(db) - kept
     for name in await sql.list_partitions(db, parent):
         day = datetime.strptime(name.rpartition("_")[2], "%Y%m%d").replace(tzinfo=UTC)
         if day + timedelta(days=1) <= oldest:

@@ -142,6 +142,7 @@ async def drop_partition(db: "Database", parent: str, name: str) -> None:
     await db.execute(f'DROP TABLE "{name}"')
 
 
-async def today(db: "Database") -> datetime:
+async def now(db: "Database | Tx") -> datetime:
+    """The time of the database, which decides what is due or expired."""
     moment: datetime = await db.fetchval("SELECT tradewind_now()")
     return moment

@@ -12,6 +12,7 @@ import asyncpg
 import msgspec
 
 from tradewind.errors import Conflict, Invalid, Malformed
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 from tradewind.web import sql
@@ -128,7 +129,7 @@ class StoredResponse(Generic[Result]):
     async def check(self, db: Database) -> datetime:
         """Raise what ends a repeat; of a new request, return the database's time."""
         if self.key is None:
-            return await sql.now(db)
+            return await storage_sql.now(db)
         stored = await sql.find_response(db, self.key.account_id, self.key.route, self.key.key)
         self._raise_if_stored(stored)
         return stored.now

@@ -78,11 +78,6 @@ _FIND_RESPONSE = """
 _HEADERS = msgspec.json.Decoder(list[tuple[str, str]])
 
 
-async def now(db: Database) -> datetime:
-    at: datetime = await db.fetchval("SELECT tradewind_now()")
-    return at
-
-
 async def find_response(db: Database, account_id: UUID, route: str, key: str) -> ResponseFound:
     record = await db.fetchrow(_FIND_RESPONSE, account_id, route, key)
     if record is None:

@@ -31,7 +31,6 @@ from tradewind.dashboard.shell.labels import LARGEST_COUNT
 from tradewind.dashboard.shell.render import PageRoutes, Redirect, TemplatePage
 from tradewind.dashboard.shell.zone import month_start, viewer_zone, week_starts
 from tradewind.delivery import sql as deliveries
-from tradewind.delivery import sql_log
 from tradewind.delivery.sql import QueueDepth
 from tradewind.orders.model import OrderStatus
 from tradewind.orders.payments import sql as payment_sql
@@ -40,6 +39,7 @@ from tradewind.platforms.contract import Traits
 from tradewind.platforms.errors import UnsupportedPlatform
 from tradewind.platforms.oauth_state import platform_of
 from tradewind.platforms.registry import Platforms
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.pool import Database
 from tradewind.web.caller import Caller
 from tradewind.web.inputs import Input
@@ -126,7 +126,7 @@ async def show_overview(
     request: Request, caller: Caller, query: OverviewQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """Show what each role of the caller needs."""
-    now, zone = await sql_log.now(db), viewer_zone(request)
+    now, zone = await storage_sql.now(db), viewer_zone(request)
     roles = caller.roles
     goods = OrderGoods(platforms)
     return TemplatePage(

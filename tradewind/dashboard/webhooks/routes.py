@@ -29,13 +29,14 @@ from tradewind.dashboard.webhooks.views import (
     webhook_path,
     webhook_state,
 )
-from tradewind.delivery import log, replay, sql_log
+from tradewind.delivery import log, replay
 from tradewind.delivery.health import health_of
 from tradewind.delivery.replay import Total
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.wire import RecoverIn
 from tradewind.errors import ApiError, Conflict, Invalid, ValidationFailed
+from tradewind.storage import sql as storage_sql
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.inputs import read_values
@@ -323,7 +324,7 @@ async def show_replay(
 ) -> TemplatePage:
     """List the replays, and preview a new one."""
     webhook = await get_subscription(db, caller.account_id, subscription_id)
-    now = await sql_log.now(db)
+    now = await storage_sql.now(db)
     preview: ReplayPreview | None = None
     errors: Mapping[str, str] = {}
     if query.since or request.method == "POST":
