@@ -4,14 +4,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, S
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 import msgspec
 
 from tradewind.audit import sql as audit_sql
-from tradewind.audit.model import AuditEntry
+from tradewind.audit.wire import AUDIT_ENTRIES
 from tradewind.delivery import log
+from tradewind.delivery import wire as delivery_wire
 from tradewind.delivery.model import LoggedAttempt
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.errors import ResourceNotFound
@@ -31,13 +33,15 @@ from tradewind.exports.columns import (
 )
 from tradewind.exports.csv_rows import BOM, write_row
 from tradewind.orders import sql_lists
+from tradewind.orders.list_orders import BY_CREATION
 from tradewind.orders.model import Order
 from tradewind.orders.payments import sql as payment_sql
-from tradewind.orders.payments.sql import OrderPayment
+from tradewind.orders.payments import wire as payment_wire
 from tradewind.orders.sql_lists import Filters
 from tradewind.storage.pool import Database
 from tradewind.webhooks import sql as webhook_sql
 from tradewind.webhooks.subscribe import get_subscription
+from tradewind.webhooks.wire import WEBHOOKS
 
 Row = TypeVar("Row")
 
@@ -74,7 +78,9 @@ async def export_payments(
     db: Database, statuses: Sequence[str] | None, order_id: UUID | None, *, bom: bool
 ) -> Export:
     """Export payment requests of all accounts, newest first."""
-    return await _begin("payments", PAYMENTS, _payment_pages(db, statuses, order_id), bom=bom)
+    read = partial(payment_sql.list_payments, db, statuses, order_id)
+    pages = payment_wire.PAYMENTS.every_page(read, PAGE_ROWS)
+    return await _begin("payments", PAYMENTS, pages, bom=bom)
 
 
 async def export_deliveries(
@@ -117,8 +123,16 @@ async def export_audit(
     bom: bool,
 ) -> Export:
     """Export the audit log, newest first."""
-    pages = _audit_pages(db, account_id, actions, after, before, about)
-    return await _begin("audit", AUDIT, pages, bom=bom)
+    read = partial(
+        audit_sql.list_entries,
+        db,
+        account_id=account_id,
+        actions=actions,
+        after=after,
+        before=before,
+        about=about,
+    )
+    return await _begin("audit", AUDIT, AUDIT_ENTRIES.every_page(read, PAGE_ROWS), bom=bom)
 
 
 async def _begin(
@@ -156,47 +170,22 @@ async def _single_page(rows: Iterator[Row]) -> AsyncIterator[Iterable[Row]]:
 
 
 async def _order_pages(db: Database, filters: Filters) -> AsyncIterator[Iterable[OrderRow]]:
-    below = None
-    while True:
-        orders = await sql_lists.list_by_creation(db, filters, below=below, limit=PAGE_ROWS)
+    read = partial(sql_lists.list_by_creation, db, filters)
+    async for orders in BY_CREATION.every_page(read, PAGE_ROWS):
         yield order_rows(orders)
-        if len(orders) < PAGE_ROWS:
-            return
-        below = orders[-1].id
-
-
-async def _payment_pages(
-    db: Database, statuses: Sequence[str] | None, order_id: UUID | None
-) -> AsyncIterator[Iterable[OrderPayment]]:
-    below = None
-    while True:
-        payments = await payment_sql.list_payments(
-            db, statuses, order_id, below=below, limit=PAGE_ROWS
-        )
-        yield payments
-        if len(payments) < PAGE_ROWS:
-            return
-        below = payments[-1].request.id
 
 
 async def _delivery_pages(
     db: Database, account_id: UUID, subscription_id: UUID | None, filters: AttemptFilters
 ) -> AsyncIterator[Iterable[LoggedAttempt]]:
     async for webhook in _webhooks(db, account_id, subscription_id):
-        below = None
-        while True:
-            try:
-                attempts = await log.list_attempts(
-                    db, account_id, webhook, filters, below=below, limit=PAGE_ROWS
-                )
-            except ResourceNotFound:
-                if subscription_id is not None:
-                    raise
-                break  # one of several was deleted meanwhile
-            yield attempts
-            if len(attempts) < PAGE_ROWS:
-                break
-            below = attempts[-1].started_at, attempts[-1].id
+        read = partial(log.list_attempts, db, account_id, webhook, filters)
+        try:
+            async for attempts in delivery_wire.DELIVERIES.every_page(read, PAGE_ROWS):
+                yield attempts
+        except ResourceNotFound:  # one of several may be deleted meanwhile
+            if subscription_id is not None:
+                raise
 
 
 async def _webhooks(
@@ -206,16 +195,10 @@ async def _webhooks(
     if subscription_id is not None:
         yield subscription_id
         return
-    below = None
-    while True:
-        webhooks = await webhook_sql.list_subscriptions(
-            db, account_id, below=below, limit=PAGE_ROWS
-        )
+    read = partial(webhook_sql.list_subscriptions, db, account_id)
+    async for webhooks in WEBHOOKS.every_page(read, PAGE_ROWS):
         for webhook in webhooks:
             yield webhook.id
-        if len(webhooks) < PAGE_ROWS:
-            return
-        below = webhooks[-1].id
 
 
 async def _event_pages(
@@ -243,29 +226,3 @@ async def _event_pages(
         if not page.has_more:
             return
         cursor = page.end
-
-
-async def _audit_pages(
-    db: Database,
-    account_id: UUID | None,
-    actions: Sequence[str] | None,
-    after: datetime | None,
-    before: datetime | None,
-    about: str | None,
-) -> AsyncIterator[Iterable[AuditEntry]]:
-    below = None
-    while True:
-        entries = await audit_sql.list_entries(
-            db,
-            account_id=account_id,
-            actions=actions,
-            after=after,
-            before=before,
-            below=below,
-            limit=PAGE_ROWS,
-            about=about,
-        )
-        yield entries
-        if len(entries) < PAGE_ROWS:
-            return
-        below = entries[-1].id

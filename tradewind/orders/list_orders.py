@@ -15,7 +15,7 @@ from tradewind.web.paging import CursorList, Page
 
 Shown = TypeVar("Shown")
 
-_BY_CREATION: CursorList[Order] = CursorList("orders", UUID, key=lambda order: order.id)
+BY_CREATION: CursorList[Order] = CursorList("orders", UUID, key=lambda order: order.id)
 _BY_CHANGE: CursorList[Order] = CursorList(
     "orders by change", tuple[datetime, UUID], key=lambda order: (order.updated_at, order.id)
 )
@@ -29,4 +29,4 @@ async def list_orders(
         changed = partial(sql_lists.list_by_change, db, filters)
         return await _BY_CHANGE.page(query.cursor, query.limit, changed, show)
     created = partial(sql_lists.list_by_creation, db, filters)
-    return await _BY_CREATION.page(query.cursor, query.limit, created, show)
+    return await BY_CREATION.page(query.cursor, query.limit, created, show)

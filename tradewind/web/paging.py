@@ -1,7 +1,7 @@
 """Paging: lists with cursors, newest first, stable while rows are added."""
 
 import base64
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, Protocol, TypeVar
@@ -144,3 +144,13 @@ class CursorList(Generic[Row]):
         below = read_cursor(self.name, cursor, self.key_type)
         rows = await read(below=below, limit=limit + 1)
         return page(self.name, rows, limit, key=self.key, show=show)
+
+    async def every_page(self, read: ReadRows[Row], limit: int) -> AsyncIterator[Sequence[Row]]:
+        """All rows, `limit` at a time, each page read when it is asked for; at least one page."""
+        below = None
+        while True:
+            rows = await read(below=below, limit=limit)
+            yield rows
+            if len(rows) < limit:
+                return
+            below = self.key(rows[-1])
