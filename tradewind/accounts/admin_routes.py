@@ -3,6 +3,8 @@
 from functools import partial
 from uuid import UUID
 
+from msgspec import structs
+
 from tradewind import ids
 from tradewind.accounts import change, change_password, sql
 from tradewind.accounts.errors import EmailTaken, OwnAccount
@@ -66,16 +68,7 @@ async def create_account(
 
     Without `password`, create a password link next and send it to the owner.
     """
-    account = await register(
-        db,
-        passwords,
-        Actor.of(caller),
-        email=body.email,
-        name=body.name,
-        roles=body.roles,
-        plan=body.plan,
-        password=body.password,
-    )
+    account = await register(db, passwords, Actor.of(caller), **structs.asdict(body))
     created = AdminAccountOut.of_account(account)
     return Response(created, headers=[location("admin", "accounts", created.id)])
 

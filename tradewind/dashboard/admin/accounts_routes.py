@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from uuid import UUID
 
+from msgspec import structs
+
 from tradewind import ids
 from tradewind.accounts import change, change_password
 from tradewind.accounts import sql as account_sql
@@ -119,15 +121,7 @@ async def create_account(
             roles=body.roles,
             plan=body.plan,
         )
-        account = await register(
-            db,
-            passwords,
-            actor,
-            email=wanted.email,
-            name=wanted.name,
-            roles=wanted.roles,
-            plan=wanted.plan,
-        )
+        account = await register(db, passwords, actor, **structs.asdict(wanted))
     except Invalid as error:
         errors = dict(errors_of(error))
         if "email" in errors:
