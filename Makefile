@@ -26,6 +26,7 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py browser
 	@$(PYTHON) tools/setup.py node
 	@$(PYTHON) tools/setup.py sdk
+	@$(PYTHON) tools/setup.py deploy
 	@$(MAKE) check
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup --durations 20
 

@@ -3,11 +3,12 @@
 import gc
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from kit import blocks
 from kit.postgres import Postgres, serving_postgres
 from kit.server import Server, ServerLauncher
 from kit.system import System, running_system
@@ -31,6 +32,19 @@ settings.load_profile("tests")
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Record the blocks of the documentation that a test has run, if it passed."""
+    report = yield
+    if report.when == "call" and report.passed:
+        blocks.record(item.nodeid)
+    elif report.when == "teardown":
+        blocks.forget()
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Installs what the Makefile needs: .venv, a browser, Node's tools, languages of the kits, wrk."""
+"""Installs what the Makefile needs: .venv, a browser, Node's tools, kit languages, proxies, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: it has to reach the message that says so.
@@ -30,6 +30,7 @@ LOCKS = {"run": ROOT / "requirements.lock", "dev": ROOT / "requirements-dev.lock
 OLDEST_PYTHON = (3, 11)
 PYTHON = ".".join(map(str, sys.version_info[:3]))
 NODE_TOOLS = ROOT / "tests" / "openapi"
+UNPACKED = ROOT / "build" / "debian"
 # Without windows, toolbars and extensions, a page takes a third of the time of the other browsers.
 HEADLESS_BROWSER = "chromium-headless-shell"
 BROWSERS = (HEADLESS_BROWSER, "chromium", "chromium-browser", "google-chrome")
@@ -66,9 +67,13 @@ def ensure(mode: str) -> int:
         return ensure_node_tools()
     if mode == "sdk":
         return ensure_sdk_languages()
+    if mode == "deploy":
+        return ensure_deployment_tools()
     if mode == "wrk":
         return ensure_wrk()
-    raise SetupError("Usage: python3 tools/setup.py run | dev | browser | node | sdk | wrk")
+    raise SetupError(
+        "Usage: python3 tools/setup.py run | dev | browser | node | sdk | deploy | wrk"
+    )
 
 
 def say(sentence: str) -> None:
@@ -266,6 +271,55 @@ def ensure_sdk_languages() -> int:
     if without_go:
         say("Tests of the kit for Go need go, version 1.24 or newer, and it is missing.")
     return 1 if (packages or without_go) and os.environ.get("CI") == "true" else 0
+
+
+def ensure_deployment_tools() -> int:
+    """Get what runs the configuration of docs/how-to/deploy.md. Without it its tests are skipped.
+
+    In CI a missing tool is an error. nginx and Caddy are only unpacked, into build/debian: the
+    packages would start them, on port 80.
+    """
+
+    def missing() -> list[str]:
+        tools = {"nft": "nftables", "ip": "iproute2", "systemd-analyze": "systemd"}
+        return [package for tool, package in tools.items() if not find_tool(tool)]
+
+    def proxies() -> list[str]:
+        return [package for package in ("nginx", "caddy") if not find_tool(package)]
+
+    if wanted := proxies():
+        unpack(wanted)
+    packages = [*installed_or_missing(missing), *proxies()]
+    if not packages:
+        return 0
+    say(f"Tests of the deployment need {' and '.join(packages)}; run: {apt_command(packages)}")
+    return 1 if os.environ.get("CI") == "true" else 0
+
+
+def find_tool(name: str) -> str | None:
+    """Find a program, also where only root looks, and among the unpacked packages."""
+    folders = [UNPACKED / "usr" / "sbin", UNPACKED / "usr" / "bin", "/usr/sbin", "/sbin"]
+    return shutil.which(
+        name, path=os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders)])
+    )
+
+
+def unpack(packages: Sequence[str]) -> None:
+    """Download packages, and unpack them without installing them; this needs no rights."""
+    apt_get_path, dpkg_deb = shutil.which("apt-get"), shutil.which("dpkg-deb")
+    if not apt_get_path or not dpkg_deb:
+        return
+    say(f"Unpacking {' and '.join(packages)} into {UNPACKED.relative_to(ROOT)}.")
+    UNPACKED.mkdir(parents=True, exist_ok=True)
+    if apt := apt_get():
+        subprocess.run([*apt, "update"], check=False, capture_output=True)
+    download = [apt_get_path, "-qq", "download", *packages]
+    done = subprocess.run(download, check=False, cwd=UNPACKED, capture_output=True, text=True)
+    if done.returncode != 0:
+        say(done.stderr.strip())
+    for archive in UNPACKED.glob("*.deb"):
+        subprocess.run([dpkg_deb, "-x", str(archive), str(UNPACKED)], check=False)
+        archive.unlink()
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from kit import docs
+from kit.blocks import take
 from kit.commands import forking_commands
 from kit.server import SECRET_KEY, Person, free_port
 from kit.system import ADDRESS, PLAIN, System
@@ -44,16 +44,16 @@ def environ(system: System, **more: str) -> dict[str, str]:
     return {**inherited, "TRADEWIND_URL": system.api.url, **more}
 
 
-def documented(language: str = "sh") -> Sequence[str]:
-    """The code blocks of the page about agents."""
-    page = docs.blocks("docs/how-to/let-an-agent-buy.md")
-    return [block.text for block in page if block.language == language]
+def documented(language: str, containing: str = "") -> str:
+    """A code block of the page about agents."""
+    [block] = take("docs/how-to/let-an-agent-buy.md", language, containing=containing)
+    return block.text
 
 
 def documented_key(system: System) -> str:
     """A key that the command on the page creates."""
-    [words] = [shlex.split(block) for block in documented() if " keys create " in block]
-    words = [system.buyer.email if word == "buyer@example.com" else word for word in words[1:]]
+    words = shlex.split(documented("sh", " keys create "))[1:]
+    words = [system.buyer.email if word == "buyer@example.com" else word for word in words]
     settings = {
         "TRADEWIND_DATABASE_URL": system.api.database_url,
         "TRADEWIND_SECRET_KEY": SECRET_KEY,
@@ -74,8 +74,7 @@ def new_key(system: System, *scopes: str) -> str:
 
 @asynccontextmanager
 async def on_stdio(system: System, key: str) -> AsyncIterator[Client]:
-    [block] = documented("json")
-    configured = json.loads(block)["mcpServers"]["tradewind"]
+    configured = json.loads(documented("json"))["mcpServers"]["tradewind"]
     assert set(configured["env"]) == {"TRADEWIND_URL", "TRADEWIND_API_KEY"}
     parameters = StdioServerParameters(
         command=str(Path(sys.executable).parent / configured["command"]),
@@ -89,8 +88,7 @@ async def on_stdio(system: System, key: str) -> AsyncIterator[Client]:
 @contextmanager
 def serving_http(system: System) -> Iterator[str]:
     port = free_port()
-    [words] = [shlex.split(block) for block in documented() if " --http " in block]
-    words = [word.replace("8765", str(port)) for word in words]
+    words = shlex.split(documented("sh", " --http ").replace("8765", str(port)))
     command = [sys.executable, "-m", *words]
     # Among the logs in which no secret may be found at the end.
     with (system.api.launcher.folder / f"mcp-{port}.log").open("wb") as log:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from connectors.stand import ADDRESS, outcome
+from kit.blocks import take
 
 import tradewind.platforms
 from tradewind.egress.client import Client
@@ -34,22 +35,21 @@ from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.web.limits import plan_rate
 
-GUIDE = (Path(__file__).parents[2] / "docs/how-to/add-a-marketplace.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+GUIDE = "docs/how-to/add-a-marketplace.md"
 FOLDER = "tradewind/platforms/harbour/"
 PACKAGE = "tradewind.platforms.harbour"
 
 
 def files() -> dict[str, str]:
     """The files of the guide: each block says in its first line where it belongs."""
-    blocks = [code.partition("\n") for language, code in BLOCKS if language == "python"]
-    return {place.removeprefix(f"# {FOLDER}"): code for place, _, code in blocks}
+    parts = [block.text.partition("\n") for block in take(GUIDE, "python")]
+    return {path.removeprefix(f"# {FOLDER}"): code for path, _, code in parts}
 
 
 def patched(source: str) -> str:
     """A source with the guide's diff applied to it."""
-    (diff,) = [code for language, code in BLOCKS if language == "diff"]
-    for hunk in re.split(r"^@@.*\n", diff, flags=re.MULTILINE)[1:]:
+    (diff,) = take(GUIDE, "diff")
+    for hunk in re.split(r"^@@.*\n", diff.text, flags=re.MULTILINE)[1:]:
         lines = hunk.splitlines(keepends=True)
         before = "".join(line[1:] for line in lines if line[0] in " -")
         after = "".join(line[1:] for line in lines if line[0] in " +")
@@ -204,9 +204,10 @@ DRAFT = OrderRequest("ORD-1", [Line(str(2**60 + 1), None, 1)], ADDRESS)
 
 
 def test_the_guide_names_the_files_that_it_shows() -> None:
-    (tree,) = re.findall(r"^```text\n(tradewind/.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    (tree,) = take(GUIDE, "text")
 
-    assert set(re.findall(r"(\w+\.py)", tree)) == set(files())
+    assert tree.text.startswith(FOLDER)
+    assert set(re.findall(r"(\w+\.py)", tree.text)) == set(files())
 
 
 def test_it_is_a_folder_and_a_line(extended: types.ModuleType) -> None:

@@ -12,19 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from kit.blocks import ROOT, Block, blocks, note
+from kit.docs import outputs
 from kit.server import free_port
 
 pytestmark = pytest.mark.xdist_group("dev")
 
-ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 END_OF_BLOCK = "\N{INFORMATION SEPARATOR TWO}"
 FIELD = re.compile(r'"(\w+)":("sandbox"|"approved"|"pending_payment"|"delivered"|true|200)?')
-
-
-def blocks(page: str) -> list[tuple[str, str]]:
-    """The blocks of a page: of what kind, and their text."""
-    return BLOCK.findall((ROOT / page).read_text())
 
 
 def environment(data_dir: Path, port: int) -> dict[str, str]:
@@ -61,9 +56,9 @@ def first_terminal(command: str, environ: dict[str, str], errors: Path) -> Itera
         assert rest.strip() == ""
 
 
-def second_terminal(commands: list[str], environ: dict[str, str]) -> list[str]:
+def second_terminal(commands: list[Block], environ: dict[str, str]) -> list[str]:
     """What each block prints, in one shell."""
-    script = "".join(f"{block}printf '{END_OF_BLOCK}'\n" for block in commands)
+    script = "".join(f"{block.text}printf '{END_OF_BLOCK}'\n" for block in commands)
     ended = subprocess.run(
         ["/bin/sh", "-eu"],
         input=script,
@@ -75,21 +70,19 @@ def second_terminal(commands: list[str], environ: dict[str, str]) -> list[str]:
         timeout=120,
     )
     assert (ended.returncode, ended.stderr) == (0, ""), ended
+    note(commands)
     return ended.stdout.split(END_OF_BLOCK)[:-1]
 
 
 def run_tutorial(environ: dict[str, str]) -> None:
     """Run the tutorial beside the README's system; below each block is what it prints."""
-    printed = blocks("docs/tutorials/first-webhook.md")
-    assert {kind for kind, _ in printed} == {"sh", "text"}
-    outputs = second_terminal([block for kind, block in printed if kind == "sh"], environ)
-    expected = [
-        following[1] if following[0] == "text" else ""
-        for block, following in zip(printed, [*printed[1:], ("", "")], strict=True)
-        if block[0] == "sh"
-    ]
-    for output, text in zip(outputs, expected, strict=True):
-        assert re.fullmatch(re.escape(text).replace("…", ".+"), output), (text, output)
+    page = blocks("docs/tutorials/first-webhook.md")
+    commands = [block for block in page if block.language == "sh"]
+    below = outputs(page)
+    for command, printed in zip(commands, second_terminal(commands, environ), strict=True):
+        expected = below[command].text if command in below else ""
+        assert re.fullmatch(re.escape(expected).replace("…", ".+"), printed), (expected, printed)
+    note(below.values())
 
 
 def credentials(environ: dict[str, str], *words: str) -> str:
@@ -100,34 +93,34 @@ def credentials(environ: dict[str, str], *words: str) -> str:
 
 
 def test_every_block_runs_as_printed_and_the_start_is_quiet(tmp_path: Path) -> None:
-    printed = blocks("README.md")
-    assert {kind for kind, _ in printed} == {"sh", "json", "text", "console"}
+    page = blocks("README.md")
     # The tests are not run by a test, but by CI.
-    assert [text for kind, text in printed if kind == "console"] == ["$ make test\n"]
+    (tests,) = [block for block in page if block.language == "console"]
+    assert tests.text == "$ make test\n"
     assert "exec make test\n" in (ROOT / ".ci/run").read_text()
     # `make run` would build another .venv in place of the one that runs this test.
     is_ready = runpy.run_path(str(ROOT / "tools/setup.py"))["is_ready"]
     assert is_ready("dev"), ".venv is out of date; run `make setup`."
-    start, *commands = [block for kind, block in printed if kind == "sh"]
+    start, *commands = [block for block in page if block.language == "sh"]
     data_dir, errors, port = tmp_path / "data", tmp_path / "stderr", free_port()
     environ = environment(data_dir, port)
 
-    with first_terminal(start, environ, errors) as banner:
-        outputs = second_terminal(commands, {**environ, "PORT": str(free_port())})
+    with first_terminal(start.text, environ, errors) as banner:
+        printed = second_terminal(commands, {**environ, "PORT": str(free_port())})
         run_tutorial(environ)
         while_it_runs = credentials(environ)
 
     # What is printed below a block is what the block printed.
-    for command, output in zip(commands, outputs, strict=True):
-        following = printed[printed.index(("sh", command)) + 1]
-        assert following[0] in ("json", "text")
-        fields = FIELD.findall(following[1])
+    below = outputs(page)
+    for command, output in zip(commands, printed, strict=True):
+        fields = FIELD.findall(below[command].text)
         assert fields
         for name, value in fields:
             assert f'"{name}":{value}' in output
+    note([start, tests, *below.values()])
 
     # Events of the demo orders may come in between.
-    assert "order.updated ORDTEST" in outputs[-1]
+    assert "order.updated ORDTEST" in printed[-1]
     # The shell and make are interrupted as well.
     steps = [line for line in errors.read_text().splitlines() if not line.startswith("make")]
     assert steps == [

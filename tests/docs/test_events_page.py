@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import httpx
-from kit import docs
+from kit.blocks import take
 from kit.system import System
 
 PAGE = "docs/reference/events.md"
 
 
 def test_the_body_and_the_stream_are_as_printed(system: System) -> None:
-    body, stream = docs.blocks(PAGE)
+    (body,), (stream,) = take(PAGE, "json"), take(PAGE, "text")
     system.order()
     event = system.ok("GET", "/v1/events?limit=1")["items"][0]
 

@@ -1,6 +1,6 @@
 """No code block of the documentation is without a test that runs it."""
 
-from kit.docs import ROOT, blocks
+from kit.blocks import ROOT, blocks
 
 # Which test runs the blocks of a page. Each test says itself how.
 RUN_BY = {

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 from kit import docs
-from kit.docs import Block
+from kit.blocks import Block, blocks, note
 from kit.server import free_port
 
 PAGE = "docs/how-to/test-your-integration.md"
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("dev")
 
 def test_the_page_runs_as_printed(tmp_path: Path) -> None:
     """The steps of the CI job run too: its service is started as in the first block."""
-    page = docs.blocks(PAGE)
+    page = blocks(PAGE)
     (job,) = [block for block in page if block.language == "yaml"]
     start, *steps = (
         dedent(lines) or line for line, lines in re.findall(r"run: (.*)\n((?: {6}.*\n)*)", job.text)
@@ -32,5 +32,6 @@ def test_the_page_runs_as_printed(tmp_path: Path) -> None:
         seconds=SECONDS,
         environ={},
         replace=ports,
-        extra={0: [Block("sh", step, job.line, job.end) for step in steps]},
+        extra={0: [Block(PAGE, "sh", step, job.line, job.end) for step in steps]},
     )
+    note([job])

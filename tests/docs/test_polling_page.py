@@ -1,13 +1,12 @@
 """docs/how-to/move-from-polling.md: its code runs as it is printed."""
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.blocks import take
 from kit.system import System
 
-PAGE = Path(__file__).parents[2] / "docs/how-to/move-from-polling.md"
+PAGE = "docs/how-to/move-from-polling.md"
 
 
 def test_the_journal_is_read_to_its_end_and_orders_are_compared(
@@ -16,8 +15,8 @@ def test_the_journal_is_read_to_its_end_and_orders_are_compared(
     monkeypatch.setenv("TRADEWIND_URL", system.api.url)
     monkeypatch.setenv("TRADEWIND_API_KEY", system.buyer.headers["x-api-key"])
     code: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
-        exec(block, code)  # noqa: S102 - the page's own code
+    for block in take(PAGE, "python"):
+        exec(block.text, code)  # noqa: S102 - the page's own code
     order = system.order()
 
     cursor = code["read_events"](None)

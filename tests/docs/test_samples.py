@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kit import docs
+from kit.blocks import ROOT
 from kit.system import System
 
 from tradewind.auth.model import Role
@@ -19,7 +20,7 @@ PAGES = (
     "docs/reference/orders.md",
     "docs/reference/requests.md",
 )
-NODE_MODULES = docs.ROOT / "tests/openapi/node_modules"
+NODE_MODULES = ROOT / "tests/openapi/node_modules"
 SECONDS = 90
 
 pytestmark = pytest.mark.xdist_group("system")

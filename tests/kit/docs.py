@@ -1,4 +1,4 @@
-"""Code blocks of the documentation: read them, run the shell ones, compare what they print."""
+"""Runs the shell blocks of a page of the documentation, and compares what they print."""
 
 import itertools
 import os
@@ -11,53 +11,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from kit.blocks import ROOT, Block, blocks, note
+
 OUTPUT = ("console", "text", "json")
 
-_FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```[ ]*$",
-    re.MULTILINE | re.DOTALL,
-)
 _END = "@@end-of-block"
 _WATCH = "failed=0; set -E -o pipefail; trap 'code=$?; [ $failed != 0 ] || failed=$code' ERR\n"
 _STOP_SECONDS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block: the word after its fence, its text, and the line of the fence."""
-
-    language: str
-    text: str
-    line: int
-    end: int
-
-    def follows(self, other: "Block") -> bool:
-        """Tell whether only blank lines are between the two."""
-        return self.line - other.end <= 2
-
-
-def blocks(page: str) -> list[Block]:
-    """Return the fenced blocks of a page, by its path in the repository."""
-    text = (ROOT / page).read_text()
-    return [
-        Block(
-            match["language"],
-            re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE),
-            text.count("\n", 0, match.start()) + 1,
-            text.count("\n", 0, match.end()) + 1,
-        )
-        for match in _FENCE.finditer(text)
-    ]
-
-
-def save_files(page: str, folder: Path) -> None:
-    """Write the blocks that the page introduces with "Save this as `NAME`:"."""
+def save_files(page: str, folder: Path) -> dict[str, Block]:
+    """Write the blocks that the page introduces with "Save this as `NAME`:", and return them."""
     lines = (ROOT / page).read_text().splitlines()
+    saved = {}
     for block in blocks(page):
-        name = re.search(r"Save this as `([\w.]+)`:$", "".join(lines[: block.line - 1][-2:]))
+        name = re.search(r"Save this as `([\w./]+)`:$", "".join(lines[: block.line - 1][-2:]))
         if name is not None:
+            (folder / name[1]).parent.mkdir(parents=True, exist_ok=True)
             (folder / name[1]).write_text(block.text)
+            saved[name[1]] = block
+    return saved
 
 
 def outputs(page: Sequence[Block]) -> dict[Block, Block]:
@@ -140,7 +113,7 @@ def check(
     """
     parsed = blocks(page)
     expected = outputs(parsed)
-    save_files(page, folder)
+    saved = save_files(page, folder)
     commands: list[Block] = []
     shell = [block for block in parsed if block.language == "sh"]
     for index, block in enumerate(shell):
@@ -152,12 +125,15 @@ def check(
     for block, result in zip(commands, printed, strict=False):
         where = f"{page}:{block.line}"
         assert result.status == 0, f"{where} ended with {result.status}:\n{result.text}"
+        note([block])
         if block in expected:
             output = replaced(expected[block].text, replace or {})
             assert matches(output, result.text), f"{where} printed:\n{result.text}"
+            note([expected[block]])
     assert len(printed) == len(commands), (
         f"{page}:{commands[len(printed)].line} did not end:\n{(folder / 'page.log').read_text()}"
     )
+    note(block for name, block in saved.items() if any(name in text for text in texts))
 
 
 def replaced(text: str, replace: Mapping[str, str]) -> str:

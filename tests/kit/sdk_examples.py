@@ -15,12 +15,13 @@ from typing import Any
 
 import httpx
 
+from kit.blocks import ROOT, note, take
+from kit.docs import save_files
 from kit.server import free_port
 from kit.system import System
 from kit.webhook_system import Webhook, WebhookSystem, until
 from tradewind.webhooks.signing import sign
 
-ROOT = Path(__file__).parents[2]
 SDK = ROOT / "sdk"
 NODE_MODULES = ROOT / "tests" / "openapi" / "node_modules"
 BURST = 20
@@ -153,15 +154,14 @@ def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
 
     The port is another.
     """
-    text = (kit / "README.md").read_text(encoding="utf-8")
-    for path, code in re.findall(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL):
-        target = folder / "files" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(code, encoding="utf-8")
-    settings, install, *blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    page = str((kit / "README.md").relative_to(ROOT))
+    saved = save_files(page, folder / "files")
+    commands = take(page, "sh")
+    settings, install, *rest = (block.text for block in commands)
     assert settings == SETTINGS
     port = str(free_port())
-    script = "\n".join([install, "cp -r ../files/. .\n", *blocks])
+    script = "
+".join([install, "cp -r ../files/. .\n", *rest])
     environ = {
         "TRADEWIND_SDK": str(SDK),
         "TRADEWIND_URL": system.api.url,
@@ -189,6 +189,7 @@ def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
     assert status == 0, printed
     assert '"delivered":true' in printed
     assert "not_found: " in printed
+    note(saved.values())
     return printed
 
 

@@ -1,9 +1,13 @@
-"""The toolchains of the kits: tests of a language whose tools are missing are skipped; CI fails."""
+"""Programs that tests need: without one the test is skipped, and in CI it fails."""
 
 import os
+import runpy
 import shutil
+from typing import NoReturn
 
 import pytest
+
+from kit.blocks import ROOT
 
 PACKAGES = {
     "python": {"python3": "python3"},
@@ -19,7 +23,17 @@ def need_toolchain(language: str) -> None:
     """Skip the test, or fail it in CI, if a tool of the language is missing."""
     for tool, package in PACKAGES[language].items():
         if shutil.which(tool) is None:
-            message = f"{tool} is missing; install the package {package}."
-            if os.environ.get("CI") == "true":
-                pytest.fail(message)
-            pytest.skip(message)
+            lack(f"{tool} is missing; install the package {package}.")
+
+
+def deployment_tool(name: str) -> str:
+    """Return the path of a program that the page about deployment configures."""
+    path: str | None = runpy.run_path(str(ROOT / "tools/setup.py"))["find_tool"](name)
+    return path or lack(f"{name} is missing; run: python3 tools/setup.py deploy")
+
+
+def lack(message: str) -> NoReturn:
+    """Skip the test, or fail it in CI, because of something that this machine does not have."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)

@@ -2,16 +2,16 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.blocks import ROOT, take
 from kit.toolchains import LANGUAGES, need_toolchain
 
-ROOT = Path(__file__).parents[2]
+README = "sdk/README.md"
 CHECK = ROOT / "sdk/check"
 VECTORS = ROOT / "tests/data/signature_vectors.json"
 PASSED, FAILED, USAGE, MISSING = 0, 1, 2, 3
@@ -96,12 +96,18 @@ def test_it_passes_from_anywhere_leaves_nothing_and_catches_a_kit_that_accepts_a
     assert list(temporary.iterdir()) == []
 
 
-def test_the_commands_in_the_readme_are_those_that_are_tested() -> None:
-    readme = (ROOT / "sdk/README.md").read_text()
+def test_the_readme_has_a_command_for_each_language() -> None:
+    (commands,) = take(README, "sh")
 
     file = VECTORS.relative_to(ROOT)
-    commands = "".join(f"sdk/check {language} {file}\n" for language in LANGUAGES)
-    assert re.findall(r"```(\w*)\n(.*?)```", readme, re.DOTALL) == [("sh", commands)]
+    assert commands.text == "".join(f"sdk/check {language} {file}\n" for language in LANGUAGES)
+
+
+def test_the_command_in_the_readme_passes(language: str) -> None:
+    (commands,) = take(README, "sh")
+    (words,) = [line.split() for line in commands.text.splitlines() if f" {language} " in line]
+
+    assert run(*words[1:], script=Path(words[0])).returncode == PASSED
 
 
 def test_a_vector_with_a_wrong_byte_does_not_pass(language: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
+from kit.blocks import ROOT, take
 from kit.server import free_port
 from kit.system import System
 from kit.toolchains import need_toolchain
@@ -25,7 +26,6 @@ from tradewind.webhooks.signing import sign
 
 pytestmark = pytest.mark.xdist_group("system")
 
-ROOT = Path(__file__).parents[2]
 BURST = 60
 LARGEST_BODY = 256 * 1024
 NEW_SECRET = "whsec_new"
@@ -56,8 +56,7 @@ class Example:
 
         The example also accepts NEW_SECRET.
         """
-        readme = (self.project / "sdk" / self.language / "README.md").read_text()
-        create, start, test = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+        create, start, test = (block.text for block in take(f"sdk/{self.language}/README.md", "sh"))
         secret = self.project / "secret"
         environ = {**os.environ, "PORT": str(self.port), "DATA": str(self.project)}
         with (

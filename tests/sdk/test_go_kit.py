@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from kit.blocks import ROOT
 from kit.sdk_examples import (
-    ROOT,
     SDK,
     assert_it_follows,
     assert_it_receives,

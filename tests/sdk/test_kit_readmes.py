@@ -1,17 +1,16 @@
 """The samples in the READMEs of the kits for PHP and Java run exactly as printed."""
 
 import json
-import re
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from kit.blocks import ROOT, take
 from kit.toolchains import need_toolchain
 
 from tradewind.webhooks.signing import sign
 
-ROOT = Path(__file__).parents[2]
 SECRET = "whsec_" + "r" * 43
 BODY = json.dumps(
     {
@@ -62,11 +61,8 @@ public class Readme {
 
 
 def samples(language: str) -> list[str]:
-    text = (ROOT / "sdk" / language / "README.md").read_text()
-    blocks: list[tuple[str, str]] = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
-    # The commands are run by test_example_receivers.
-    assert {kind for kind, _ in blocks} == {language, "sh"}
-    return [block for kind, block in blocks if kind == language]
+    """The code of a README; test_example_receivers runs the commands."""
+    return [block.text for block in take(f"sdk/{language}/README.md", language)]
 
 
 def delivery() -> list[str]:

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from kit.blocks import ROOT
 from kit.sdk_examples import (
     NODE_MODULES,
-    ROOT,
     SDK,
     assert_it_follows,
     assert_it_receives,

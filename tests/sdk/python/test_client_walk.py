@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from kit.blocks import ROOT, blocks, note
 from kit.sdk_examples import SDK, SETTINGS, assert_it_follows, run
 from kit.server import free_port
 from kit.system import ADDRESS, PLAIN, System
@@ -28,7 +29,7 @@ from tradewind_sdk.webhooks.events import event_from
 
 pytestmark = pytest.mark.xdist_group("system")
 PATIENCE_SECONDS = 20.0
-README = Path(__file__).parents[3] / "sdk/python/README.md"
+README = "sdk/python/README.md"
 TO: types.AddressInput = {
     "name": ADDRESS["name"],
     "phone": ADDRESS["phone"],
@@ -132,11 +133,15 @@ def test_errors_say_what_is_wrong(system: System) -> None:
 
 def samples(heading: str) -> tuple[list[str], list[str]]:
     """The programs and the commands below a heading of the README."""
-    text = README.read_text()
-    section = text[text.index(f"\n{heading}\n") :]
-    section = section[: section.index("\n## ", 1)]
+    lines = (ROOT / README).read_text().splitlines()
+    start = lines.index(heading)
+    end = next(n for n, line in enumerate(lines) if n > start and line.startswith("## "))
+    section = [block for block in blocks(README) if start < block.line <= end]
+    note(section)
+    assert {block.language for block in section} <= {"python", "sh"}
     programs, commands = (
-        re.findall(rf"```{kind}\n(.*?)```", section, re.DOTALL) for kind in ("python", "sh")
+        [block.text for block in section if block.language == language]
+        for language in ("python", "sh")
     )
     return programs, commands
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from kit import docs
+from kit.blocks import ROOT, take
 from kit.egress import sending
 from kit.server import free_port
 from kit.system import System
@@ -23,18 +23,15 @@ from kit.webhook_system import WebhookSystem
 
 from tradewind.webhooks.signing import sign
 
-PAGE = Path(__file__).parents[3] / "docs/how-to/receive-webhooks.md"
+PAGE = "docs/how-to/receive-webhooks.md"
 COMMAND = "WEBHOOK_SECRET=$(field secret) python3 receiver.py &"
 SECRET = "whsec_" + "p" * 43
 BURST = 100
 
 
 def sample() -> str:
-    code = re.search(
-        r"Save this as `receiver.py`:\n\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL
-    )
-    assert code is not None
-    return code[1]
+    [program] = take(PAGE, "python")
+    return program.text
 
 
 @pytest.fixture
@@ -113,7 +110,7 @@ def test_its_server_refuses_what_it_cannot_read(page: dict[str, Any]) -> None:
 @contextmanager
 def started(folder: Path, secret: str, port: int) -> Iterator[None]:
     """The sample in a process of its own, by the command on the page."""
-    assert COMMAND in PAGE.read_text()
+    assert COMMAND in (ROOT / PAGE).read_text()
     (folder / "receiver.py").write_text(sample())
     environ = {**os.environ, "WEBHOOK_SECRET": secret, "PORT": str(port)}
     with subprocess.Popen(
@@ -159,7 +156,7 @@ def test_the_commands_run_as_printed(system: System, tmp_path: Path) -> None:
     environ = {"TRADEWIND_URL": system.api.url, "TRADEWIND_API_KEY": key, "PORT": port}
 
     docs.check(
-        "docs/how-to/receive-webhooks.md",
+        PAGE,
         tmp_path,
         seconds=60,
         environ=environ,

@@ -1,7 +1,6 @@
 """The samples in the README of the kit work as written."""
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -13,11 +12,12 @@ import httpx
 import pytest
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from kit.blocks import ROOT, blocks, note
 from tradewind_sdk.webhooks import WebhookReceiver
 
 from tradewind.webhooks.signing import sign
 
-README = Path(__file__).parents[3] / "sdk/python/README.md"
+README = "sdk/python/README.md"
 SECRET = "whsec_" + "r" * 43
 BODY = {
     "id": "evt_1",
@@ -42,11 +42,12 @@ PRINTED = "order.updated ORD1 paid\n"
 
 def sample(beginning: str) -> dict[str, Any]:
     """What a block of the README defines; the text before it begins with this."""
-    blocks = re.findall(r"([^\n]+)\n\n```python\n(.*?)```", README.read_text(), re.DOTALL)
-    code = [code for text, code in blocks if text.startswith(beginning)]
+    lines = (ROOT / README).read_text().splitlines()
+    programs = [block for block in blocks(README) if block.language == "python"]
+    (program,) = [block for block in programs if lines[block.line - 3].startswith(beginning)]
     names: dict[str, Any] = {"__name__": "sample"}
-    assert len(code) == 1, beginning
-    exec(code[0], names)  # noqa: S102 - our own page
+    exec(program.text, names)  # noqa: S102 - our own page
+    note([program])
     return names
 
 
