@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak check format map bench screenshots client lock clean
+.PHONY: help setup run test soak check blocks format map bench screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,10 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py sdk
 	@$(PYTHON) tools/setup.py deploy
 	@$(MAKE) check
+	@rm -f build/blocks-run.txt
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup --durations 20
+	@# Without a tool that CI has, some tests are skipped.
+	@$(MAKE) blocks || [ "$$CI" != true ]
 
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
@@ -41,6 +44,9 @@ check: setup ## Formatter, linter, types, import contracts and the shape of the 
 	$(VENV_PYTHON) -m mypy --num-workers 2
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) -m pytest tests/shape -q
+
+blocks: setup ## List the code blocks of README and docs that no test has run
+	@PYTHONPATH=tests $(VENV_PYTHON) tools/unrun_blocks.py
 
 format: setup ## Format the code, and mend what the linter can mend by itself
 	$(VENV_PYTHON) -m ruff format

@@ -1,47 +1,81 @@
-"""No code block of the documentation is without a test that runs it."""
+"""`make blocks` finds each code block of the documentation that no test has run."""
 
-from kit.blocks import ROOT, blocks
+from pathlib import Path
 
-# Which test runs the blocks of a page. Each test says itself how.
-RUN_BY = {
-    "README.md": "tests/dev/test_readme.py",
-    "docs/tutorials/first-webhook.md": "tests/dev/test_readme.py",
-    "docs/how-to/add-a-marketplace.md": "tests/connectors/test_adding_a_marketplace.py",
-    "docs/how-to/deploy.md": "tests/docs/test_deploy_page.py",
-    "docs/how-to/generate-a-client.md": "tests/docs/test_samples.py",
-    "docs/how-to/let-an-agent-buy.md": "tests/agents/test_mcp.py",
-    "docs/how-to/move-from-polling.md": "tests/docs/test_polling_page.py",
-    "docs/how-to/receive-webhooks.md": "tests/sdk/python/test_page.py",
-    "docs/how-to/receive-webhooks-on-a-laptop.md": "tests/docs/test_laptop_page.py",
-    "docs/how-to/test-your-integration.md": "tests/docs/test_integration_page.py",
-    "docs/reference/addresses.md": "tests/docs/test_samples.py",
-    "docs/reference/cart.md": "tests/docs/test_samples.py",
-    "docs/reference/events.md": "tests/docs/test_events_page.py",
-    "docs/reference/exports.md": "tests/docs/test_samples.py",
-    "docs/reference/imports.md": "tests/docs/test_samples.py",
-    "docs/reference/orders.md": "tests/docs/test_samples.py",
-    "docs/reference/requests.md": "tests/docs/test_samples.py",
-    "sdk/README.md": "tests/sdk/test_check.py",
-    "sdk/go/README.md": "tests/sdk/test_go_kit.py",
-    "sdk/java/README.md": "tests/sdk/test_kit_readmes.py",
-    "sdk/node/README.md": "tests/sdk/test_node_kit.py",
-    "sdk/php/README.md": "tests/sdk/test_kit_readmes.py",
-    "sdk/python/README.md": "tests/sdk/python/test_python_readme.py",
-}
-PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "sdk").rglob("README.md")]
+import pytest
+from kit import blocks
+
+PAGE = "docs/how-to/page.md"
+TEXT = """\
+1. Start it:
+
+   ```sh
+   make run
+   ```
+
+```json
+{"status": "ready"}
+```
+"""
 
 
-def test_every_page_with_code_has_a_test_that_reads_it() -> None:
-    with_code = {
-        page
-        for path in PAGES
-        if "node_modules" not in path.parts
-        if blocks(page := str(path.relative_to(ROOT)))
-    }
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A documentation of two pages, all of whose blocks were run by a test."""
+    (tmp_path / "docs/how-to").mkdir(parents=True)
+    for page in ("README.md", PAGE):
+        (tmp_path / page).write_text(TEXT)
+    monkeypatch.setattr(blocks, "RECORD", tmp_path / "build/record")
+    monkeypatch.setattr(blocks, "_taken", set())
+    for page in ("README.md", PAGE):
+        blocks.note(blocks.blocks(page, tmp_path))
+        blocks.record("a test")
+        blocks.forget()
+    return tmp_path
 
-    assert with_code == set(RUN_BY)
-    assert {
-        page: test
-        for page, test in RUN_BY.items()
-        if page.rpartition("/")[2] not in (ROOT / test).read_text()
-    } == {}
+
+def listed(root: Path) -> list[tuple[str, int]]:
+    return [(block.page, block.line) for block in blocks.not_run(root / "build/record", root)]
+
+
+def test_a_block_that_no_test_has_run_is_found(root: Path) -> None:
+    assert listed(root) == []
+    assert blocks.blocks(PAGE, root)[0].text == "make run\n"
+
+    with (root / PAGE).open("a") as page:
+        page.write("\n```python\nprint(1)\n```\n")
+    assert listed(root) == [(PAGE, 11)]
+
+    (root / "README.md").write_text(TEXT.replace("ready", "waiting"))
+    assert listed(root) == [("README.md", 7), (PAGE, 11)]
+
+    (root / "build/record").unlink()
+    assert len(listed(root)) == 5
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "~~~sh\nmake run\n~~~\n",
+        "````sh\nmake run\n````\n",
+        '```sh title="run"\nmake run\n```\n',
+        "```sh\nmake run\n",
+        "> ```sh\n> make run\n> ```\n",
+        "- ```sh\n  make run\n  ```\n",
+        "\t```sh\n\tmake run\n\t```\n",
+    ],
+)
+def test_a_block_cannot_hide(hidden: str, root: Path) -> None:
+    (root / PAGE).write_text(TEXT + "\n" + hidden)
+
+    with pytest.raises(AssertionError, match=PAGE):
+        listed(root)
+
+
+def test_no_block_of_the_documentation_hides() -> None:
+    pages = {page: blocks.blocks(page) for page in blocks.pages()}
+
+    assert pages["README.md"]
+    assert pages["docs/how-to/deploy.md"]
+    assert pages["sdk/go/README.md"]
+    assert pages["simulator/README.md"]

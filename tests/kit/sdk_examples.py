@@ -160,8 +160,7 @@ def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
     settings, install, *rest = (block.text for block in commands)
     assert settings == SETTINGS
     port = str(free_port())
-    script = "
-".join([install, "cp -r ../files/. .\n", *rest])
+    script = "\n".join([install, "cp -r ../files/. .\n", *rest])
     environ = {
         "TRADEWIND_SDK": str(SDK),
         "TRADEWIND_URL": system.api.url,
