@@ -24,6 +24,8 @@ from tradewind.webhooks.signing import sign
 
 SDK = ROOT / "sdk"
 NODE_MODULES = ROOT / "tests" / "openapi" / "node_modules"
+# Nothing is downloaded: neither modules, of which there are none, nor another Go.
+GO_OFFLINE = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"}
 BURST = 20
 MOST_BYTES = 256 * 1024
 # What the first block of a README sets; tests of the README of the project run this command.
@@ -45,6 +47,23 @@ def run(
         text=True,
         timeout=300,
         check=False,
+    )
+
+
+def node_project(folder: Path) -> Path:
+    """Make a folder a project that has the SDK for Node; its folder of modules."""
+    modules = folder / "node_modules"
+    modules.mkdir()
+    (modules / "tradewind-sdk").symlink_to(SDK / "node")
+    (folder / "package.json").write_text('{"type": "module"}')
+    return modules
+
+
+def go_module(folder: Path) -> None:
+    """Make a folder a module that has the SDK for Go."""
+    (folder / "go.mod").write_text(
+        "module example.com/samples\n\ngo 1.24\n\nrequire tradewind.example/sdk v0.0.0\n\n"
+        f"replace tradewind.example/sdk => {SDK / 'go'}\n"
     )
 
 

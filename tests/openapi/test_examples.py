@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,8 +11,10 @@ from typing import Any
 import httpx
 import pytest
 from kit.api_document import Document, Operation
+from kit.sdk_examples import GO_OFFLINE, go_module, node_project
 from kit.server import Server
 from kit.system import ADDRESS, System
+from kit.toolchains import need_toolchain
 from kit.webhook_endpoint import running_endpoint
 from kit.webhook_system import WebhookSystem, until
 from openapi.test_foreign_ids import Account
@@ -182,15 +183,17 @@ def test_every_example_succeeds_or_has_its_documented_answer(examples: Examples)
     [
         ("curl", "sample.sh", ["sh"]),
         ("Python", "sample.py", [sys.executable]),
-        ("Node", "sample.mjs", ["node"]),
+        ("Node", "sample.js", ["node"]),
         ("Go", "sample.go", ["go", "run"]),
     ],
 )
 def test_samples_of_the_reference_run_as_they_are_printed(
     examples: Examples, tmp_path: Path, language: str, file: str, command: list[str]
 ) -> None:
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is missing")
+    if language in {"Node", "Go"}:
+        need_toolchain(language.lower())
+    node_project(tmp_path)
+    go_module(tmp_path)
     api, person = examples.webhooks.api, examples.webhooks.api.person()
     page = api.client.get("/docs/orders.md").text
     section = page.partition("`POST /v1/orders`\n")[2].partition("\n## ")[0]
@@ -198,8 +201,9 @@ def test_samples_of_the_reference_run_as_they_are_printed(
     (tmp_path / file).write_text(code)
 
     ended = subprocess.run(
-        [*command, str(tmp_path / file)],
-        env={**os.environ, "TRADEWIND_API_KEY": person.key},
+        [*command, file],
+        cwd=tmp_path,
+        env={**os.environ, **GO_OFFLINE, "TRADEWIND_API_KEY": person.key},
         capture_output=True,
         text=True,
         timeout=120,

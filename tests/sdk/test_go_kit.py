@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from kit.blocks import ROOT
 from kit.sdk_examples import (
+    GO_OFFLINE,
     SDK,
     assert_it_follows,
     assert_it_receives,
@@ -17,8 +18,6 @@ from kit.toolchains import need_toolchain
 
 KIT = SDK / "go"
 VECTORS = ROOT / "tests" / "data" / "signature_vectors.json"
-# Nothing is downloaded: neither modules, of which there are none, nor another Go.
-OFFLINE = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"}
 
 pytestmark = pytest.mark.xdist_group("system")
 
@@ -36,7 +35,7 @@ def programs(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = run(
         *(go, "build", "-o", f"{folder}/", "./cmd/...", "./examples/..."),
         cwd=KIT,
-        environ=OFFLINE,
+        environ=GO_OFFLINE,
     )
     assert built.returncode == 0, built.stderr
     return folder
@@ -68,7 +67,7 @@ def test_the_readme_works_as_printed(
     system: System, go: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del go
-    for name, value in {**OFFLINE, "GOFLAGS": "-mod=mod"}.items():
+    for name, value in {**GO_OFFLINE, "GOFLAGS": "-mod=mod"}.items():
         monkeypatch.setenv(name, value)
 
     printed = assert_the_readme_works(system, KIT, tmp_path)
@@ -86,7 +85,7 @@ def test_the_vectors_are_checked(programs: Path) -> None:
 
 def test_the_kit_is_formatted_vetted_and_passes_its_own_tests(go: str) -> None:
     formatted = run("gofmt", "-l", ".", cwd=KIT)
-    tested = run(go, "test", "-vet=all", "./...", cwd=KIT, environ=OFFLINE)
+    tested = run(go, "test", "-vet=all", "./...", cwd=KIT, environ=GO_OFFLINE)
 
     assert formatted.stdout == ""
     assert tested.returncode == 0, tested.stdout + tested.stderr

@@ -13,6 +13,7 @@ from kit.sdk_examples import (
     assert_it_follows,
     assert_it_receives,
     assert_the_readme_works,
+    node_project,
     run,
 )
 from kit.system import System
@@ -41,14 +42,9 @@ def folder(node: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.fail(message)
         pytest.skip(message)
     project = tmp_path_factory.mktemp("node")
-    modules = project / "node_modules"
-    modules.mkdir()
-    for name in FRAMEWORKS:
+    modules = node_project(project)
+    for name in (*FRAMEWORKS, "@types", "undici-types"):
         (modules / name).symlink_to(NODE_MODULES / name)
-    (modules / "tradewind-sdk").symlink_to(KIT)
-    (modules / "@types").symlink_to(NODE_MODULES / "@types")
-    (modules / "undici-types").symlink_to(NODE_MODULES / "undici-types")
-    (project / "package.json").write_text('{"type": "module"}')
     for example in (KIT / "examples").glob("*.js"):
         shutil.copy(example, project)
     shutil.copy(Path(__file__).parent / "serve_next_route.js", project)

@@ -4,19 +4,18 @@ import re
 import shutil
 import subprocess
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tools.generate_sdk.document import Document, Operation, Parameter
+from tradewind.dashboard.reference.go_code import exported, go_type
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sdk" / "go" / "api"
 # The form that Go tools recognise.
 _GENERATED = "// Code generated from the OpenAPI document by `make client`. DO NOT EDIT."
-_INITIALISMS = {"api", "bom", "cny", "csv", "dns", "http", "id", "ip", "sku", "tls", "uri", "url"}
 _WRITTEN_BY_HAND = {"CallOption", "Client", "Error", "Option", "Ptr", "StreamedEvent"}
-_SCALARS = {"string": "string", "boolean": "bool", "integer": "int", "number": "float64"}
 _WIDTH = 97
 
 
@@ -39,15 +38,6 @@ def _formatted(source: str) -> str:
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return done.stdout
-
-
-def exported(name: str) -> str:
-    """`order_id` as `OrderID`."""
-    words = re.split(r"[^A-Za-z0-9]+", name)
-    return "".join(
-        each.upper() if each.lower() in _INITIALISMS else each[:1].upper() + each[1:]
-        for each in words
-    )
 
 
 def _comment(text: str) -> Iterator[str]:
@@ -98,33 +88,6 @@ def _field(name: str, schema: Any, is_required: bool) -> Iterator[str]:
     yield from _comment(schema.get("description", ""))
     tag = name if is_required else f"{name},omitempty"
     yield f'\t{exported(name)} {go_type(schema, is_optional=not is_required)} `json:"{tag}"`'
-
-
-def go_type(schema: Mapping[str, Any], *, is_optional: bool = False) -> str:
-    """The Go type of a schema; a pointer where nothing may be there instead."""
-    options = schema.get("anyOf")
-    if options:
-        real = [each for each in options if each.get("type") != "null"]
-        if len(real) != 1:
-            return "any"
-        return go_type(real[0], is_optional=is_optional or len(real) < len(options))
-    base = _plain_type(schema)
-    return f"*{base}" if is_optional and not base.startswith(("[]", "map[", "any")) else base
-
-
-def _plain_type(schema: Mapping[str, Any]) -> str:
-    if "$ref" in schema:
-        name: str = schema["$ref"]
-        return name.rpartition("/")[2]
-    kind = schema.get("type")
-    if kind == "array":
-        return f"[]{go_type(schema['items'])}"
-    if kind == "object":
-        values = schema.get("additionalProperties")
-        return f"map[string]{go_type(values)}" if isinstance(values, dict) else "map[string]any"
-    if kind == "string" and schema.get("format") == "date-time":
-        return "time.Time"
-    return _SCALARS.get(str(kind), "any")
 
 
 # Operations

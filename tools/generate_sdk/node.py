@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tools.generate_sdk.document import Document, Operation
+from tradewind.dashboard.reference.samples import camel
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "sdk" / "node" / "src"
@@ -114,11 +115,6 @@ import {{ Transport, segment }} from "./transport.js";
 export class Operations extends Transport {{
 {methods}}}
 """
-
-
-def camel(name: str) -> str:
-    first, *others = re.split(r"[_-]", name)
-    return first + "".join(each.capitalize() for each in others)
 
 
 def _method(operation: Operation) -> Iterator[str]:

@@ -20,6 +20,12 @@ INTRODUCTION: Sequence[IntroductionSection] = (
         " samples read it from the environment variable `TRADEWIND_API_KEY`.",
     ),
     IntroductionSection(
+        "Samples",
+        "Every operation has a sample for a shell and for the SDKs of Python, Node and Go, which "
+        "retry, keep one idempotency key for each call, and iterate over lists. The READMEs in "
+        "`sdk/` say how to install them.",
+    ),
+    IntroductionSection(
         "Requests and responses",
         "Bodies are JSON in UTF-8, 256 KiB at most. Times are RFC 3339 in UTC, amounts are in"
         " CNY with at most two decimals, and ids are opaque texts. `/v1` only grows: accept "

@@ -1,4 +1,4 @@
-"""Code that calls an operation: for a shell, for Python, for Node and for Go. Pure."""
+"""Code that calls an operation: for a shell, and with the SDKs of Python, Node and Go. Pure."""
 
 import json
 import keyword
@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any, Literal
 from urllib.parse import urlencode
+
+from tradewind.dashboard.reference.go_code import GoValues, Json, exported, struct
+
+# What the SDKs return: a value, a list in one page or in pages, a file, events, or nothing.
+SampleResult = Literal["value", "page", "pages", "file", "events", "nothing"]
 
 # Up to this many arguments stand in one line.
 _FEW = 3
@@ -27,9 +32,14 @@ class SampleRequest:
     needs_key: bool
     needs_idempotency_key: bool
     body: Any
-    file_type: str = ""
-    # What the SDK returns: a value, parts (of a list, a file or a stream), or nothing.
-    result: Literal["value", "parts", "nothing"] = "value"
+    # The schema of the body, and those that it refers to.
+    body_schema: Json
+    body_is_required: bool
+    schemas: Json
+    # Whether there are parameters of the query, required or not.
+    takes_query: bool
+    file_type: str
+    result: SampleResult
 
     @property
     def target(self) -> str:
@@ -91,8 +101,8 @@ def _python(request: SampleRequest, base_url: str) -> str:
         call += ", ".join(arguments) + ")"
     shown = {
         "nothing": call,
-        "parts": f"for part in {call}:\n        print(part)",
-    }.get(request.result, f"result = {call}\n    print(result)")
+        "value": f"result = {call}\n    print(result)",
+    }.get(request.result, f"for part in {call}:\n        print(part)")
     return "\n".join(
         [
             *imports,
@@ -122,17 +132,6 @@ def sdk_method(operation_id: str, path: str) -> str:
     return f"{resource}.{name if is_name else operation_id}"
 
 
-def _headers(request: SampleRequest, key: str, idempotency_key: str, form: str) -> Sequence[str]:
-    headers = []
-    if request.needs_key:
-        headers.append(form.format('"x-api-key"', key))
-    if request.needs_idempotency_key:
-        headers.append(form.format('"Idempotency-Key"', idempotency_key))
-    if request.file_type:
-        headers.append(form.format('"Content-Type"', f'"{request.file_type}"'))
-    return headers
-
-
 def _python_value(value: Any, depth: int) -> str:
     """A value of JSON as Python writes it, indented."""
     outer, inner = "    " * depth, "    " * (depth + 1)
@@ -151,65 +150,103 @@ def _python_value(value: Any, depth: int) -> str:
 
 
 def _node(request: SampleRequest, base_url: str) -> str:
-    headers = list(
-        _headers(request, "process.env.TRADEWIND_API_KEY", "crypto.randomUUID()", "{}: {}")
-    )
-    options = [f'method: "{request.method}"'] if request.method != "GET" else []
-    imports = []
+    """A call of the Node SDK."""
+    imports = ['import { readFile } from "node:fs/promises";'] if request.file_type else []
+    imports.append('import { Client } from "tradewind-sdk";')
+    settings = [f'baseUrl: "{base_url}"']
+    if request.needs_key:
+        settings.append('apiKey: process.env.TRADEWIND_API_KEY ?? ""')
+    arguments = [json.dumps(value) for value in request.path_values]
     if request.file_type:
-        imports.append('import { readFile } from "node:fs/promises";\n\n')
+        arguments.append('await readFile("orders.csv")')
     elif request.body is not None:
-        headers.append('"Content-Type": "application/json"')
-    if headers:
-        options.append(f"headers: {{ {', '.join(headers)} }}")
-    if request.file_type:
-        options.append('body: await readFile("orders.csv")')
-    elif request.body is not None:
-        body = _pretty(request.body).replace("\n", "\n  ")
-        options.append(f"body: JSON.stringify({body})")
-    call = f'"{base_url}{request.target}"'
-    if options:
-        call += ", {\n  " + ",\n  ".join(options) + ",\n}"
-    return (
-        "".join(imports)
-        + f"const response = await fetch({call});\n"
-        + "console.log(response.status, await response.text());"
-    )
+        arguments.append(_node_value(request.body, 0))
+    if request.query:
+        arguments.append(_node_value(request.query, 0))
+    call = f"client.{camel(request.operation_id)}({', '.join(arguments)})"
+    shown = {
+        "nothing": f"await {call};",
+        "file": f"const response = await {call};\nconsole.log(await response.text());",
+        "pages": f"for await (const item of {call}) {{\n  console.log(item);\n}}",
+        "events": f"for await (const event of {call}) {{\n  console.log(event);\n}}",
+    }.get(request.result, f"const result = await {call};\nconsole.log(result);")
+    client = f"const client = new Client({{ {', '.join(settings)} }});"
+    return "\n".join([*imports, "", client, "", shown])
+
+
+def camel(name: str) -> str:
+    """`create_order` as `createOrder`, which is how the Node SDK names its methods."""
+    first, *others = re.split(r"[_-]", name)
+    return first + "".join(each.capitalize() for each in others)
+
+
+def _node_value(value: Any, depth: int) -> str:
+    """A value of JSON as JavaScript writes it, indented."""
+    outer, inner = "  " * depth, "  " * (depth + 1)
+    if isinstance(value, Mapping) and value:
+        members = (
+            f"{inner}{name if name.isidentifier() else json.dumps(name, ensure_ascii=False)}: "
+            f"{_node_value(member, depth + 1)},\n"
+            for name, member in value.items()
+        )
+        return "{\n" + "".join(members) + outer + "}"
+    if isinstance(value, list) and value:
+        items = (f"{inner}{_node_value(item, depth + 1)},\n" for item in value)
+        return "[\n" + "".join(items) + outer + "]"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+_GO_CHECK = "\n\tif err != nil {\n\t\tpanic(err)\n\t}"
+_GO_PRINT = "json.NewEncoder(os.Stdout).Encode"
 
 
 def _go(request: SampleRequest, base_url: str) -> str:
-    imports = ["fmt", "io", "net/http"]
-    body, before = "nil", ""
+    """A call of the Go SDK."""
+    key = ', api.WithAPIKey(os.Getenv("TRADEWIND_API_KEY"))' if request.needs_key else ""
+    lines = [f'client, err := api.NewClient("{base_url}"{key}){_GO_CHECK}']
+    arguments = ["context.Background()", *(json.dumps(value) for value in request.path_values)]
     if request.file_type:
-        imports.append("os")
-        before = '\tfile, err := os.Open("orders.csv")\n\tif err != nil {\n\t\tpanic(err)\n\t}\n'
-        body = "file"
-    elif request.body is not None:
-        imports.append("strings")
-        before = f"\tbody := strings.NewReader(`{_pretty(request.body)}`)\n"
-        body = "body"
-    lines = [
-        (
-            f'\trequest, err := http.NewRequest("{request.method}", '
-            f'"{base_url}{request.target}", {body})'
-        ),
-        "\tif err != nil {\n\t\tpanic(err)\n\t}",
+        lines.append(f'content, err := os.ReadFile("orders.csv"){_GO_CHECK}')
+        arguments.append("content")
+    elif request.body_schema:
+        values = GoValues(request.schemas)
+        arguments.append(
+            values.write(
+                request.body, request.body_schema, 1, is_optional=not request.body_is_required
+            )
+        )
+    name = exported(request.operation_id)
+    if request.takes_query:
+        fields = [(exported(each), json.dumps(value)) for each, value in request.query.items()]
+        arguments.append(struct(f"api.{name}Query", fields))
+    listed = ", ".join(arguments)
+    call = f"client.{name}({listed})"
+    if request.result in {"pages", "events"}:
+        suffix = "Seq" if request.result == "pages" else ""
+        check = _GO_CHECK.replace("\n", "\n\t")
+        lines.append(
+            f"for item, err := range client.{name}{suffix}({listed}) {{{check}\n"
+            f"\t\t{_GO_PRINT}(item)\n\t}}"
+        )
+    elif request.result == "nothing":
+        # The first assignment has declared `err`.
+        lines.append(f"err = {call}{_GO_CHECK}")
+    elif request.result == "file":
+        lines.append(
+            f"file, err := {call}{_GO_CHECK}\n\tdefer file.Close()\n\tio.Copy(os.Stdout, file)"
+        )
+    else:
+        lines.append(f"result, err := {call}{_GO_CHECK}\n\t{_GO_PRINT}(result)")
+    code = "".join(f"\t{line}\n" for line in lines)
+    used = [
+        name
+        for name in ("context", "encoding/json", "io", "os", "time")
+        if re.search(rf"\b{name.rpartition('/')[2]}\.[A-Z]", code)
     ]
-    if request.needs_key:
-        imports.append("os")
-        lines.append('\trequest.Header.Set("x-api-key", os.Getenv("TRADEWIND_API_KEY"))')
-    if request.needs_idempotency_key:
-        imports.append("crypto/rand")
-        lines.append('\trequest.Header.Set("Idempotency-Key", rand.Text())')
-    if request.media_type:
-        lines.append(f'\trequest.Header.Set("Content-Type", "{request.media_type}")')
-    lines += [
-        "\tresponse, err := http.DefaultClient.Do(request)",
-        "\tif err != nil {\n\t\tpanic(err)\n\t}",
-        "\tdefer response.Body.Close()",
-        "\ttext, _ := io.ReadAll(response.Body)",
-        "\tfmt.Println(response.Status, string(text))",
-    ]
-    listed = "".join(f'\t"{name}"\n' for name in sorted(set(imports)))
-    code = "\n".join(lines)
-    return f"package main\n\nimport (\n{listed})\n\nfunc main() {{\n{before}{code}\n}}"
+    imports = "".join(f'\t"{name}"\n' for name in used)
+    return (
+        f'package main\n\nimport (\n{imports}\n\t"tradewind.example/sdk/api"\n)\n\n'
+        f"func main() {{\n{code}}}"
+    )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tradewind.dashboard.reference.model import (
     ApiReference,
@@ -14,7 +14,7 @@ from tradewind.dashboard.reference.model import (
     ReferencePage,
     SuccessResponse,
 )
-from tradewind.dashboard.reference.samples import SampleRequest, samples_of
+from tradewind.dashboard.reference.samples import SampleRequest, SampleResult, samples_of
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED
 
 Json = Mapping[str, Any]
@@ -24,6 +24,7 @@ _SENTENCE_END = re.compile(r"[.:;] ")
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _PROBLEM = "application/problem+json"
 _JSON = "application/json"
+_STREAM = "text/event-stream"
 # The headers that every response has; the introduction describes them.
 _EVERYWHERE = {"X-Request-Id", "RateLimit", "RateLimit-Policy", "Idempotent-Replayed"}
 _FORMATS = {"date-time": "time", "binary": "file"}
@@ -125,8 +126,12 @@ class _Reader:
                 each["name"] == "Idempotency-Key" and each["required"] for each in parameters
             ),
             body=self._example(body) if media_type == _JSON else None,
+            body_schema=body["schema"] if media_type == _JSON else {},
+            body_is_required=described.get("requestBody", {}).get("required", False),
+            schemas=self._document["components"]["schemas"],
+            takes_query=any(each["in"] == "query" for each in parameters),
             file_type="text/csv" if media_type == "application/octet-stream" else "",
-            result=self._result(described["responses"]),
+            result=self._result(described["responses"], parameters),
         )
         return ReferenceOperation(
             id=described["operationId"],
@@ -148,16 +153,19 @@ class _Reader:
             samples=samples_of(request, self._base_url),
         )
 
-    def _result(self, responses: Json) -> Literal["value", "parts", "nothing"]:
-        """What the SDK returns for the first response of success."""
+    def _result(self, responses: Json, parameters: Sequence[Json]) -> SampleResult:
+        """What the SDKs return for the first response of success."""
         success = next(self._resolved(each) for code, each in responses.items() if code < "3")
         content = success.get("content", {})
         if not content:
             return "nothing"
         if _JSON not in content:
-            return "parts"
+            return "events" if _STREAM in content else "file"
         schema = self._resolved(content[_JSON]["schema"])
-        return "parts" if {"items", "has_more"} <= set(schema.get("properties", ())) else "value"
+        if not {"items", "has_more"} <= set(schema.get("properties", ())):
+            return "value"
+        names = {each["name"] for each in parameters if each["in"] == "query"}
+        return "pages" if names & {"cursor", "after"} else "page"
 
     def _resolved(self, value: Json) -> Json:
         if "$ref" not in value:
