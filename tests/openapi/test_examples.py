@@ -214,3 +214,39 @@ def test_samples_of_the_reference_run_as_they_are_printed(
     assert "ORD" in ended.stdout, ended.stdout
     listed = api.call("GET", "/v1/orders", by=person).json()["items"]
     assert [order["total_amount_cny"] for order in listed] == [25.0]
+
+
+def test_the_examples_of_orders_and_payments_can_occur(system: System) -> None:
+    """They are in the states that a real order has, which was paid, shipped and not received."""
+    order_id = system.paid()["id"]
+    system.advance(order_id, "shipped")
+    order = system.until(order_id, lambda each: each["status"] == "shipped")
+    (payment,) = system.ok("GET", f"/v1/orders/{order_id}/payments")["items"]
+    examples = {
+        name: each["value"] for name, each in Document().whole["components"]["examples"].items()
+    }
+
+    states = (
+        *("status", "payment_status", "platform_payment_status", "waiting_for", "platform_status"),
+        *("payment", "refunds", "failure", "close_reason", "pay_before", "paid_outside", "dispute"),
+        *("cancel_requested", "refunded_amount_cny", "discount_cny", "stale"),
+    )
+    assert {name: examples["Order"][name] for name in states} == {
+        name: order[name] for name in states
+    }
+    (part,) = examples["Order"]["platform_orders"]
+    (real_part,) = order["platform_orders"]
+    for name in ("status", "platform_status", "payment_status", "refunded_amount_cny"):
+        assert part[name] == real_part[name]
+    assert examples["Order"]["order_id"] == part["order_id"]
+    of_payment = ("status", "mode", "reason", "pay_url", "failure")
+    assert {name: examples["Payment"][name] for name in of_payment} == {
+        name: payment[name] for name in of_payment
+    }
+    assert examples["PaymentWithOrder"]["order"] == examples["Order"]
+    four_eyes = [examples["Payment"][each]["email"] for each in ("requested_by", "decided_by")]
+    assert len(set(four_eyes)) == 2
+    amounts = [examples["Order"][f"{part}_cny"] for part in ("goods_amount", "freight", "discount")]
+    assert examples["Order"]["total_amount_cny"] == amounts[0] + amounts[1] - amounts[2]
+    (item,) = examples["Order"]["items"]
+    assert amounts[0] == item["quantity"] * item["unit_price_cny"]

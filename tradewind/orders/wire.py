@@ -81,7 +81,10 @@ class OrderItemOut(LineOut):
     ]
     unit_price_cny: Annotated[
         Cny | None,
-        Meta(description="For one piece at this quantity, without freight and discounts."),
+        Meta(
+            description="For one piece at this quantity, without freight and discounts.",
+            examples=[10.0],
+        ),
     ]
     seller: SellerOut
 
@@ -121,11 +124,11 @@ class PlatformOrderOut(Output):
     """One of the orders on the platform that this order became."""
 
     order_id: _PlatformId
-    status: Annotated[PlatformOrderStatus | None, Meta(examples=["paid"])]
-    platform_status: Annotated[str, Meta(examples=["waitsellersend"])]
-    payment_status: PaymentState
+    status: Annotated[PlatformOrderStatus | None, Meta(examples=["shipped"])]
+    platform_status: Annotated[str, Meta(examples=["waitbuyerreceive"])]
+    payment_status: Annotated[PaymentState, Meta(examples=["paid"])]
     total_amount_cny: Cny
-    refunded_amount_cny: Cny
+    refunded_amount_cny: Annotated[Cny, Meta(examples=[0.0])]
 
     @staticmethod
     def of(part: PlatformOrder) -> "PlatformOrderOut":
@@ -167,42 +170,49 @@ class ShipmentOut(Output):
 class OrderOut(Output):
     """An order."""
 
+    # The examples are of one order: paid, shipped, and not yet received.
+
     id: OrderIdText
     platform: PlatformName
     order_id: Annotated[
         str | None,
-        Meta(description="Its id on the platform; null before it has one.", examples=["1688001"]),
+        Meta(
+            description="Its id on the platform; null before it has one.",
+            examples=["1688000000001"],
+        ),
     ]
-    status: OrderStatus
-    payment_status: PaymentStatus
-    platform_payment_status: PaymentState
+    status: Annotated[OrderStatus, Meta(examples=["shipped"])]
+    payment_status: Annotated[PaymentStatus, Meta(examples=["paid"])]
+    platform_payment_status: Annotated[PaymentState, Meta(examples=["paid"])]
     total_amount_cny: Cny | None
     updated_at: _Time
     account_id: Annotated[str, Meta(examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
     items: list[OrderItemOut]
     address: AddressOut
     remark: Annotated[str | None, Meta(examples=["Pack it well."])]
-    goods_amount_cny: Cny | None
-    freight_cny: Cny | None
-    discount_cny: Cny | None
+    goods_amount_cny: Annotated[Cny | None, Meta(examples=[20.0])]
+    freight_cny: Annotated[Cny | None, Meta(examples=[5.0])]
+    discount_cny: Annotated[Cny | None, Meta(examples=[0.0])]
     paid_amount_cny: Cny
-    refunded_amount_cny: Cny
+    refunded_amount_cny: Annotated[Cny, Meta(examples=[0.0])]
     platform_orders: list[PlatformOrderOut]
     shipments: list[ShipmentOut]
-    refunds: list[RefundOut]
-    payment: Annotated[PaymentOut | None, Meta(description="The payment request that is open.")]
-    platform_status: Annotated[
-        str | None, Meta(description="The platform's own status.", examples=["waitsellersend"])
+    refunds: Annotated[list[RefundOut], Meta(examples=[[]])]
+    payment: Annotated[
+        PaymentOut | None, Meta(description="The payment request that is open.", examples=[None])
     ]
-    failure: FailureOut | None
+    platform_status: Annotated[
+        str | None, Meta(description="The platform's own status.", examples=["waitbuyerreceive"])
+    ]
+    failure: Annotated[FailureOut | None, Meta(examples=[None])]
     cancel_requested: bool
     dispute: bool
     paid_outside: Annotated[
         bool, Meta(description="It was paid on the platform's own pages, without an approval.")
     ]
-    close_reason: CloseReason | None
-    pay_before: _Time | None
-    waiting_for: WaitingFor
+    close_reason: Annotated[CloseReason | None, Meta(examples=[None])]
+    pay_before: Annotated[_Time | None, Meta(examples=[None])]
+    waiting_for: Annotated[WaitingFor, Meta(examples=["receipt"])]
     external_id: Annotated[str | None, Meta(examples=["PO-1001"])]
     metadata: Annotated[dict[str, str], Meta(examples=[{"team": "shoes"}])]
     created_at: _Time

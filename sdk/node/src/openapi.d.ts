@@ -3053,11 +3053,14 @@ export interface components {
             platform: string;
             /**
              * @description Its id on the platform; null before it has one.
-             * @example 1688001
+             * @example 1688000000001
              */
             order_id: string | null;
+            /** @example shipped */
             status: components["schemas"]["OrderStatus"];
+            /** @example paid */
             payment_status: components["schemas"]["PaymentStatus"];
+            /** @example paid */
             platform_payment_status: components["schemas"]["PaymentState"];
             total_amount_cny: number | null;
             /**
@@ -3071,8 +3074,11 @@ export interface components {
             address: components["schemas"]["Address"];
             /** @example Pack it well. */
             remark: string | null;
+            /** @example 20 */
             goods_amount_cny: number | null;
+            /** @example 5 */
             freight_cny: number | null;
+            /** @example 0 */
             discount_cny: number | null;
             /**
              * @description In CNY, at most two decimals.
@@ -3081,28 +3087,36 @@ export interface components {
             paid_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 25
+             * @example 0
              */
             refunded_amount_cny: number;
             platform_orders: components["schemas"]["PlatformOrder"][];
             shipments: components["schemas"]["Shipment"][];
+            /** @example [] */
             refunds: components["schemas"]["Refund"][];
-            /** @description The payment request that is open. */
+            /**
+             * @description The payment request that is open.
+             * @example null
+             */
             payment: components["schemas"]["Payment"] | null;
             /**
              * @description The platform's own status.
-             * @example waitsellersend
+             * @example waitbuyerreceive
              */
             platform_status: string | null;
+            /** @example null */
             failure: components["schemas"]["Failure"] | null;
             cancel_requested: boolean;
             dispute: boolean;
             /** @description It was paid on the platform's own pages, without an approval. */
             paid_outside: boolean;
+            /** @example null */
             close_reason: components["schemas"]["CloseReason"] | null;
+            /** @example null */
             pay_before: string | null;
             /**
              * @description More values may be added later: accept unknown values.
+             * @example receipt
              * @enum {string}
              */
             waiting_for: "approval" | "none" | "payment" | "payment_result" | "platform_create" | "receipt" | "seller_shipment";
@@ -3184,7 +3198,10 @@ export interface components {
             attributes: {
                 [key: string]: string;
             } | null;
-            /** @description For one piece at this quantity, without freight and discounts. */
+            /**
+             * @description For one piece at this quantity, without freight and discounts.
+             * @example 10
+             */
             unit_price_cny: number | null;
             seller: components["schemas"]["Seller"];
         };
@@ -3309,6 +3326,7 @@ export interface components {
         Payment: {
             /** @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
             id: string;
+            /** @example paid */
             status: components["schemas"]["RequestStatus"];
             /**
              * @description In CNY, at most two decimals.
@@ -3327,13 +3345,20 @@ export interface components {
              * @example Restock for the pop-up store.
              */
             note: string | null;
-            /** @description Who approved, rejected or withdrew it. */
+            /**
+             * @description Who approved, rejected or withdrew it.
+             * @example {
+             *       "account_id": "acc_06EJ4KR01AB8G2W7KM3N5P9QTV",
+             *       "email": "approver@example.com",
+             *       "agent": null
+             *     }
+             */
             decided_by: components["schemas"]["Person"] | null;
             /** @description When they did. */
             decided_at: string | null;
             /**
              * @description Of a rejection in the approver's words; of `superseded` one of `amount_changed`, `paid_outside`, `order_closed`.
-             * @example Too expensive.
+             * @example null
              */
             reason: string | null;
             /**
@@ -3341,6 +3366,7 @@ export interface components {
              * @example null
              */
             pay_url: string | null;
+            /** @example null */
             failure: components["schemas"]["Failure"] | null;
         };
         /** @description The amount that the buyer saw, and why it should be paid. */
@@ -3375,6 +3401,7 @@ export interface components {
         PaymentWithOrder: {
             /** @example pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW */
             id: string;
+            /** @example paid */
             status: components["schemas"]["RequestStatus"];
             /**
              * @description In CNY, at most two decimals.
@@ -3393,13 +3420,20 @@ export interface components {
              * @example Restock for the pop-up store.
              */
             note: string | null;
-            /** @description Who approved, rejected or withdrew it. */
+            /**
+             * @description Who approved, rejected or withdrew it.
+             * @example {
+             *       "account_id": "acc_06EJ4KR01AB8G2W7KM3N5P9QTV",
+             *       "email": "approver@example.com",
+             *       "agent": null
+             *     }
+             */
             decided_by: components["schemas"]["Person"] | null;
             /** @description When they did. */
             decided_at: string | null;
             /**
              * @description Of a rejection in the approver's words; of `superseded` one of `amount_changed`, `paid_outside`, `order_closed`.
-             * @example Too expensive.
+             * @example null
              */
             reason: string | null;
             /**
@@ -3407,6 +3441,7 @@ export interface components {
              * @example null
              */
             pay_url: string | null;
+            /** @example null */
             failure: components["schemas"]["Failure"] | null;
             order: components["schemas"]["Order"];
         };
@@ -3518,10 +3553,11 @@ export interface components {
         PlatformOrder: {
             /** @example 1688000000001 */
             order_id: string;
-            /** @example paid */
+            /** @example shipped */
             status: components["schemas"]["PlatformOrderStatus"] | null;
-            /** @example waitsellersend */
+            /** @example waitbuyerreceive */
             platform_status: string;
+            /** @example paid */
             payment_status: components["schemas"]["PaymentState"];
             /**
              * @description In CNY, at most two decimals.
@@ -3530,7 +3566,7 @@ export interface components {
             total_amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 25
+             * @example 0
              */
             refunded_amount_cny: number;
         };
@@ -3789,13 +3825,14 @@ export interface components {
             amount_cny: number;
             /**
              * @description In CNY, at most two decimals.
-             * @example 25
+             * @example 0
              */
             freight_cny: number;
             /** @example damaged */
             reason: string | null;
             /** @example The box was open. */
             note: string | null;
+            /** @example null */
             failure: components["schemas"]["Failure"] | null;
             /**
              * Format: date-time

@@ -71,10 +71,10 @@ class RefundOut(Output):
     status: RefundState
     type: RefundKind | None
     amount_cny: Cny
-    freight_cny: Cny
+    freight_cny: Annotated[Cny, Meta(examples=[0.0])]
     reason: Annotated[str | None, Meta(examples=["damaged"])]
     note: Annotated[str | None, Meta(examples=["The box was open."])]
-    failure: FailureOut | None
+    failure: Annotated[FailureOut | None, Meta(examples=[None])]
     requested_at: _Time
     updated_at: _Time
 
@@ -102,7 +102,7 @@ class PaymentOut(Output):
     id: Annotated[
         str, Meta(pattern=ids.PAYMENT.pattern, examples=["pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
     ]
-    status: RequestStatus
+    status: Annotated[RequestStatus, Meta(examples=["paid"])]
     amount_cny: Cny
     mode: PayMode
     requested_by: PersonOut
@@ -115,7 +115,17 @@ class PaymentOut(Output):
         ),
     ]
     decided_by: Annotated[
-        PersonOut | None, Meta(description="Who approved, rejected or withdrew it.")
+        PersonOut | None,
+        Meta(
+            description="Who approved, rejected or withdrew it.",
+            examples=[
+                {
+                    "account_id": "acc_06EJ4KR01AB8G2W7KM3N5P9QTV",
+                    "email": "approver@example.com",
+                    "agent": None,
+                }
+            ],
+        ),
     ]
     decided_at: Annotated[_Time | None, Meta(description="When they did.")]
     reason: Annotated[
@@ -123,13 +133,13 @@ class PaymentOut(Output):
         Meta(
             description="Of a rejection in the approver's words; of `superseded` one of "
             "`amount_changed`, `paid_outside`, `order_closed`.",
-            examples=["Too expensive."],
+            examples=[None],
         ),
     ]
     pay_url: Annotated[
         str | None, Meta(description="Where a person pays, in pay mode `link`.", examples=[None])
     ]
-    failure: FailureOut | None
+    failure: Annotated[FailureOut | None, Meta(examples=[None])]
 
     @staticmethod
     def of(request: PaymentRequest) -> "PaymentOut":
