@@ -7,6 +7,7 @@ import pytest
 from kit.server import Server
 
 from tradewind.dashboard.guides.library import DOCS, Guide, Guides
+from tradewind.dashboard.guides.routes import _rendered
 from tradewind.dashboard.guides.views import render
 
 GUIDES = Guides()
@@ -86,3 +87,8 @@ def test_anything_else_is_not_found(api: Server, path: str) -> None:
     answer = api.call("GET", path)
 
     assert (answer.status_code, answer.json()["code"]) == (404, "route_not_found")
+
+
+def test_a_guide_is_rendered_once() -> None:
+    assert _rendered(GUIDES, ALL[0]) is _rendered(GUIDES, ALL[0])
+    assert _rendered(GUIDES, ALL[1]) is not _rendered(GUIDES, ALL[0])

@@ -289,6 +289,35 @@ async def test_people_read_what_the_engine_would_decide(
     assert decided is reason
 
 
+@pytest.mark.parametrize(
+    ("filter_text", "is_applied", "reason"),
+    [
+        ('{"statuses": ["shipped"]}', True, "event_filtered_out"),
+        # What is queued was accepted by the filter of then, so nobody reads its body again.
+        ('{"statuses": ["shipped"]}', False, None),
+        ('{"statuses": ["paid"]}', True, None),
+        (None, True, None),
+    ],
+)
+async def test_people_read_what_a_filter_cancels_while_it_is_being_applied(
+    db: Database, filter_text: str | None, is_applied: bool, reason: str | None
+) -> None:
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook)
+    body = b'{"data": {"order": {"platform": "sandbox", "status": "paid"}}}'
+    await db.execute("UPDATE event SET body = $1", body)
+    await db.execute("UPDATE webhook_subscription SET filter = $1::text::jsonb", filter_text)
+    if is_applied:
+        await db.execute(
+            "INSERT INTO cancellation (subscription_id, next_at) VALUES ($1, now())", hook
+        )
+
+    row = await db.fetchrow("SELECT cancel_reason, is_pending FROM queued_delivery")
+
+    assert row is not None
+    assert (row["cancel_reason"], row["is_pending"]) == (reason, reason is None)
+
+
 async def test_a_subscription_is_read_again_once_it_was_changed(db: Database) -> None:
     account, hook = ids.new(), ids.new()
     await journalled(db, account, hook)

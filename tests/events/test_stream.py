@@ -1,12 +1,15 @@
 """The stream of events: every event once and in order, for one account, while its key lives."""
 
+import asyncio
 import json
+import os
 import random
 import signal
 import threading
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -21,12 +24,13 @@ from kit.webhook_system import emit
 from tradewind import ids
 from tradewind.auth.errors import InvalidCredentials
 from tradewind.auth.model import Role
-from tradewind.events import journal
+from tradewind.events import journal, sql
 from tradewind.events.catalogue import ORDER_UPDATED, PAYMENT_UPDATED, Event
 from tradewind.events.read import Cursor
 from tradewind.events.stream import EventStreams
 from tradewind.events.stream_slots import STREAMS_PER_ACCOUNT, StreamSlots, TooManyStreams
-from tradewind.storage.pool import Database
+from tradewind.observability import logs
+from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.storage.transaction import transaction
 
 pytestmark = pytest.mark.xdist_group("system")
@@ -246,10 +250,6 @@ async def test_a_stream_ends_when_what_it_is_to_send_next_was_dropped(db: Databa
     streams = EventStreams(db, kept=timedelta(days=30))
     account_id = ids.new()
     await write(db, account_id, 1)
-
-    async def fine() -> None:
-        """The credential never ends."""
-
     async with streams.open(
         account_id, Cursor(0, None), order_id=None, kinds=None, recheck=fine
     ) as stream:
@@ -292,6 +292,123 @@ async def test_a_slot_that_another_process_took_while_the_connection_was_lost_is
     assert await ours.take(account_id) == taken
     await ours.close()
     await others.close()
+
+
+async def test_a_database_that_hangs_does_not_hold_the_slots(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "_SLOT_SECONDS", 0.1)
+    account_id, slots = ids.new(), StreamSlots(db)
+    taken = await slots.take(account_id)
+    hanging: int = await db.fetchval(
+        "SELECT pid FROM pg_stat_activity JOIN pg_locks USING (pid)"
+        " WHERE locktype = 'advisory' AND datname = current_database()"
+    )
+    os.kill(hanging, signal.SIGSTOP)
+    try:
+        with pytest.raises(DatabaseAway):
+            await asyncio.wait_for(slots.take(account_id), 10)
+    finally:
+        os.kill(hanging, signal.SIGCONT)
+
+    await slots.release(taken)
+    await slots.close()
+
+
+@pytest.fixture
+async def watcher(database_url: str) -> AsyncIterator[Database]:
+    """Connections of the test itself: to lock the journal, and to see who waits."""
+    database = Database(database_url, size=2, name="watcher")
+    await database.open()
+    yield database
+    await database.close()
+
+
+@asynccontextmanager
+async def locked_journal(db: Database) -> AsyncIterator[None]:
+    """While it lasts, every read of the journal waits."""
+    async with transaction(db) as tx:
+        await tx.execute("LOCK TABLE journal_head IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+async def waiting_reads(db: Database, *, at_least: int = 1) -> bool:
+    """Whether so many reads of the journal wait for its lock."""
+    count: int = await db.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        " AND datname = current_database() AND query LIKE '%FROM journal_head AS head%'"
+    )
+    return count >= at_least
+
+
+async def fine() -> None:
+    """The credential never ends."""
+
+
+async def test_what_the_loops_log_belongs_to_no_request(db: Database) -> None:
+    streams = EventStreams(db, kept=timedelta(days=30))
+    line, checked = logs.begin(), asyncio.Event()
+
+    async def recheck() -> None:
+        logs.note(account="of the request that opened the first stream")
+        checked.set()
+
+    async with streams.open(ids.new(), None, order_id=None, kinds=None, recheck=recheck):
+        await asyncio.wait_for(checked.wait(), 10)
+    await streams.release()
+
+    assert line == {}
+
+
+async def test_a_stream_counts_as_checked_when_it_was_admitted(
+    db: Database, watcher: Database
+) -> None:
+    """Not when it was opened: a database that is slow then would lengthen an ended credential."""
+    streams, loop = EventStreams(db, kept=timedelta(days=30)), asyncio.get_running_loop()
+
+    async def opened() -> float:
+        async with streams.open(ids.new(), None, order_id=None, kinds=None, recheck=fine) as stream:
+            return stream.checked_at
+
+    async with locked_journal(watcher):
+        opening = asyncio.create_task(opened())
+        await until_true(lambda: waiting_reads(watcher))
+        waited_until = loop.time()
+    checked_at = await opening
+    await streams.release()
+
+    assert checked_at < waited_until
+
+
+async def test_an_account_reads_the_journal_once_at_a_time(db: Database, watcher: Database) -> None:
+    """However many streams it has, so that those of other accounts get their turn."""
+    streams = EventStreams(db, kept=timedelta(days=30))
+    mine, other = ids.new(), ids.new()
+    async with AsyncExitStack() as stack:
+        iterators = []
+        for account_id in (*[mine] * 6, other):
+            stream = await stack.enter_async_context(
+                streams.open(account_id, None, order_id=None, kinds=None, recheck=fine)
+            )
+            iterators.append(streams.chunks(stream))
+            await anext(iterators[-1])
+        async with locked_journal(watcher):
+            reading = [asyncio.create_task(anext(each)) for each in iterators]
+            await until_true(lambda: waiting_reads(watcher, at_least=2))
+            # A third would have come by then.
+            has_third = [await waiting_reads(watcher, at_least=3) for _ in range(30)]
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+    await streams.release()
+
+    assert not any(has_third)
+
+
+async def until_true(look: Callable[[], Awaitable[object]]) -> None:
+    async with asyncio.timeout(10):
+        while not await look():
+            pass
 
 
 def test_expiry_a_lost_role_and_a_stopping_server_end_streams_and_free_their_slots(

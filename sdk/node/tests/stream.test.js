@@ -78,8 +78,10 @@ test("it begins after the id that is passed, and ends with the loop or the signa
     },
     { name: "AbortError" },
   );
+  const late = client.streamEvents({}, { signal: abort.signal });
+  await assert.rejects(late.next(), { name: "AbortError" });
   close();
-  assert.deepEqual(resumed, ["0", undefined]);
+  assert.deepEqual(resumed, ["0", undefined], "an aborted signal opens no stream");
 });
 
 test("a stream that never began is an error", async () => {

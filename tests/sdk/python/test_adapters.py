@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from flask import Flask
 from kit.server import free_port
 from kit.system import System
 from kit.webhook_system import Webhook, WebhookSystem, until
@@ -230,3 +231,15 @@ def test_a_handler_that_nobody_would_await_is_refused() -> None:
         WebhookServer(("127.0.0.1", 0), "whsec_x", handle)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="secret is empty"):
         WebhookWSGIApp("", lambda _: None)
+
+
+def test_flask_leaves_the_connection_to_its_server() -> None:
+    """A response of WSGI must not have a header about the connection (PEP 3333)."""
+    app = Flask(__name__)
+    view = webhook_view("whsec_x", lambda _: None, max_body_bytes=10)
+    app.add_url_rule("/hook", view_func=view, methods=["POST"])
+
+    answer = app.test_client().post("/hook", data=b"x" * 11)
+
+    assert answer.status_code == 413
+    assert "Connection" not in answer.headers
