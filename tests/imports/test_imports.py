@@ -1,13 +1,17 @@
 """Imports over HTTP: rows with errors, totals, confirmation, progress, and nothing twice."""
 
+import html
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 from imports.test_files import HOSTILE
+from kit.pages import Pages
 from kit.server import Person
 from kit.spreadsheets import csv_file, xlsx_file
 from kit.system import ADDRESS, PLAIN, System
@@ -268,6 +272,33 @@ def test_a_price_that_changed_fails_that_order_alone(system: System) -> None:
     first, second = ended["items"]
     assert (first["status"], first["errors"][0]["code"]) == ("failed", "price_changed")
     assert second["status"] == "placed"
+
+
+def test_the_page_shows_titles_of_goods_where_they_are_known(system: System) -> None:
+    ready = imported(system, csv_file([HEADER, row(system), row(system, 1, "900000000002")]))
+    line = {"platform": "sandbox", "product_id": PLAIN, "sku_id": system.sku(), "quantity": 1}
+    pages = Pages(system.api, system.buyer)
+
+    def product_cells() -> list[str]:
+        system.api.fetch("DELETE FROM product_cache")
+        text = pages.get(f"/imports/{ready['id']}").text
+        rows = re.findall(r'<td class="num">\d+</td>\s*<td class="wrap">(.*?)</td>', text)
+        return [re.sub(r"<[^>]+>", " ", cell) for cell in rows]
+
+    with closing(pages.client):
+        unknown = product_cells()
+        cart_line = system.ok("POST", "/v1/cart/items", json=line)
+        in_cart = product_cells()
+        system.call("DELETE", f"/v1/cart/items/{cart_line['id']}")
+        done(system, look(system, ready["id"]))
+        ordered = product_cells()
+
+    title = html.escape(cart_line["title_translated"] or cart_line["title"])
+    assert [title in cell for cell in unknown] == [False, False]
+    assert [title in cell for cell in in_cart] == [True, False]
+    assert [title in cell for cell in ordered] == [True, False]
+    assert all(cell.strip().startswith(PLAIN) for cell in unknown[:1])
+    assert PLAIN in in_cart[0]
 
 
 def test_an_import_is_the_accounts_own(system: System) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tradewind import ids, money
 from tradewind.auth.model import Buyer
-from tradewind.dashboard.imports import views
+from tradewind.dashboard.imports import queries, views
 from tradewind.dashboard.shell.forms import CursorQuery, required_amount_fen
 from tradewind.dashboard.shell.labels import fen
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
@@ -129,9 +129,11 @@ async def show_import(
     import_rows = replace(IMPORT_ROWS, name=f"import rows {only_failed}")
     read = partial(sql.list_rows, db, caller.account_id, import_id, only_failed=only_failed)
     shown = await import_rows.rows(query.cursor, _ROWS, read)
+    numbers = [row.number for row in shown.items]
     path = _path(import_id)
     return TemplatePage(
         "imports/import.html",
+        titles=await queries.goods_titles(db, caller.account_id, import_id, numbers),
         stored=stored,
         import_path=path,
         progress=views.progress_of(stored),
