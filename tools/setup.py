@@ -261,7 +261,12 @@ def ensure_sdk_languages() -> int:
     """
 
     def missing() -> list[str]:
-        tools = {"php": "php-cli", "javac": "default-jdk-headless"}
+        tools = {
+            "php": "php-cli",
+            "composer": "composer",
+            "javac": "default-jdk-headless",
+            "mvn": "maven",
+        }
         return [package for tool, package in tools.items() if not shutil.which(tool)]
 
     packages = installed_or_missing(missing)

@@ -17,11 +17,13 @@ PACKAGES = {
     "java": {"java": "default-jdk-headless", "javac": "default-jdk-headless"},
 }
 LANGUAGES = tuple(PACKAGES)
+# What only reads the description of a package.
+PACKAGERS = {"maven": {"mvn": "maven"}, "composer": {"composer": "composer"}}
 
 
-def need_toolchain(language: str) -> None:
-    """Skip the test, or fail it in CI, if a tool of the language is missing."""
-    for tool, package in PACKAGES[language].items():
+def need_toolchain(name: str) -> None:
+    """Skip the test, or fail it in CI, if a tool of the language or the packager is missing."""
+    for tool, package in {**PACKAGES, **PACKAGERS}[name].items():
         if shutil.which(tool) is None:
             lack(f"{tool} is missing; install the package {package}.")
 
