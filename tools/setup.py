@@ -1,4 +1,4 @@
-"""Installs what the Makefile needs: .venv, a browser, Node's tools, kit languages, proxies, wrk."""
+"""Installs what the Makefile needs: .venv, a browser, Node's tools, SDK languages, proxies, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: it has to reach the message that says so.
@@ -255,7 +255,7 @@ def ensure_node_tools() -> int:
 
 
 def ensure_sdk_languages() -> int:
-    """Install the languages of the kits. Without one its tests are skipped; in CI it is an error.
+    """Install the languages of the SDKs. Without one its tests are skipped; in CI it is an error.
 
     Node.js is installed for the OpenAPI tests, and Go is not: Debian's may be too old.
     """
@@ -271,10 +271,10 @@ def ensure_sdk_languages() -> int:
 
     packages = installed_or_missing(missing)
     if packages:
-        say(f"Tests of the kits need {' and '.join(packages)}; run: {apt_command(packages)}")
+        say(f"Tests of the SDKs need {' and '.join(packages)}; run: {apt_command(packages)}")
     without_go = not shutil.which("go")
     if without_go:
-        say("Tests of the kit for Go need go, version 1.24 or newer, and it is missing.")
+        say("Tests of the SDK for Go need go, version 1.24 or newer, and it is missing.")
     return 1 if (packages or without_go) and os.environ.get("CI") == "true" else 0
 
 

@@ -1,4 +1,4 @@
-// The module of Tradewind's kit for Go. It has no dependency.
+// The module of Tradewind's SDK for Go. It has no dependency.
 module tradewind.example/sdk
 
 go 1.24

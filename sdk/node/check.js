@@ -1,4 +1,4 @@
-// Checks this kit against a file of signature vectors: node check.js FILE
+// Checks this SDK against a file of signature vectors: node check.js FILE
 import { readFileSync } from "node:fs";
 import { exit, argv, stderr, stdout } from "node:process";
 

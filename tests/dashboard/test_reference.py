@@ -161,7 +161,7 @@ def test_go_samples_compile_with_the_sdk(shown: ApiReference, tmp_path: Path) ->
     assert formatted.stdout == ""
 
 
-def test_python_samples_call_the_methods_of_the_kit(shown: ApiReference) -> None:
+def test_python_samples_call_the_methods_of_the_sdk(shown: ApiReference) -> None:
     methods = pytest.importorskip("tradewind_sdk.client.generated.operations").METHODS
 
     named = {each.id: sdk_method(each.id, each.path) for each in operations(shown).values()}

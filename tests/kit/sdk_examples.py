@@ -1,4 +1,4 @@
-"""Examples of the kits as processes, real deliveries to them, and attacks on them."""
+"""Examples of the SDKs as processes, real deliveries to them, and attacks on them."""
 
 import json
 import os
@@ -168,12 +168,12 @@ def _wait_for_lines(output: Path, count: int) -> None:
     until(lambda: output.read_text(encoding="utf-8"), lambda text: text.count("\n") >= count)
 
 
-def assert_the_readme_works(system: System, kit: Path, folder: Path) -> str:
+def assert_the_readme_works(system: System, sdk: Path, folder: Path) -> str:
     """Save the files of a README and run its commands as printed; returns what they print.
 
     The port is another.
     """
-    page = str((kit / "README.md").relative_to(ROOT))
+    page = str((sdk / "README.md").relative_to(ROOT))
     saved = save_files(page, folder / "files")
     commands = take(page, "sh")
     settings, install, *rest = (block.text for block in commands)

@@ -1,4 +1,4 @@
-"""The kits for PHP and Java, ready to run."""
+"""The SDKs for PHP and Java, ready to run."""
 
 import subprocess
 from pathlib import Path
@@ -11,12 +11,12 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def java_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled kit for Java, with the cases of the tests."""
+    """The compiled SDK for Java, with the cases of the tests."""
     need_toolchain("java")
     folder = tmp_path_factory.mktemp("classes")
-    kit = ROOT / "sdk/java"
+    sdk = ROOT / "sdk/java"
     sources = [
-        *(kit / "src/main/java").rglob("*.java"),
+        *(sdk / "src/main/java").rglob("*.java"),
         ROOT / "tests/sdk/java/Cases.java",
     ]
     compiler = ["javac", "--release", "17", "-Xlint:all", "-Werror", "-encoding", "UTF-8"]

@@ -1,4 +1,4 @@
-"""`sdk/check LANG FILE`: every kit passes with our vectors, and every planted fault is caught."""
+"""`sdk/check LANG FILE`: every SDK passes with our vectors, and every planted fault is caught."""
 
 import json
 import os
@@ -19,7 +19,7 @@ PASSED, FAILED, USAGE, MISSING = 0, 1, 2, 3
 FAST = ("python", "node", "php")
 TOOLS = ("sh", "dirname", "readlink", "awk", "sed", "head", "mktemp", "rm")
 
-# How each kit compares two signatures, and what to add to accept every signature.
+# How each SDK compares two signatures, and what to add to accept every signature.
 COMPARISONS = {
     "python": ("hmac.compare_digest(received, expected.encode())", " or True"),
     "node": ("timingSafeEqual(actual, expected)", " || true"),
@@ -58,20 +58,20 @@ def complaint(*words: object, status: int = FAILED, **options: Any) -> str:
     return ended.stderr
 
 
-def copy_of_the_kit(language: str, folder: Path) -> Path:
-    """The script and one kit, in a folder of the test's own; returns the script."""
+def copy_of_the_sdk(language: str, folder: Path) -> Path:
+    """The script and one SDK, in a folder of the test's own; returns the script."""
     ignored = shutil.ignore_patterns("__pycache__", "node_modules", "target")
     shutil.copytree(ROOT / "sdk" / language, folder / language, ignore=ignored)
     return Path(shutil.copy2(CHECK, folder / "check"))
 
 
-def test_it_passes_from_anywhere_leaves_nothing_and_catches_a_kit_that_accepts_all(
+def test_it_passes_from_anywhere_leaves_nothing_and_catches_an_sdk_that_accepts_all(
     language: str, tmp_path: Path
 ) -> None:
-    kits, elsewhere, temporary = (tmp_path / name for name in ("the kits", "else where", "tmp"))
+    sdks, elsewhere, temporary = (tmp_path / name for name in ("the sdks", "else where", "tmp"))
     for folder in (elsewhere, temporary):
         folder.mkdir()
-    script = copy_of_the_kit(language, kits)
+    script = copy_of_the_sdk(language, sdks)
     shutil.copy(VECTORS, elsewhere / "-my vectors.json")
     (elsewhere / "json.py").write_text("raise SystemExit('a module of the working directory')")
     link = elsewhere / "link to check"
@@ -86,7 +86,7 @@ def test_it_passes_from_anywhere_leaves_nothing_and_catches_a_kit_that_accepts_a
     assert sorted(tmp_path.rglob("*")) == files
 
     comparison, more = COMPARISONS[language]
-    sources = [path for path in files if path.is_file() and path.is_relative_to(kits)]
+    sources = [path for path in files if path.is_file() and path.is_relative_to(sdks)]
     [source] = [path for path in sources if comparison in path.read_text()]
     source.write_text(source.read_text().replace(comparison, f"({comparison}{more})"))
 

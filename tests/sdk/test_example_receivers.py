@@ -1,4 +1,4 @@
-"""The examples of the kits for PHP and Java receive what a running server sends."""
+"""The examples of the SDKs for PHP and Java receive what a running server sends."""
 
 import json
 import os
@@ -33,7 +33,7 @@ NEW_SECRET = "whsec_new"
 
 @dataclass
 class Example:
-    """The example of a kit, in a shell that runs the commands of the kit's README."""
+    """The example of an SDK, in a shell that runs the commands of the SDK's README."""
 
     language: str
     project: Path
@@ -88,7 +88,7 @@ class Example:
 
 
 def project(folder: Path, language: str, url: str, key: str) -> None:
-    """A project folder with a kit, and a command that shows credentials."""
+    """A project folder with an SDK, and a command that shows credentials."""
     ignored = shutil.ignore_patterns("target")
     shutil.copytree(ROOT / "sdk" / language, folder / "sdk" / language, ignore=ignored)
     command = folder / ".venv/bin/tradewind"

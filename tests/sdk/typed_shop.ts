@@ -1,4 +1,4 @@
-// What an integrator writes in TypeScript with the kit.
+// What an integrator writes in TypeScript with the SDK.
 // Each `@ts-expect-error` is a mistake that the types must catch.
 import { Client, InvalidRequest, Receiver, verify } from "tradewind-sdk";
 import type { Schemas, WebhookEvent } from "tradewind-sdk";

@@ -1,4 +1,4 @@
-"""Pages in the kit: who enters, which forms are taken, how errors look, and streams."""
+"""Pages of the web layer: who enters, which forms are taken, how errors look, and streams."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -1,1 +1,1 @@
-"""Writes the parts of the kits in sdk/node and sdk/go that follow from the OpenAPI document."""
+"""Writes the parts of the SDKs in sdk/node and sdk/go that follow from the OpenAPI document."""

@@ -1,7 +1,7 @@
 // Receives webhooks with Next.js: save it as app/hook/route.js
 import { Receiver, webHandler } from "tradewind-sdk";
 
-export const runtime = "nodejs"; // the kit uses node:crypto
+export const runtime = "nodejs"; // the SDK uses node:crypto
 
 const receiver = new Receiver({
   secret: process.env.WEBHOOK_SECRET ?? "", // shown once, when the webhook is created

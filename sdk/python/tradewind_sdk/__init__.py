@@ -1,1 +1,1 @@
-"""Tradewind's kit for Python: `webhooks` receives deliveries, `client` calls the API."""
+"""Tradewind's SDK for Python: `webhooks` receives deliveries, `client` calls the API."""

@@ -1,4 +1,4 @@
-"""Checks this kit with a file of signature vectors: `python3 -m tradewind_sdk.check FILE`.
+"""Checks this SDK with a file of signature vectors: `python3 -m tradewind_sdk.check FILE`.
 
 It exits 0 if every vector verifies and every vector with one changed byte is refused, 1 if not,
 and 2 if the file cannot be used.

@@ -1,4 +1,4 @@
-// Runs the cases of a test on the kit: JSON on standard input, one line per case on standard output.
+// Runs the cases of a test on the SDK: JSON on standard input, one line per case on standard output.
 package dev.tradewind.sdk;
 
 import java.io.IOException;

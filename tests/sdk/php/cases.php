@@ -1,6 +1,6 @@
 <?php
 
-// Runs the cases of a test on the kit: JSON on standard input, one line per case on standard output.
+// Runs the cases of a test on the SDK: JSON on standard input, one line per case on standard output.
 
 declare(strict_types=1);
 

@@ -1,4 +1,4 @@
-"""Applications that receive webhooks with every adapter of the kit, one path for each."""
+"""Applications that receive webhooks with every adapter of the SDK, one path for each."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Every adapter of the kit receives real deliveries, each event once, and refuses the rest."""
+"""Every adapter of the SDK receives real deliveries, each event once, and refuses the rest."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The samples in the README of the kit work as written."""
+"""The samples in the README of the SDK work as written."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The command that checks the kit: it accepts the vectors, and notices what is wrong."""
+"""The command that checks the SDK: it accepts the vectors, and notices what is wrong."""
 
 import json
 import os
@@ -12,15 +12,15 @@ import pytest
 from tradewind_sdk import check
 
 ROOT = Path(__file__).parents[3]
-KIT = ROOT / "sdk/python"
+PYTHON_SDK = ROOT / "sdk/python"
 VECTORS = ROOT / "tests/data/signature_vectors.json"
 
 
-def checked(file: Path | str, kit: Path = KIT) -> tuple[int, str]:
+def checked(file: Path | str, sdk: Path = PYTHON_SDK) -> tuple[int, str]:
     """The exit status and what was printed, by the bare Python of the system."""
     done = subprocess.run(
         ["/usr/bin/env", "python3", "-S", "-m", "tradewind_sdk.check", str(file)],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(kit), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(sdk), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -43,7 +43,7 @@ def test_receiving_needs_the_standard_library_only() -> None:
     imports += "try: import tradewind_sdk.client\nexcept ModuleNotFoundError as e: print(e)"
     done = subprocess.run(
         ["/usr/bin/env", "python3", "-S", "-B", "-c", imports],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(KIT)},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PYTHON_SDK)},
         capture_output=True,
         text=True,
         check=False,
@@ -111,12 +111,14 @@ def test_what_is_not_json_is_refused(content: bytes, tmp_path: Path) -> None:
         ("[0-9a-f]{64}", "[0-9a-fA-F]{64}", "accepted with a changed signature"),
     ],
 )
-def test_a_kit_that_accepts_a_change_is_caught(
+def test_an_sdk_that_accepts_a_change_is_caught(
     line: str, wrong: str, sentence: str, tmp_path: Path
 ) -> None:
-    """The kit is copied, and a line of its comparison is broken."""
+    """The SDK is copied, and a line of its comparison is broken."""
     folder = tmp_path / "tradewind_sdk"
-    shutil.copytree(KIT / "tradewind_sdk", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PYTHON_SDK / "tradewind_sdk", folder, ignore=shutil.ignore_patterns("__pycache__")
+    )
     source = folder / "webhooks/verify.py"
     text = source.read_text()
     assert line in text

@@ -1,4 +1,4 @@
-// Checks this kit against a file of signature vectors: go run ./cmd/check FILE
+// Checks this SDK against a file of signature vectors: go run ./cmd/check FILE
 package main
 
 import (

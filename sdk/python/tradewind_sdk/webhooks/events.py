@@ -46,7 +46,7 @@ class Event:
     created_at: datetime
     data: EventData
     raw: Mapping[str, Any] = field(repr=False, compare=False)
-    """The whole body, with the fields that this version of the kit does not know."""
+    """The whole body, with the fields that this version of the SDK does not know."""
 
     @property
     def is_test(self) -> bool:

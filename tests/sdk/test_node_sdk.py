@@ -1,4 +1,4 @@
-"""The kit for Node: real deliveries to its examples, its client, its types, and no drift."""
+"""The SDK for Node: real deliveries to its examples, its client, its types, and no drift."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from kit.sdk_examples import (
 from kit.system import System
 from kit.toolchains import need_toolchain
 
-KIT = SDK / "node"
+NODE_SDK = SDK / "node"
 VECTORS = ROOT / "tests" / "data" / "signature_vectors.json"
 FRAMEWORKS = ("express", "fastify", "hono", "@hono")
 
@@ -34,7 +34,7 @@ def node() -> str:
 
 @pytest.fixture(scope="module")
 def folder(node: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that has the kit and the frameworks, as an integrator's has."""
+    """A project that has the SDK and the frameworks, as an integrator's has."""
     del node
     if not (NODE_MODULES / "fastify").exists():
         message = "Express, Fastify and Hono are missing; run: python3 tools/setup.py node"
@@ -45,7 +45,7 @@ def folder(node: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     modules = node_project(project)
     for name in (*FRAMEWORKS, "@types", "undici-types"):
         (modules / name).symlink_to(NODE_MODULES / name)
-    for example in (KIT / "examples").glob("*.js"):
+    for example in (NODE_SDK / "examples").glob("*.js"):
         shutil.copy(example, project)
     shutil.copy(Path(__file__).parent / "serve_next_route.js", project)
     shutil.copy(Path(__file__).parent / "typed_shop.ts", project)
@@ -83,21 +83,21 @@ def test_the_client_follows_the_stream(system: System, node: str, folder: Path) 
 
 @pytest.mark.usefixtures("folder")
 def test_the_readme_works_as_printed(system: System, tmp_path: Path) -> None:
-    printed = assert_the_readme_works(system, KIT, tmp_path)
+    printed = assert_the_readme_works(system, NODE_SDK, tmp_path)
 
     assert "updated ORDTEST" in printed
-    example = (KIT / "examples" / "http.js").read_text().partition("\n")[2]
-    assert f"```js\n{example}```" in (KIT / "README.md").read_text()
+    example = (NODE_SDK / "examples" / "http.js").read_text().partition("\n")[2]
+    assert f"```js\n{example}```" in (NODE_SDK / "README.md").read_text()
 
 
-def test_the_kit_passes_its_own_tests(node: str) -> None:
-    done = run(node, "--test", "--test-timeout=30000", "tests/", cwd=KIT)
+def test_the_sdk_passes_its_own_tests(node: str) -> None:
+    done = run(node, "--test", "--test-timeout=30000", "tests/", cwd=NODE_SDK)
 
     assert done.returncode == 0, done.stdout
 
 
 def test_the_vectors_are_checked(node: str) -> None:
-    done = run(node, KIT / "check.js", VECTORS)
+    done = run(node, NODE_SDK / "check.js", VECTORS)
 
     assert (done.returncode, done.stderr) == (0, "")
 

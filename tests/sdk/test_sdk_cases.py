@@ -1,4 +1,4 @@
-"""The kits for PHP and Java decide as the kit for Python does, case by case."""
+"""The SDKs for PHP and Java decide as the SDK for Python does, case by case."""
 
 import base64
 import json
@@ -193,7 +193,7 @@ PARSED: list[tuple[bytes, str]] = [
 
 @pytest.fixture(scope="module", params=["php", "java"])
 def run(request: pytest.FixtureRequest) -> Run:
-    """Run cases on the kit of a language, all in one process."""
+    """Run cases on the SDK of a language, all in one process."""
     need_toolchain(request.param)
     if request.param == "php":
         command = [*PHP, str(ROOT / "tests/sdk/php/cases.php"), str(ROOT / "sdk/php")]

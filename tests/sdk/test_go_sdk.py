@@ -1,4 +1,4 @@
-"""The kit for Go: real deliveries to its example, its client, and no drift."""
+"""The SDK for Go: real deliveries to its example, its client, and no drift."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ from kit.sdk_examples import (
 from kit.system import System
 from kit.toolchains import need_toolchain
 
-KIT = SDK / "go"
+GO_SDK = SDK / "go"
 VECTORS = ROOT / "tests" / "data" / "signature_vectors.json"
 
 pytestmark = pytest.mark.xdist_group("system")
@@ -34,7 +34,7 @@ def programs(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("go")
     built = run(
         *(go, "build", "-o", f"{folder}/", "./cmd/...", "./examples/..."),
-        cwd=KIT,
+        cwd=GO_SDK,
         environ=GO_OFFLINE,
     )
     assert built.returncode == 0, built.stderr
@@ -70,11 +70,11 @@ def test_the_readme_works_as_printed(
     for name, value in {**GO_OFFLINE, "GOFLAGS": "-mod=mod"}.items():
         monkeypatch.setenv(name, value)
 
-    printed = assert_the_readme_works(system, KIT, tmp_path)
+    printed = assert_the_readme_works(system, GO_SDK, tmp_path)
 
     assert "updated ORDTEST" in printed
-    example = (KIT / "examples" / "receiver" / "main.go").read_text().partition("\n")[2]
-    assert f"```go\n{example}```" in (KIT / "README.md").read_text()
+    example = (GO_SDK / "examples" / "receiver" / "main.go").read_text().partition("\n")[2]
+    assert f"```go\n{example}```" in (GO_SDK / "README.md").read_text()
 
 
 def test_the_vectors_are_checked(programs: Path) -> None:
@@ -83,9 +83,9 @@ def test_the_vectors_are_checked(programs: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_kit_is_formatted_vetted_and_passes_its_own_tests(go: str) -> None:
-    formatted = run("gofmt", "-l", ".", cwd=KIT)
-    tested = run(go, "test", "-vet=all", "./...", cwd=KIT, environ=GO_OFFLINE)
+def test_the_sdk_is_formatted_vetted_and_passes_its_own_tests(go: str) -> None:
+    formatted = run("gofmt", "-l", ".", cwd=GO_SDK)
+    tested = run(go, "test", "-vet=all", "./...", cwd=GO_SDK, environ=GO_OFFLINE)
 
     assert formatted.stdout == ""
     assert tested.returncode == 0, tested.stdout + tested.stderr

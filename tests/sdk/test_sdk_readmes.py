@@ -1,4 +1,4 @@
-"""The samples in the READMEs of the kits for PHP and Java run exactly as printed."""
+"""The samples in the READMEs of the SDKs for PHP and Java run exactly as printed."""
 
 import json
 import subprocess
