@@ -141,6 +141,7 @@ SCREENSHOTS: tuple[tuple[str, str, str | None, tuple[Step, ...]], ...] = (
     ("endpoints", "/endpoints?health=all", "operator", ()),
     ("any-webhook", "/endpoints", "operator", (BROKEN,)),
     ("queue", "/queue", "operator", ()),
+    ("performance", "/performance", "operator", ()),
     ("platforms", "/platforms", "operator", ()),
     ("platform", "/platforms", "operator", ('main a[href="/platforms/taobao"]',)),
     ("authorised", "/?code=0123456789abcdef&state=taobao", "operator", ()),
@@ -175,6 +176,7 @@ IN_DOCS = frozenset(
             "approvals",
             "approval",
             "queue",
+            "performance",
         )
     }
     | {"overview-wide-dark", "webhook-wide-dark", "orders-narrow-light", "order-narrow-dark"}

@@ -22,6 +22,7 @@ PAGES = (
     "/admin/orders",
     "/endpoints",
     "/queue",
+    "/performance",
     "/platforms",
     "/platforms/sandbox",
     "/audit",
@@ -188,6 +189,26 @@ def test_failing_receivers_and_the_queue_are_seen_across_accounts(
     desk.page.locator("tr", has_text=hook["id"]).get_by_role("link", name="127.0.0.1:9").click()
     assert desk.path == f"/endpoints/{hook['id']}"
     expect(desk.page.locator("#state .notice")).to_contain_text("Connection failed since")
+
+
+def test_the_performance_page_is_read_everywhere_and_updates_by_itself(
+    desk: Visit, system: System
+) -> None:
+    system.paid()
+    desk.page.clock.install()
+    desk.sign_in(system.api.operator(), then="/performance")
+
+    expect(desk.page.get_by_role("row").filter(has_text="PID").first).to_contain_text("Running")
+    expect(desk.page.get_by_role("row").filter(has_text="Order to payment")).to_contain_text("s")
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        desk.look(scheme, width)
+        assert desk.serious() == [], (scheme, width)
+        assert desk.too_wide() == 0, (scheme, width)
+    desk.page.get_by_text("Show as table").click()
+    with desk.page.expect_response(desk.url + "/performance") as updated:
+        desk.page.clock.fast_forward(10_000)
+    assert updated.value.status == 200
+    expect(desk.page.get_by_role("table").first).to_be_visible()
 
 
 def test_operators_look_at_every_order(desk: Visit, system: System) -> None:

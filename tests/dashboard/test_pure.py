@@ -145,6 +145,7 @@ def test_the_sidebar_has_what_one_may_open() -> None:
         "/admin/orders",
         "/endpoints",
         "/queue",
+        "/performance",
         "/platforms",
         "/audit",
     ]

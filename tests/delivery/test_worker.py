@@ -1,12 +1,15 @@
-"""The worker: a stop sends nothing twice, and a hanging endpoint delays nobody."""
+"""The worker: a stop sends nothing twice, a hanging endpoint delays nobody, and it reports."""
 
+import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
-from kit.server import ServerLauncher
+from kit.metrics import counter
+from kit.pages import Pages
+from kit.server import ServerLauncher, free_port
 from kit.system import System
 from kit.webhook_endpoint import Received, WebhookEndpoint, assert_genuine, running_endpoint
 from kit.webhook_system import Webhook, WebhookSystem, until
@@ -158,3 +161,54 @@ def test_a_secret_that_cannot_be_read_holds_up_nobody_else(
         assert sorted(item.event_id for item in endpoint.at("/broken")) == sorted(lost)
         for item in endpoint.at("/broken"):
             assert_genuine(item, broken.secret)
+
+
+@pytest.mark.xdist_group("system")
+def test_operators_see_what_the_workers_do_and_what_it_costs(
+    own: WebhookSystem, launcher: ServerLauncher
+) -> None:
+    """One worker stops, and its last seconds are counted; another is killed, and is missed."""
+    own.api.fetch("DELETE FROM delivery_sample")
+    own.api.fetch("DELETE FROM worker_process")
+    port = free_port()
+    listen = {"TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
+    with running_endpoint() as endpoint:
+        endpoint.answer = lambda request: 503 if request.path == "/broken" else 200
+        whole, broken = own.hook(endpoint.url("/whole")), own.hook(endpoint.url("/broken"))
+        own.emit(50)
+        with launcher.working(own.api.database_url, settings=listen):
+            own.logged(whole, 50)
+            own.logged(broken, 50)
+            own.pass_time(61)  # the retries are due
+            own.logged(broken, 100)
+            until(lambda: counter(port, "tradewind_delivery_retries_total"), lambda n: n == 50)
+            assert counter(port, "tradewind_delivery_wait_seconds_count") == 100
+            assert counter(port, "tradewind_delivery_latency_seconds_count") == 50
+            assert counter(port, "tradewind_delivery_attempt_seconds_count") == 150
+        own.call("DELETE", broken.path)
+        killed = launcher.worker(own.api.database_url)
+        report = "SELECT pid FROM worker_process"
+        rows = until(lambda: own.api.fetch(report), lambda rows: rows)
+        killed.kill()
+        killed.wait(10)
+
+    assert [row["pid"] for row in rows] == [killed.pid], "who stops is no longer listed"
+    [sums] = own.api.fetch(
+        "SELECT sum(attempts)::int, sum(delivered)::int, sum(retries)::int, sum(cpu_seconds) > 0.01"
+        "  FROM delivery_sample"
+    )
+    assert tuple(sums) == (150, 50, 50, True)
+    own.pass_time(60)
+    operator = Pages(own.api, own.api.operator())
+    text = operator.get("/performance").text
+    operator.client.close()
+    assert "of 150 attempts in the last hour" in text
+    assert ">33.3 %<small>of the attempts in the last hour" in text
+    assert "Not reporting" in text
+    assert "No worker is running" in text
+    for line, count in (("Commit to answer", 50), ("Wait in the queue", 100), ("Endpoint", 150)):
+        row = text[text.index(f"<strong>{line}</strong>") :].partition("</tr>")[0]
+        cells = re.findall(r'class="num"[^>]*>([^<]+)<', row)
+        assert cells[3] == str(count)
+        assert all(re.fullmatch(r"[\d.]+ m?s", cell) for cell in cells[:3])
+    assert re.search(r"CPU of the workers</td><td[^>]*>[\d.]+ s</td>", text)

@@ -13,6 +13,7 @@ from tradewind.dashboard.guides import routes as guides
 from tradewind.dashboard.imports import routes as imports
 from tradewind.dashboard.orders import routes as orders
 from tradewind.dashboard.overview import routes as overview
+from tradewind.dashboard.performance import routes as performance
 from tradewind.dashboard.products import product_routes
 from tradewind.dashboard.products import routes as products
 from tradewind.dashboard.reference import routes as reference
@@ -37,6 +38,7 @@ ROUTES: Sequence[Routes] = (
     admin.routes,
     accounts_routes.routes,
     platforms_routes.routes,
+    performance.routes,
     orders.routes,
     imports.routes,
     products.routes,

@@ -214,6 +214,43 @@ class SubscriptionHealth:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryTotals:
+    """Counts of attempts by outcome, in the order of `COUNTED`, and of latencies by their bounds.
+
+    `waits` are from the commit to the start of the first attempt, `latencies` from the commit to
+    the answer that it was delivered, `durations` those of all attempts.
+    """
+
+    outcomes: Sequence[int]
+    retries: int
+    waits: Sequence[int]
+    latencies: Sequence[int]
+    durations: Sequence[int]
+
+    @property
+    def attempts(self) -> int:
+        return sum(self.outcomes)
+
+    @property
+    def delivered(self) -> int:
+        return self.outcomes[COUNTED.index(Outcome.DELIVERED)]
+
+    def since(self, earlier: "DeliveryTotals") -> "DeliveryTotals":
+        """What was counted after `earlier`."""
+        return DeliveryTotals(
+            outcomes=_differences(self.outcomes, earlier.outcomes),
+            retries=self.retries - earlier.retries,
+            waits=_differences(self.waits, earlier.waits),
+            latencies=_differences(self.latencies, earlier.latencies),
+            durations=_differences(self.durations, earlier.durations),
+        )
+
+
+def _differences(later: Sequence[int], earlier: Sequence[int]) -> Sequence[int]:
+    return [count - before for count, before in zip(later, earlier, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """A replay of missed events, and how far it has come.
 

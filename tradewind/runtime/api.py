@@ -21,6 +21,7 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.cart import routes as cart_routes
 from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.guides.library import Guides
+from tradewind.dashboard.performance.reader import PerformanceReader
 from tradewind.dashboard.reference.model import ApiReference
 from tradewind.dashboard.reference.routes import RenderedPages
 from tradewind.dashboard.reference.views import api_reference
@@ -239,6 +240,7 @@ def build(chosen: Settings) -> Application:
             Authenticator: gate,
             Static: static,
             Guides: Guides(),
+            PerformanceReader: PerformanceReader(db),
             Sessions: sessions,
             Renderer: renderer,
             Live: live,

@@ -15,11 +15,12 @@ from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.background.loop import repeat
 from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
 from tradewind.cart import sql as cart_sql
-from tradewind.delivery import sql_log
+from tradewind.delivery import sql_log, sql_performance
 from tradewind.delivery.cancel import cancel_unwanted
 from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
 from tradewind.delivery.queue_monitor import watch
 from tradewind.delivery.replay import feed_replays
+from tradewind.delivery.worker_report import WorkerReport
 from tradewind.egress.client import Client
 from tradewind.egress.resolver import Resolver
 from tradewind.egress.sender import Sender
@@ -70,13 +71,14 @@ _POLL_SECONDS = 1.0
 
 
 def renewal(chosen: Settings, db: Database, platforms: Platforms) -> Sequence[ScheduledTask]:
-    """The tasks that keep webhooks, syncs, partitions and credentials current."""
+    """The tasks that keep webhooks, syncs, partitions, samples and credentials current."""
     minute = timedelta(minutes=1)
     credentials = configured_credentials(chosen)
     return [
         ScheduledTask("failing_webhooks", minute, lambda: switch_off_failing(db)),
         ScheduledTask("sync", minute, lambda: _sync_changed(db, platforms)),
         ScheduledTask("partitions", timedelta(hours=1), lambda: partitions.make_ahead(db)),
+        ScheduledTask("database_sample", minute, lambda: sql_performance.sample_database(db)),
         ScheduledTask(
             "credentials", minute, lambda: store_configured_credentials(db, platforms, credentials)
         ),
@@ -97,6 +99,7 @@ def housekeeping(chosen: Settings, db: Database) -> Sequence[ScheduledTask]:
             "attempts", hour, lambda: partitions.drop_old(db, "delivery_attempt", log_kept)
         ),
         ScheduledTask("hours", hour, lambda: sql_log.delete_old_hours(db, kept=log_kept)),
+        ScheduledTask("samples", hour, lambda: sql_performance.delete_old_samples(db)),
         ScheduledTask("events", hour, lambda: retention.drop_old(db, kept=journal)),
         ScheduledTask(
             "searches", minute, lambda: products.delete_old_pages(db, older_than=search_age)
@@ -164,11 +167,22 @@ async def _work(
             loops.append(repeat(name, work_of_all, stop=stop, wake=wake, idle=idle))
         background_tasks = BackgroundTasks()
         uploaded = stack.enter_context(db.wakeups.waiting(IMPORTS))
+        report = WorkerReport(db)
+        loops.append(
+            repeat(
+                "report",
+                report.report_if_due,
+                stop=stop,
+                wake=asyncio.Event(),
+                idle=_POLL_SECONDS,
+            )
+        )
         go_on = partial(run_imports, db, platforms, background_tasks)
         loops.append(repeat("imports", go_on, stop=stop, wake=uploaded, idle=_POLL_SECONDS))
         await asyncio.gather(*loops)
         await background_tasks.close()
         await asyncio.gather(*(submitter.close() for submitter in submitters.values()))
+        await report.close()
 
 
 async def _at(

@@ -87,4 +87,7 @@ export function listen() {
   });
   addEventListener("pagehide", close);
   open();
+  // What changes all the time and belongs to nobody, such as rates, is fetched at intervals.
+  const refreshed = document.querySelector("[data-refresh-seconds]");
+  if (refreshed) setInterval(() => { if (!document.hidden) update(); }, 1000 * refreshed.dataset.refreshSeconds);
 }
