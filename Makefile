@@ -11,10 +11,10 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak check blocks format map bench screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults check blocks format map bench screenshots client lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv ready for development; does nothing when it is
 	@$(PYTHON) tools/setup.py dev
@@ -37,6 +37,12 @@ soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
 		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py \
 		tests/openapi/test_generated_requests.py tests/auth/test_many_guesses.py
+
+chaos: setup ## Kill, freeze, cut off and flood everything; writes docs/explanation/reliability.md
+	@$(VENV_PYTHON) -m tools.chaos $(if $(ROWS),--only $(ROWS))
+
+chaos-faults: setup ## Plant a fault for each row of `make chaos`, and expect that it is detected
+	@$(VENV_PYTHON) -m tools.chaos faults $(if $(ROWS),--only $(ROWS))
 
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx
+from kit import scorecard
 from kit.metrics import counter
 from kit.server import ServerLauncher, free_port
 
@@ -87,6 +88,12 @@ async def test_ten_of_thousands_of_guesses_are_checked_for_each_email(
         checks = counter(metrics, "tradewind_password_checks_total")
         stored = api.fetch("SELECT cardinality(failed_at), locked_until FROM login_failure")
 
+    scorecard.record(
+        15,
+        _GUESSES,
+        violations=int(abs(checks - _CHECKED * (_KNOWN + _UNKNOWN))),
+        passwords_checked=checks,
+    )
     assert sum(map(len, answers.values())) == _GUESSES
     assert checks == _CHECKED * (_KNOWN + _UNKNOWN)
     assert [row["cardinality"] for row in stored] == [_CHECKED] * (_KNOWN + _UNKNOWN)

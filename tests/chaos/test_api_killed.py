@@ -5,6 +5,7 @@ import random
 import signal
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from kit import chaos, invariants
+from kit import chaos, invariants, scorecard
 from kit.processes import family_of, wait_until_gone
 from kit.server import Person, Server, ServerLauncher
 from kit.system import System, simulated
@@ -93,6 +94,7 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
             with ThreadPoolExecutor(_CLIENTS) as pool:
                 buying = [pool.submit(client.buy, api.url, gone) for client in clients]
                 gone.wait(chance.uniform(3, 5))
+                killed_at = time.monotonic()
                 _kill(api)
                 gone.set()
             for item in buying:
@@ -103,6 +105,7 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
         chaos.clear_faults(market)
 
         with launcher.serving_on(url, settings=settings) as api:
+            recovery = time.monotonic() - killed_at
             # Who died replaces no answer any more; so long its first one is not the last word.
             api.move_clock(PENDING)
             with ThreadPoolExecutor(_CLIENTS) as pool:
@@ -110,12 +113,22 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
             with chaos.accelerated_clock(api, market, 20):
                 chaos.wait_until_decided(api, 30)
             workers.stop()
-            facts = invariants.check(api, market)
+            facts = invariants.read(api, market)
 
+    by_key = {key: order_id for client in clients for key, order_id in client.acknowledged.items()}
+    stored = {ids.ORDER.show(order["id"]) for order in facts.orders}
+    scorecard.record(
+        2,
+        len(by_key),
+        kills=1,
+        lost=len(set(by_key.values()) - stored),
+        duplicates=len(stored) - len(by_key),
+        recovery=[recovery],
+    )
+    invariants.assert_holds(facts)
     assert reported > _CLIENTS
     assert lost > 0
-    by_key = {key: order_id for client in clients for key, order_id in client.acknowledged.items()}
     assert len(set(by_key.values())) == len(by_key)
-    assert {ids.ORDER.show(order["id"]) for order in facts.orders} == set(by_key.values())
+    assert stored == set(by_key.values())
     assert {order["status"] for order in facts.orders} == {"pending_payment"}
     assert sum(map(len, facts.there.values())) == len(by_key)

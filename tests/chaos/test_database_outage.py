@@ -10,8 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from kit import chaos, invariants
+from kit import chaos, invariants, scorecard
 from kit.invariants import Facts
+from kit.order_writers import OrderWriters
 from kit.postgres import MOVABLE_CLOCK
 from kit.processes import family_of
 from kit.server import Person, Server, ServerLauncher
@@ -70,61 +71,6 @@ class Watch:
         await self._client.aclose()
 
 
-class Orders:
-    """Places orders all the time; what is not acknowledged is sent again with the same key."""
-
-    def __init__(self, system: System) -> None:
-        self._body = system.order_body()
-        self._client = httpx.AsyncClient(
-            base_url=system.api.url, headers=system.buyer.headers, timeout=20
-        )
-        self._going = True
-        self.answers: list[tuple[float, httpx.Response]] = []
-        self.sent: set[str] = set()
-        self.acknowledged: dict[str, str] = {}
-
-    async def place(self, writer: int) -> None:
-        number = 0
-        while self._going:
-            key = f"writer {writer} order {number}"
-            answer = await self._send(key)
-            if answer.status_code == 201:
-                self.acknowledged[key] = answer.json()["id"]
-                number += 1
-            else:
-                await asyncio.sleep(0.05)
-
-    async def _send(self, key: str) -> httpx.Response:
-        self.sent.add(key)
-        sent = time.monotonic()
-        answer = await self._client.post(
-            "/v1/orders",
-            json={**self._body, "external_id": key},
-            headers={"idempotency-key": key},
-        )
-        self.answers.append((time.monotonic() - sent, answer))
-        return answer
-
-    async def until_more(self, count: int, patience: float) -> None:
-        """Wait until so many more are acknowledged than now."""
-        wanted = len(self.acknowledged) + count
-        async with asyncio.timeout(patience):
-            while len(self.acknowledged) < wanted:  # noqa: ASYNC110 - there is no event for it
-                await asyncio.sleep(0.02)
-
-    async def stop(self, tasks: list[asyncio.Task[None]]) -> None:
-        self._going = False
-        await asyncio.gather(*tasks)
-
-    async def repeat_all(self) -> dict[str, str]:
-        """Send every key once more, acknowledged or not: the orders that the answers name."""
-        answers = {key: await self._send(key) for key in self.sent}
-        return {key: answer.json()["id"] for key, answer in answers.items()}
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-
 class Keys:
     """Makes API keys, which takes one transaction each, until it is stopped."""
 
@@ -172,7 +118,7 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
             stack.enter_context(launcher.working(url, settings=settings))
             buyer = await launcher.make_person(url, (Role.BUYER,), Plan.ENTERPRISE)
             system = System(api, market, buyer, buyer)
-            orders = await asyncio.to_thread(Orders, system)
+            orders = await asyncio.to_thread(OrderWriters, system)
             watch = Watch(api, buyer.headers)
             reading = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]
             keys = Keys(api, buyer)
@@ -197,6 +143,18 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
             await orders.close()
             facts = await asyncio.to_thread(_finish, api, market)
 
+    stored = {order["external_id"]: ids.ORDER.show(order["id"]) for order in facts.orders}
+    keys_listed = {ids.API_KEY.show(row["id"]) for row in listed}
+    scorecard.record(
+        3,
+        len(orders.acknowledged) + len(keys.acknowledged),
+        kills=1,
+        lost=len(orders.acknowledged.items() - stored.items())
+        + len(keys.acknowledged - keys_listed),
+        duplicates=len(facts.orders) - len(stored),
+        recovery=[recovery],
+        longest_answer_seconds=max(took for _, took, _ in watch.answers),
+    )
     assert not_ready.status_code == 503
     assert {answer.status_code for _, _, answer in watch.answers} == {200, 503}
     assert {answer.status_code for _, answer in orders.answers} <= {201, 409, 503}
@@ -204,9 +162,8 @@ async def test_nothing_acknowledged_is_lost_and_only_503_while_it_is_away(
     _check(orders.answers + keys.answers + [(took, answer) for _, took, answer in watch.answers])
     assert recovery < _LONGEST_RECOVERY
     assert any(answer.status_code == 503 for _, answer in orders.answers)
-    assert keys.acknowledged <= {ids.API_KEY.show(row["id"]) for row in listed}
+    assert keys.acknowledged <= keys_listed
     assert orders.acknowledged.items() <= repeated.items()
-    stored = {order["external_id"]: ids.ORDER.show(order["id"]) for order in facts.orders}
     assert stored == repeated
     assert len(facts.orders) == len(stored), "each exists once"
     assert sum(map(len, facts.there.values())) == len(stored), "and was bought once"
@@ -249,10 +206,17 @@ async def test_a_database_that_hangs_is_told_in_time(
         finally:
             for pid in frozen:
                 os.kill(pid, signal.SIGCONT)
-        await watch.until(200, time.monotonic(), 15)
+        recovery = await watch.until(200, time.monotonic(), 15)
         await watch.stop(tasks)
         await asyncio.to_thread(stack.__exit__, None, None, None)
 
+    scorecard.record(
+        3,
+        0,
+        kills=1,
+        recovery=[recovery],
+        longest_answer_seconds=max(took for _, took, _ in watch.answers),
+    )
     assert not_ready.status_code == 503
     assert {answer.status_code for _, _, answer in watch.answers} == {200, 503}
     assert max(took for _, took, _ in watch.answers) < _LONGEST_ANSWER

@@ -16,6 +16,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from kit import scorecard
 from kit.chaos import WorkerPool, seeded_random
 from kit.server import Server, ServerLauncher
 
@@ -159,6 +160,8 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
 ) -> None:
     seed = seeded_random()
     secret = f"whsec_{chance.token_urlsafe(32)}"
+    recovery: list[float] = []
+    killed_at: float | None = None
     with sinking(secret) as sink:
         account, subscription = subscribe(own_api, launcher, sink.port, secret)
         workers = WorkerPool(launcher, own_api.database_url, {}, 2)
@@ -168,15 +171,28 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
                 before = len(sink.seen)
                 own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
                 until_received(sink, before + 1)
+                if killed_at is not None:
+                    recovery.append(time.monotonic() - killed_at)
                 time.sleep(seed.uniform(0, 0.1))
+                killed_at = time.monotonic()
                 workers.kill_oldest()
             drain(own_api)
         finally:
             workers.stop()
 
+        lost = EVENTS - len(sink.seen)
+        duplicates = sum(sink.seen.values()) - len(sink.seen)
+        scorecard.record(
+            1,
+            EVENTS,
+            kills=KILLS,
+            lost=lost,
+            duplicates=duplicates,
+            violations=sink.forged,
+            recovery=recovery,
+        )
         assert sink.forged == 0
-        assert len(sink.seen) == EVENTS
-        duplicates = sum(sink.seen.values()) - EVENTS
+        assert lost == 0
         assert duplicates <= KILLS * EngineLimits().total
         ended = outcomes(own_api)
         assert set(ended) == {"delivered", "unknown"}, "and the kills hit something"
@@ -192,6 +208,7 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
     """
     secret = f"whsec_{chance.token_urlsafe(32)}"
     share = 200
+    stops: list[float] = []
     with sinking(secret) as sink:
         account, subscription = subscribe(own_api, launcher, sink.port, secret)
         workers = WorkerPool(launcher, own_api.database_url, {}, 1)
@@ -203,12 +220,22 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
                 assert len(sink.seen) < (number + 1) * share
                 oldest = workers.stop_oldest()
                 sink.answers = True
+                told_at = time.monotonic()
                 assert oldest.wait(_LONGEST_STOP) == 0
+                stops.append(time.monotonic() - told_at)
                 until_received(sink, (number + 1) * share)
         finally:
             sink.answers = True
             workers.stop()
 
+        scorecard.record(
+            18,
+            _STOPS * share,
+            kills=_STOPS,
+            lost=_STOPS * share - len(sink.seen),
+            duplicates=sum(sink.seen.values()) - len(sink.seen),
+            longest_stop_seconds=max(stops),
+        )
         assert left(own_api) == 0
         assert sink.forged == 0
         assert set(sink.seen.values()) == {1}, "no event reached the endpoint twice"
@@ -239,9 +266,11 @@ def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
             frozen.send_signal(signal.SIGTERM)
             frozen.wait(20)
 
-        assert left(own_api) == 0
-        assert len(sink.seen) == 3000
         logged = own_api.fetch(
             "SELECT count(*) FROM delivery_attempt WHERE outcome = 'delivered' AND final"
         )
-        assert logged[0][0] == 3000
+        stale = abs(logged[0][0] - 3000)
+        scorecard.record(4, 3000, kills=1, lost=3000 - len(sink.seen), violations=stale)
+        assert left(own_api) == 0
+        assert len(sink.seen) == 3000
+        assert stale == 0, "each delivery has one result that counts"

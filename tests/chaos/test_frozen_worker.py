@@ -12,7 +12,7 @@ from typing import Any
 
 import asyncpg
 import pytest
-from kit import chaos, invariants
+from kit import chaos, invariants, scorecard
 from kit.server import ServerLauncher
 from kit.system import System, running_system, simulated
 
@@ -146,6 +146,18 @@ def _approved(system: System) -> str:
     return order_id
 
 
+def _check(system: System) -> None:
+    facts = invariants.read(system.api, system.market)
+    scorecard.record(
+        4,
+        1,
+        kills=1,
+        duplicates=facts.second_orders(),
+        double_debits=facts.second_debits(),
+    )
+    invariants.assert_holds(facts)
+
+
 def test_frozen_while_the_create_is_answered(own_system: System, stage: Stage) -> None:
     system = own_system
     order_id = _left_to_the_worker(system)
@@ -156,7 +168,7 @@ def test_frozen_while_the_create_is_answered(own_system: System, stage: Stage) -
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
 
-    invariants.check(system.api, system.market)
+    _check(system)
 
 
 def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> None:
@@ -174,7 +186,7 @@ def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> N
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), _LONGEST_CALL)
 
-    invariants.check(system.api, system.market)
+    _check(system)
 
 
 def test_frozen_between_the_late_preview_and_the_create(own_system: System, stage: Stage) -> None:
@@ -192,7 +204,7 @@ def test_frozen_between_the_late_preview_and_the_create(own_system: System, stag
 
     stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
 
-    invariants.check(system.api, system.market)
+    _check(system)
 
 
 def test_frozen_while_the_payment_is_answered(own_system: System, stage: Stage) -> None:
@@ -205,7 +217,7 @@ def test_frozen_while_the_payment_is_answered(own_system: System, stage: Stage) 
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
 
-    invariants.check(system.api, system.market)
+    _check(system)
     assert system.market.debits(system.look(order_id)["order_id"]) == [1500]
 
 
@@ -221,5 +233,5 @@ def test_frozen_while_the_order_is_read_that_is_to_be_paid(
 
     stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)
 
-    invariants.check(system.api, system.market)
+    _check(system)
     assert system.market.debits(system.look(order_id)["order_id"]) == [1500]

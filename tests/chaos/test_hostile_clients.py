@@ -4,10 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from statistics import median
+from statistics import median, quantiles
 
 import httpx
 import pytest
+from kit import scorecard
 from kit.processes import family_of, read
 from kit.server import Server, ServerLauncher
 
@@ -171,9 +172,17 @@ async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
             )
             after = _memory(api)
 
+    kinds = {answer[:12] for answer in bombs}
+    scorecard.record(
+        20,
+        _SILENT + 3 * _SLOW + len(bombs),
+        violations=len(kinds - {b"HTTP/1.1 431", b""}),
+        grown_mib=(after - before) / 2**20,
+        others_median_ms=1000 * median(others.took),
+        others_p99_ms=1000 * quantiles(others.took, n=100)[98],
+    )
     assert (silent, half, dripped) == (b"", b"", b"")
     assert slow_bodies == b"HTTP/1.1 408"
-    kinds = {answer[:12] for answer in bombs}
     assert kinds <= {b"HTTP/1.1 431", b""}, kinds
     assert after - before < _MOST_GROWTH
     assert len(others.took) > 20

@@ -6,6 +6,7 @@ import signal
 import time
 
 import httpx
+from kit import scorecard
 from kit.server import Server, ServerLauncher
 
 from tradewind.auth.model import Plan, Role
@@ -59,6 +60,13 @@ async def test_sigterm_answers_what_was_begun_and_ends_soon(
             took = time.monotonic() - started
             begun = api.log.read_text().count('"event":"request"')
 
+        scorecard.record(
+            18,
+            sum(answered),
+            kills=1,
+            lost=max(len(broken), begun - sum(answered)),
+            longest_stop_seconds=took,
+        )
         assert broken == []
         assert sum(answered) > 0
         assert took < _LONGEST_STOP

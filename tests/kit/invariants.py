@@ -88,6 +88,15 @@ class Facts:
     debits: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     refunded: Counter[str] = field(default_factory=Counter)
 
+    def second_orders(self) -> int:
+        """How many orders the platform has beyond one for each reference of ours."""
+        return sum(max(len(orders) - 1, 0) for orders in self.there.values())
+
+    def second_debits(self) -> int:
+        """How many debits there are beyond one for each reference; for orders in one part."""
+        debits = [sum(len(self.debits[o["id"]]) for o in there) for there in self.there.values()]
+        return sum(max(count - 1, 0) for count in debits)
+
 
 async def _stored(url: str, only: Sequence[UUID] | None) -> Facts:
     """What the database says, all of it at one moment."""
@@ -143,8 +152,20 @@ def _uuids(references: Sequence[str]) -> list[UUID]:
 
 def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> Facts:
     """Assert all of it, when nothing is under way: both sides must tell the same story."""
+    facts = read(api, market, only=only)
+    assert_holds(facts, only=only)
+    return facts
+
+
+def read(api: Server, market: Market, *, only: Sequence[str] | None = None) -> Facts:
+    """What both sides say, for who counts something before it is asserted."""
     facts = Postgres.run(_stored(api.database_url, None if only is None else _uuids(only)))
     _add_platform(facts, market)
+    return facts
+
+
+def assert_holds(facts: Facts, *, only: Sequence[str] | None = None) -> None:
+    """Assert that both sides tell the same story, and a story that is allowed."""
     known = {ids.ORDER.show(order["id"]) for order in facts.orders}
     strangers = set() if only is not None else facts.there.keys() - known
     problems = [f"{stranger}: the platform has it, we do not" for stranger in strangers]
@@ -153,7 +174,6 @@ def check(api: Server, market: Market, *, only: Sequence[str] | None = None) -> 
         result = [*_ours(facts, order), *_platform(facts, order), *_money(facts, order)]
         problems += [f"{ids.ORDER.show(order['id'])}: {problem}" for problem in result]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
-    return facts
 
 
 def check_ours(api: Server, only: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 from hypothesis.errors import Flaky
+from kit import scorecard
 from kit.generated_requests import both_credentials, document_of, operation_name
 from kit.server import ServerLauncher
 from kit.system import System, running_system
@@ -108,9 +110,11 @@ def test_requests_that_use_what_earlier_answers_named(generated_system: System) 
         with suppress(Flaky, FailureGroup):
             hypothesis.seed(seed)(story).run(settings=settings)
         if failures:
+            scorecard.record(17, calls.total(), violations=1)
             again = f"TRADEWIND_SEED={seed} tells it again; it was request {calls.total()}."
             pytest.fail(f"{again}\n{failures[0]}")
 
+    scorecard.record(17, calls.total(), violations=0)
     succeeded = {name for name, _, status in calls if status < 300}
     assert {kind for _, kind, _ in calls} == {"API key", "access token"}
     assert len({name for name, _, _ in calls}) > 40, calls
@@ -126,6 +130,8 @@ def test_every_operation_alone(generated_system: System, tmp_path: Path) -> None
         schemathesis(generated_system, tmp_path, key, "--include-path-regex", CUTS_OFF),
     ]
 
+    tested = [int(number) for run in runs for number in re.findall(r"(\d+) generated", run.stdout)]
+    scorecard.record(17, sum(tested), violations=sum(run.returncode != 0 for run in runs))
     for run in runs:
         assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
         assert "Tested: " in run.stdout

@@ -1,0 +1,63 @@
+"""Places orders all the time, through whatever outage, and remembers what was acknowledged."""
+
+import asyncio
+import time
+
+import httpx
+
+from kit.system import System
+
+
+class OrderWriters:
+    """Places orders all the time; what is not acknowledged is sent again with the same key."""
+
+    def __init__(self, system: System) -> None:
+        self._body = system.order_body()
+        self._client = httpx.AsyncClient(
+            base_url=system.api.url, headers=system.buyer.headers, timeout=20
+        )
+        self._going = True
+        self.answers: list[tuple[float, httpx.Response]] = []
+        self.sent: set[str] = set()
+        self.acknowledged: dict[str, str] = {}
+
+    async def place(self, writer: int) -> None:
+        number = 0
+        while self._going:
+            key = f"writer {writer} order {number}"
+            answer = await self._send(key)
+            if answer.status_code == 201:
+                self.acknowledged[key] = answer.json()["id"]
+                number += 1
+            else:
+                await asyncio.sleep(0.05)
+
+    async def _send(self, key: str) -> httpx.Response:
+        self.sent.add(key)
+        sent = time.monotonic()
+        answer = await self._client.post(
+            "/v1/orders",
+            json={**self._body, "external_id": key},
+            headers={"idempotency-key": key},
+        )
+        self.answers.append((time.monotonic() - sent, answer))
+        return answer
+
+    async def until_more(self, count: int, patience: float) -> None:
+        """Wait until so many more are acknowledged than now."""
+        wanted = len(self.acknowledged) + count
+        async with asyncio.timeout(patience):
+            while len(self.acknowledged) < wanted:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.02)
+
+    async def stop(self, tasks: list[asyncio.Task[None]]) -> None:
+        self._going = False
+        await asyncio.gather(*tasks)
+
+    async def repeat_all(self) -> dict[str, str]:
+        """Send every key once more, acknowledged or not: the orders that the answers name."""
+        answers = {key: await self._send(key) for key in self.sent}
+        return {key: answer.json()["id"] for key, answer in answers.items()}
+
+    async def close(self) -> None:
+        await self._client.aclose()

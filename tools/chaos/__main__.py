@@ -1,0 +1,145 @@
+"""Runs the scorecard, or plants the faults that it must detect, and writes the page with it."""
+
+import argparse
+import fcntl
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tools.chaos import faults, report
+from tools.chaos.model import Detection, Machine, Result
+from tools.chaos.report import FaultReport, Report
+from tools.chaos.rows import ROWS
+from tools.chaos.run import run
+from tradewind.storage import embedded
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/explanation/reliability.md"
+RESULTS = ROOT / "docs/explanation/reliability.json"
+FAULTS = ROOT / "docs/explanation/reliability-faults.json"
+_LOGS = ROOT / "build/chaos"
+_PROGRAM = ("tradewind", "simulator")
+_UNKNOWN = "unknown"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.chaos", description=__doc__)
+    parser.add_argument("what", choices=["rows", "faults"], nargs="?", default="rows")
+    parser.add_argument("--only", help="rows to run, such as 1,12; the page keeps the others")
+    options = parser.parse_args()
+    _LOGS.mkdir(parents=True, exist_ok=True)
+    numbers = {row.number for row in ROWS}
+    chosen = {int(number) for number in options.only.split(",")} if options.only else numbers
+    if unknown := chosen - numbers:
+        parser.error(f"the scorecard has no rows {sorted(unknown)}")
+    return _run_faults(chosen) if options.what == "faults" else _run(chosen)
+
+
+def _run(chosen: set[int]) -> int:
+    print(report.terminal_head(), flush=True)
+    results: list[Result] = []
+    for row in ROWS:
+        if row.number in chosen:
+            log = _LOGS / f"row-{row.number:02}.log"
+            log.unlink(missing_ok=True)
+            results.append(run(row, ROOT, output=log))
+            print(report.terminal_line(row, results[-1]), flush=True)
+            _save_result(results[-1])
+    failed = [result.number for result in results if not result.holds]
+    seconds = sum(result.seconds for result in results)
+    print(f"\n{len(results)} rows in {seconds:.0f} s; {_words(failed)}")
+    print(f"What pytest said: {_LOGS.relative_to(ROOT)}/row-*.log")
+    print(f"Wrote {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}.")
+    return 1 if failed else 0
+
+
+def _run_faults(chosen: set[int]) -> int:
+    detections: list[Detection] = []
+    for fault in faults.FAULTS:
+        if fault.row in chosen:
+            log = _LOGS / f"fault-{fault.row:02}.log"
+            log.unlink(missing_ok=True)
+            detections.append(faults.plant(fault, ROOT, output=log))
+            verdict = detections[-1].failure or "NOT DETECTED"
+            print(f"{fault.row:>2}  {fault.description}\n      {verdict}", flush=True)
+            _save_detection(detections[-1])
+    missed = [item.row for item in detections if item.failure is None]
+    print(f"\n{len(detections)} faults; {_words(missed)}")
+    print(f"Wrote {FAULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}.")
+    return 1 if missed else 0
+
+
+def _save_result(result: Result) -> None:
+    """Put a result in the place of an earlier one; those of another program are dropped."""
+    machine = _machine()
+    with _alone():
+        saved = report.read_report(RESULTS.read_text("utf-8")) if RESULTS.exists() else None
+        kept = saved.results if saved and saved.machine.is_same(machine) else ()
+        by_number = {item.number: item for item in (*kept, result)}
+        results = tuple(by_number[number] for number in sorted(by_number))
+        whole = Report(machine, "make chaos", results)
+        RESULTS.write_text(report.to_json(whole), encoding="utf-8")
+        PAGE.write_text(report.with_report(PAGE.read_text("utf-8"), whole), encoding="utf-8")
+
+
+def _save_detection(detection: Detection) -> None:
+    machine = _machine()
+    with _alone():
+        saved = report.read_faults(FAULTS.read_text("utf-8")) if FAULTS.exists() else None
+        kept = saved.detections if saved and saved.machine.is_same(machine) else ()
+        by_row = {item.row: item for item in (*kept, detection)}
+        detections = tuple(by_row[number] for number in sorted(by_row))
+        whole = FaultReport(machine, "make chaos-faults", detections)
+        FAULTS.write_text(report.to_json(whole), encoding="utf-8")
+        PAGE.write_text(report.with_faults(PAGE.read_text("utf-8"), whole), encoding="utf-8")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold a lock, so that two runs at the same time write one after the other."""
+    with (_LOGS / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _words(failed: Sequence[int]) -> str:
+    return f"FAILED: {', '.join(map(str, failed))}" if failed else "all of them hold"
+
+
+def _machine() -> Machine:
+    cpu = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    return Machine(
+        cores=len(os.sched_getaffinity(0)),
+        processor=cpu[0] if cpu else platform.machine(),
+        memory_gib=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
+        system=f"{platform.system()} {platform.release().partition('-')[0]}",
+        python=platform.python_version(),
+        postgresql=_says(str(embedded.bin_dir() / "postgres"), "--version").split()[-1],
+        commit=_program_commit(),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def _program_commit() -> str:
+    """The last commit that changed the program, which a commit of this page leaves as it is."""
+    commit = _says("git", "log", "-1", "--format=%h", "--", *_PROGRAM)
+    changed = _says("git", "diff", "--name-only", "HEAD", "--", *_PROGRAM) != _UNKNOWN
+    return f"{commit} with changes" if changed else commit
+
+
+def _says(*command: str) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or _UNKNOWN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+"""Shows a run as a table for the terminal, as JSON, and as the page about reliability. Pure."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tools.chaos.faults import FAULTS
+from tools.chaos.model import Detection, Figures, Machine, Result, Row
+from tools.chaos.rows import ROWS
+
+_BEGIN, _END = "<!-- begin {name}: written by `{command}` -->", "<!-- end {name} -->"
+_NONE = "-"
+_NOT_RUN = "not run"
+_COLUMNS = (
+    "#",
+    "what happens",
+    "must hold",
+    "events",
+    "kills",
+    "lost",
+    "duplicates",
+    "foreign",
+    "double debits",
+    "violations",
+    "recovery p50 / max",
+    "also measured",
+    "took",
+    "result",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """A run of all rows: the machine, the command, the results."""
+
+    machine: Machine
+    command: str
+    results: tuple[Result, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(result.holds for result in self.results)
+
+
+@dataclasses.dataclass(frozen=True)
+class FaultReport:
+    """A run of all planted faults: the machine, the command, what detected each."""
+
+    machine: Machine
+    command: str
+    detections: tuple[Detection, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(detection.failure is not None for detection in self.detections)
+
+
+def to_json(report: Report | FaultReport) -> str:
+    return json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def read_report(text: str) -> Report:
+    stored = json.loads(text)
+    results = tuple(_result(item) for item in stored["results"])
+    return Report(Machine(**stored["machine"]), stored["command"], results)
+
+
+def read_faults(text: str) -> FaultReport:
+    stored = json.loads(text)
+    detections = tuple(Detection(**item) for item in stored["detections"])
+    return FaultReport(Machine(**stored["machine"]), stored["command"], detections)
+
+
+def _result(stored: Mapping[str, Any]) -> Result:
+    figures = {**stored["figures"], "recovery": tuple(stored["figures"]["recovery"])}
+    return Result(
+        **{**stored, "figures": Figures(**figures), "failures": tuple(stored["failures"])}
+    )
+
+
+def terminal_head() -> str:
+    return (
+        f"{'#':>2}  {'events':>9} {'kills':>5} {'lost':>5} {'dupl.':>5} {'foreign':>7} "
+        f"{'debits':>6} {'viol.':>5} {'recovery p50 / max':>18} {'took':>7}  result"
+    )
+
+
+def terminal_line(row: Row, result: Result) -> str:
+    """One row of the table, and below it what else was measured and what failed."""
+    figures = result.figures
+    line = (
+        f"{row.number:>2}  {figures.events:>9,} {_count(figures.kills):>5} "
+        f"{_count(figures.lost):>5} {_count(figures.duplicates):>5} "
+        f"{_count(figures.foreign):>7} {_count(figures.double_debits):>6} "
+        f"{_count(figures.violations):>5} {_recovery(result):>18} {result.seconds:>5.0f} s  "
+        f"{_verdict(result)}"
+    )
+    notes = [f"      {row.name}: {row.bar}"]
+    if figures.measured:
+        notes.append(f"      {_measured(figures)}")
+    if result.skipped:
+        notes.append(f"      {result.skipped} of {result.cases} cases were skipped")
+    notes += [f"      {failure}" for failure in result.failures[:5]]
+    return "\n".join([line, *notes])
+
+
+def with_report(page: str, report: Report) -> str:
+    """The page with the table of a run in the place of the last one."""
+    return _replaced(page, "scorecard", report.command, _provenance(report), _table(report))
+
+
+def with_faults(page: str, report: FaultReport) -> str:
+    """The page with the table of planted faults in the place of the last one."""
+    head = ["| # | planted fault | in | what failed |", "|---|---|---|---|"]
+    seen = {item.row: _cell(item.failure) for item in report.detections}
+    lines = [
+        f"| {item.row} | {item.description} | `{item.file}` | {seen.get(item.row, _NOT_RUN)} |"
+        for item in FAULTS
+    ]
+    table = "\n".join([*head, *lines])
+    return _replaced(page, "faults", report.command, _provenance(report), table)
+
+
+def _provenance(report: Report | FaultReport) -> str:
+    machine = report.machine
+    return (
+        f"`{report.command}` at commit `{machine.commit}` on {machine.date}: {machine.cores} cores "
+        f"({machine.processor}), {machine.memory_gib:.0f} GiB of memory, {machine.system}, Python "
+        f"{machine.python}, PostgreSQL {machine.postgresql}."
+    )
+
+
+def _table(report: Report) -> str:
+    by_number = {result.number: result for result in report.results}
+    lines = [f"| {' | '.join(_COLUMNS)} |", f"|{'---|' * len(_COLUMNS)}"]
+    for row in ROWS:
+        result = by_number.get(row.number)
+        if result is None:
+            empty = [_NONE] * (len(_COLUMNS) - 4)
+            lines.append(
+                f"| {' | '.join([str(row.number), row.name, row.bar, *empty, _NOT_RUN])} |"
+            )
+            continue
+        figures = result.figures
+        cells = [
+            str(row.number),
+            row.name,
+            row.bar,
+            f"{figures.events:,} {row.unit}",
+            _count(figures.kills),
+            _count(figures.lost),
+            _count(figures.duplicates),
+            _count(figures.foreign),
+            _count(figures.double_debits),
+            _count(figures.violations),
+            _recovery(result),
+            _measured(figures) or _NONE,
+            f"{result.seconds:.0f} s",
+            _verdict(result),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _replaced(page: str, name: str, command: str, *blocks: str) -> str:
+    begin, end = _BEGIN.format(name=name, command=command), _END.format(name=name)
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"The page has no part between {begin} and {end}.")
+    return before + "\n\n".join([begin, *blocks, end]) + after
+
+
+def _count(number: int | None) -> str:
+    return _NONE if number is None else f"{number:,}"
+
+
+def _recovery(result: Result) -> str:
+    if result.recovery_p50 is None or result.recovery_max is None:
+        return _NONE
+    return f"{result.recovery_p50:.2f} / {result.recovery_max:.2f} s"
+
+
+def _measured(figures: Figures) -> str:
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:,.4g}" for name, value in figures.measured.items()
+    )
+
+
+def _verdict(result: Result) -> str:
+    return "holds" if result.holds else "FAILED"
+
+
+def _cell(text: str | None) -> str:
+    return "**nothing**" if text is None else "`" + text.replace("|", "\\|").replace("`", "'") + "`"

@@ -1,0 +1,91 @@
+"""Runs the tests of one row in a process of their own, and reads what they recorded."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.chaos.model import Figures, Result, Row, merge
+
+# Read by tests/kit/scorecard.py.
+_FIGURES_FILE = "CHAOS_FIGURES"
+_LONGEST_RUN_SECONDS = 1200
+_LONGEST_FAILURE = 160
+
+
+def run(row: Row, root: Path, *, output: Path) -> Result:
+    """Run the long form of a row in the tree at `root`; pytest's words go to `output`."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="tradewind-chaos-") as folder:
+        figures_file = Path(folder) / "figures.jsonl"
+        report = Path(folder) / "report.xml"
+        settings = {**row.settings, _FIGURES_FILE: str(figures_file)}
+        code = run_tests(row.tests, root, settings, report=report, output=output)
+        cases, skipped, failures = read_report(report, code)
+        recorded = figures_file.read_text().splitlines() if figures_file.exists() else []
+    parts = [
+        _figures(figures) for figures in map(json.loads, recorded) if figures["row"] == row.number
+    ]
+    if row.counts_cases:
+        parts.append(Figures(events=cases, violations=len(failures)))
+    elif not parts:
+        failures = (*failures, "The tests recorded no figures.")
+    seconds = time.monotonic() - started
+    return Result(row.number, merge(parts), cases, skipped, tuple(failures), seconds)
+
+
+def run_tests(
+    tests: Sequence[str],
+    root: Path,
+    settings: Mapping[str, str],
+    *,
+    report: Path,
+    output: Path,
+    options: Sequence[str] = (),
+) -> int:
+    """Run pytest in the tree at `root`; its exit code, or 124 if it took too long."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    command += [f"--junitxml={report}", *tests]
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("SOAK_", "TRADEWIND_"))}
+    with output.open("ab") as words:
+        try:
+            return subprocess.run(
+                command,
+                cwd=root,
+                env={**environ, **settings},
+                stdout=words,
+                stderr=words,
+                timeout=_LONGEST_RUN_SECONDS,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return 124
+
+
+def read_report(report: Path, code: int) -> tuple[int, int, Sequence[str]]:
+    """Count the cases and the skipped ones, and list the failures by the report of pytest."""
+    if not report.exists():
+        return 0, 0, [f"pytest ended with code {code} and no report."]
+    failures: list[str] = []
+    cases = skipped = 0
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - pytest wrote it
+        cases += 1
+        skipped += case.find("skipped") is not None
+        for problem in (*case.findall("failure"), *case.findall("error")):
+            lines = [line.strip() for line in (problem.get("message") or "").splitlines()]
+            message = "; ".join([line for line in lines if line][:2])
+            failures.append(f"{case.get('name')}: {message[:_LONGEST_FAILURE]}")
+    if code and not failures:
+        failures.append(f"pytest ended with code {code}.")
+    return cases, skipped, failures
+
+
+def _figures(recorded: Mapping[str, Any]) -> Figures:
+    fields = {name: value for name, value in recorded.items() if name != "row"}
+    return Figures(**{**fields, "recovery": tuple(recorded["recovery"])})
