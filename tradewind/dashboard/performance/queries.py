@@ -228,7 +228,7 @@ async def list_workers(db: Database, *, limit: int) -> Sequence[WorkerProcess]:
 
 
 async def measure_payments(db: Database) -> PaymentTimes:
-    """How long payments took: the latest 1,000 that were requested in the last 24 hours."""
+    """How long payments took: the latest 500 that were requested in the last 24 hours."""
     [row] = await db.fetch(
         """
         WITH latest AS MATERIALIZED (
@@ -236,7 +236,7 @@ async def measure_payments(db: Database) -> PaymentTimes:
               FROM payment_request AS p
              WHERE p.status = 'paid'
              ORDER BY p.id DESC
-             LIMIT 1000
+             LIMIT 500
         ),
         timed AS (
             SELECT extract(epoch FROM p.updated_at - o.created_at)::float AS created,
