@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from kit import blocks
 from kit.postgres import Postgres, serving_postgres
-from kit.server import Server, ServerLauncher
+from kit.server import MigratedDatabase, Server, ServerLauncher
 from kit.system import System, running_system
 
 from tradewind.storage.keyring import Keyring
@@ -88,6 +88,12 @@ def launcher(
     yield made
     made.assert_no_secret_was_logged()
     made.assert_no_secret_was_sent()
+
+
+@pytest.fixture
+def database(launcher: ServerLauncher, database_url: str) -> MigratedDatabase:
+    """A database of the test's own, for tests that need people but no API."""
+    return MigratedDatabase(database_url, launcher)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from uuid import UUID
 import pytest
 from kit import scorecard
 from kit.chaos import WorkerPool, seeded_random
-from kit.server import Server, ServerLauncher
+from kit.server import MigratedDatabase, ServerLauncher
 
 from tradewind import ids
 from tradewind.delivery.lanes import EngineLimits
@@ -122,17 +122,17 @@ _FLOOD = """
 """
 
 
-def left(api: Server) -> int:
-    return int(api.fetch("SELECT count(*) FROM delivery_queue")[0][0])
+def left(database: MigratedDatabase) -> int:
+    return int(database.fetch("SELECT count(*) FROM delivery_queue")[0][0])
 
 
-def drain(api: Server) -> None:
+def drain(database: MigratedDatabase) -> None:
     """Wait until nothing is queued; time flies, so that leases of the dead end soon."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while left(api):
-        assert time.monotonic() < deadline, f"{left(api)} deliveries are left"
+    while left(database):
+        assert time.monotonic() < deadline, f"{left(database)} deliveries are left"
         time.sleep(0.5)
-        api.move_clock(timedelta(seconds=5))
+        database.move_clock(timedelta(seconds=5))
 
 
 def until_received(sink: Sink, count: int) -> None:
@@ -143,40 +143,42 @@ def until_received(sink: Sink, count: int) -> None:
         time.sleep(0.005)
 
 
-def outcomes(api: Server) -> dict[str, int]:
-    rows = api.fetch("SELECT outcome, count(*) FROM delivery_attempt GROUP BY outcome")
+def outcomes(database: MigratedDatabase) -> dict[str, int]:
+    rows = database.fetch("SELECT outcome, count(*) FROM delivery_attempt GROUP BY outcome")
     return {row["outcome"]: row["count"] for row in rows}
 
 
-def subscribe(api: Server, launcher: ServerLauncher, port: int, secret: str) -> tuple[UUID, UUID]:
-    account, subscription = api.person().uuid, ids.new()
+def subscribe(
+    database: MigratedDatabase, launcher: ServerLauncher, port: int, secret: str
+) -> tuple[UUID, UUID]:
+    account, subscription = database.person().uuid, ids.new()
     sealed = secrets.sealed(launcher.keyring(), account, subscription, secret)
-    api.fetch(_SUBSCRIBE, subscription, account, f"http://127.0.0.1:{port}/hook", sealed)
+    database.fetch(_SUBSCRIBE, subscription, account, f"http://127.0.0.1:{port}/hook", sealed)
     return account, subscription
 
 
 def test_no_event_is_lost_when_workers_are_killed_again_and_again(
-    own_api: Server, launcher: ServerLauncher
+    database: MigratedDatabase, launcher: ServerLauncher
 ) -> None:
     seed = seeded_random()
     secret = f"whsec_{chance.token_urlsafe(32)}"
     recovery: list[float] = []
     killed_at: float | None = None
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, launcher, sink.port, secret)
-        workers = WorkerPool(launcher, own_api.database_url, {}, 2)
+        account, subscription = subscribe(database, launcher, sink.port, secret)
+        workers = WorkerPool(launcher, database.database_url, {}, 2)
         try:
             for number in range(KILLS):
                 share = EVENTS // KILLS
                 before = len(sink.seen)
-                own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
+                database.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
                 until_received(sink, before + 1)
                 if killed_at is not None:
                     recovery.append(time.monotonic() - killed_at)
                 time.sleep(seed.uniform(0, 0.1))
                 killed_at = time.monotonic()
                 workers.kill_oldest()
-            drain(own_api)
+            drain(database)
         finally:
             workers.stop()
 
@@ -194,13 +196,13 @@ def test_no_event_is_lost_when_workers_are_killed_again_and_again(
         assert sink.forged == 0
         assert lost == 0
         assert duplicates <= KILLS * EngineLimits().total
-        ended = outcomes(own_api)
+        ended = outcomes(database)
         assert set(ended) == {"delivered", "unknown"}, "and the kills hit something"
         assert ended["delivered"] == EVENTS
 
 
 def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
-    own_api: Server, launcher: ServerLauncher
+    database: MigratedDatabase, launcher: ServerLauncher
 ) -> None:
     """A rolling restart: each worker is told to stop while the endpoint has yet to answer it.
 
@@ -210,12 +212,12 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
     share = 200
     stops: list[float] = []
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, launcher, sink.port, secret)
-        workers = WorkerPool(launcher, own_api.database_url, {}, 1)
+        account, subscription = subscribe(database, launcher, sink.port, secret)
+        workers = WorkerPool(launcher, database.database_url, {}, 1)
         try:
             for number in range(_STOPS):
                 sink.answers = False
-                own_api.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
+                database.fetch(_FLOOD, account, f"evt_{number}_", share, subscription)
                 until_received(sink, number * share + 10)
                 assert len(sink.seen) < (number + 1) * share
                 oldest = workers.stop_oldest()
@@ -236,29 +238,29 @@ def test_no_event_is_sent_twice_when_workers_are_told_to_stop_under_load(
             duplicates=sum(sink.seen.values()) - len(sink.seen),
             longest_stop_seconds=max(stops),
         )
-        assert left(own_api) == 0
+        assert left(database) == 0
         assert sink.forged == 0
         assert set(sink.seen.values()) == {1}, "no event reached the endpoint twice"
-        assert outcomes(own_api) == {"delivered": _STOPS * share}
+        assert outcomes(database) == {"delivered": _STOPS * share}
 
 
 def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
-    own_api: Server, launcher: ServerLauncher
+    database: MigratedDatabase, launcher: ServerLauncher
 ) -> None:
     secret = f"whsec_{chance.token_urlsafe(32)}"
     with sinking(secret) as sink:
-        account, subscription = subscribe(own_api, launcher, sink.port, secret)
-        frozen = launcher.worker(own_api.database_url)
+        account, subscription = subscribe(database, launcher, sink.port, secret)
+        frozen = launcher.worker(database.database_url)
         try:
-            own_api.fetch(_FLOOD, account, "evt_", 3000, subscription)
+            database.fetch(_FLOOD, account, "evt_", 3000, subscription)
             deadline = time.monotonic() + 20
             while not sink.seen:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             frozen.send_signal(signal.SIGSTOP)
-            own_api.move_clock(timedelta(minutes=1))
-            with launcher.working(own_api.database_url):
-                drain(own_api)
+            database.move_clock(timedelta(minutes=1))
+            with launcher.working(database.database_url):
+                drain(database)
                 frozen.send_signal(signal.SIGCONT)
                 time.sleep(2)
         finally:
@@ -266,11 +268,11 @@ def test_a_worker_that_froze_past_its_lease_overwrites_nothing(
             frozen.send_signal(signal.SIGTERM)
             frozen.wait(20)
 
-        logged = own_api.fetch(
+        logged = database.fetch(
             "SELECT count(*) FROM delivery_attempt WHERE outcome = 'delivered' AND final"
         )
         stale = abs(logged[0][0] - 3000)
         scorecard.record(4, 3000, kills=1, lost=3000 - len(sink.seen), violations=stale)
-        assert left(own_api) == 0
+        assert left(database) == 0
         assert len(sink.seen) == 3000
         assert stale == 0, "each delivery has one result that counts"

@@ -19,6 +19,7 @@ from kit.blocks import ROOT, note, take
 from kit.docs import save_files
 from kit.server import free_port
 from kit.system import System
+from kit.tls import NO_TLS
 from kit.webhook_system import Webhook, WebhookSystem, until
 from tradewind.webhooks.signing import sign
 
@@ -95,7 +96,9 @@ class Example:
 
     def request(self, method: str, content: Any, headers: Mapping[str, str]) -> int:
         url = f"http://127.0.0.1:{self.port}/"
-        return httpx.request(method, url, content=content, headers=headers, timeout=10).status_code
+        return httpx.request(
+            method, url, content=content, headers=headers, timeout=10, verify=NO_TLS
+        ).status_code
 
     def event(self, order_id: str, second: int, **changes: Any) -> dict[str, Any]:
         """An event as it is delivered, with an id of its own."""

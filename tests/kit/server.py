@@ -6,7 +6,6 @@ import random
 import secrets
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import time
@@ -14,14 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import httpx
+from argon2 import PasswordHasher
 
 from kit.postgres import Postgres
+from kit.tls import NO_TLS
 from kit.webhook_endpoint import ALL_RECEIVED
 from tradewind import ids
 from tradewind.accounts.register import register
@@ -35,8 +37,6 @@ from tradewind.storage.pool import Database
 SECRET_KEY = secrets.token_hex(32)
 _PASSWORD = secrets.token_urlsafe(12)
 _READY_SECONDS = 60
-# Nobody here speaks TLS; but a client that is not given one reads every certificate there is.
-_TLS = ssl.create_default_context()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,41 @@ class Person:
 
 
 @dataclass
-class Server:
+class MigratedDatabase:
+    """A database without a server: people are made in it, its clock is moved, and it is queried."""
+
+    database_url: str
+    launcher: "ServerLauncher"
+
+    def person(
+        self, *, roles: Sequence[Role] = (Role.BUYER,), plan: Plan = Plan.ENTERPRISE
+    ) -> Person:
+        """A new account with a password and an API key."""
+        return self.launcher.postgres.on_database(
+            self.database_url, partial(self.launcher.register_person, roles=roles, plan=plan)
+        )
+
+    def operator(self) -> Person:
+        return self.person(roles=(Role.OPERATOR,))
+
+    def move_clock(self, by: timedelta) -> None:
+        self.launcher.postgres.move_clock(self.database_url, by)
+
+    def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:
+        return self.launcher.postgres.fetch(self.database_url, query, *args)
+
+
+@dataclass
+class Server(MigratedDatabase):
     """A running API."""
 
     url: str
-    database_url: str
     log: Path
     process: subprocess.Popen[bytes]
-    launcher: "ServerLauncher"
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.url, timeout=10)
+        self.client = httpx.Client(base_url=self.url, timeout=10, verify=NO_TLS)
 
     def call(
         self,
@@ -84,7 +107,7 @@ class Server:
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
         return httpx.request(
-            method, self.url + path, headers=headers, timeout=10, verify=_TLS, **options
+            method, self.url + path, headers=headers, timeout=10, verify=NO_TLS, **options
         )
 
     def login(self, person: Person) -> dict[str, Any]:
@@ -96,36 +119,21 @@ class Server:
         self.launcher.secrets |= {tokens["access_token"], tokens["refresh_token"]}
         return tokens
 
-    def person(
-        self, *, roles: Sequence[Role] = (Role.BUYER,), plan: Plan = Plan.ENTERPRISE
-    ) -> Person:
-        """A new account with a password and an API key."""
-        return Postgres.run(self.launcher.make_person(self.database_url, roles, plan))
 
-    def operator(self) -> Person:
-        return self.person(roles=(Role.OPERATOR,))
+class _CheapPasswords(Passwords):
+    """Hashes the password of all accounts of a test run once, with parameters that take no time.
 
-    def move_clock(self, by: timedelta) -> None:
-        self.launcher.postgres.move_clock(self.database_url, by)
+    A hash names its parameters, so that comparing a password with it takes no time either.
+    """
 
-    def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:
-        return self.launcher.postgres.fetch(self.database_url, query, *args)
-
-
-class _HashOnce(Passwords):
-    """Hashes the password that all accounts of a test run share only once: it is slow by intent."""
-
-    _stored = ""
+    _HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(_PASSWORD)
 
     def __init__(self) -> None:
         """Start no threads."""
 
     async def hash(self, password: str) -> str:
-        if not _HashOnce._stored:
-            hasher = Passwords()
-            _HashOnce._stored = await hasher.hash(password)
-            hasher.close()
-        return _HashOnce._stored
+        assert password == _PASSWORD
+        return self._HASH
 
 
 class ServerLauncher:
@@ -166,7 +174,7 @@ class ServerLauncher:
         command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]
         with log.open("wb") as output:
             process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)
-        server = Server(f"http://127.0.0.1:{port}", database_url, log, process, self)
+        server = Server(database_url, self, f"http://127.0.0.1:{port}", log, process)
         try:
             _wait_until_ready(server)
             yield server
@@ -197,20 +205,28 @@ class ServerLauncher:
             process.wait(timeout=20)
 
     async def make_person(self, database_url: str, roles: Sequence[Role], plan: Plan) -> Person:
+        """A new account, from a test that has an event loop of its own."""
         db = Database(database_url, size=1, name="test")
         await db.open()
-        passwords = _HashOnce()
         try:
-            password = _PASSWORD
-            email = f"{secrets.token_hex(6)}@test.example"
-            account = await register(
-                db, passwords, COMMAND_LINE, email=email, roles=roles, plan=plan, password=password
-            )
-            _, key = await issue(db, self.keyring(), COMMAND_LINE, account.id, "test")
+            return await self.register_person(db, roles, plan)
         finally:
             await db.close()
-        self.secrets |= {password, key}
-        return Person(ids.ACCOUNT.show(account.id), account.id, email, password, key)
+
+    async def register_person(self, db: Database, roles: Sequence[Role], plan: Plan) -> Person:
+        email = f"{secrets.token_hex(6)}@test.example"
+        account = await register(
+            db,
+            _CheapPasswords(),
+            COMMAND_LINE,
+            email=email,
+            roles=roles,
+            plan=plan,
+            password=_PASSWORD,
+        )
+        _, key = await issue(db, self.keyring(), COMMAND_LINE, account.id, "test")
+        self.secrets |= {_PASSWORD, key}
+        return Person(ids.ACCOUNT.show(account.id), account.id, email, _PASSWORD, key)
 
     def assert_no_secret_was_logged(self) -> None:
         for log in self.folder.glob("*.log"):
@@ -263,7 +279,7 @@ def _wait_until_ready(server: Server) -> None:
         if server.process.poll() is not None or "CannotStart: " in text:
             break
         listening = "api.listening" in text
-        if listening and httpx.get(server.url + "/readyz", timeout=10).status_code == 200:
+        if listening and server.call("GET", "/readyz").status_code == 200:
             return
         time.sleep(0.02)
     raise AssertionError(f"The server did not start:\n{server.log.read_text()[-3000:]}")

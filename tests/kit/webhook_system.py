@@ -1,7 +1,7 @@
 """A whole system as its endpoints see it: subscriptions, events on demand, and the log."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -81,9 +81,11 @@ class WebhookSystem(System):
     ) -> list[str]:
         """Write events into the journal as a change of an order does; their ids."""
         account_id = (by or self.buyer).uuid
-        return emit(
-            self.api.database_url, account_id, count, kind, order_id=order_id, ago=ago, **news
-        )
+
+        def work(db: Database) -> Awaitable[list[str]]:
+            return write_events(db, account_id, count, kind, order_id=order_id, ago=ago, **news)
+
+        return self.api.launcher.postgres.on_database(self.api.database_url, work)
 
     def now(self) -> datetime:
         moment: datetime = self.api.fetch("SELECT tradewind_now() AS now")[0]["now"]
@@ -136,42 +138,44 @@ def emit(
     kind: EventKind = ORDER_UPDATED,
     *,
     order_id: UUID | None = None,
+) -> list[str]:
+    """Write events of an account as a change of an order does; their ids."""
+
+    async def work() -> list[str]:
+        db = Database(url, size=1, name="test")
+        await db.open()
+        try:
+            return await write_events(db, account_id, count, kind, order_id=order_id)
+        finally:
+            await db.close()
+
+    return Postgres.run(work())
+
+
+async def write_events(
+    db: Database,
+    account_id: UUID,
+    count: int,
+    kind: EventKind,
+    *,
+    order_id: UUID | None = None,
     ago: timedelta = timedelta(0),
     platform: str = "sandbox",
     status: str = "paid",
 ) -> list[str]:
-    """Write events of an account as a change of an order does; their ids."""
     order_id = order_id or ids.new()
-    return Postgres.run(_emit(url, account_id, count, kind, order_id, ago, platform, status))
-
-
-async def _emit(
-    url: str,
-    account_id: UUID,
-    count: int,
-    kind: EventKind,
-    order_id: UUID,
-    ago: timedelta,
-    platform: str,
-    status: str,
-) -> list[str]:
-    db = Database(url, size=1, name="test")
-    await db.open()
-    try:
-        now = await db.fetchval("SELECT tradewind_now()") - ago
-        news = OrderNews(
-            id=ids.ORDER.show(order_id),
-            platform=platform,
-            order_id="1688001",
-            status=status,
-            payment_status="paid",
-            platform_payment_status="paid",
-            total_amount_cny=128.5,
-            updated_at=clock.show(now),
-        )
-        events = [compose(account_id, order_id, kind, news, now) for _ in range(count)]
-        async with transaction(db) as tx:
-            journal.append(tx, events)
-    finally:
-        await db.close()
+    now = await db.fetchval("SELECT tradewind_now()") - ago
+    news = OrderNews(
+        id=ids.ORDER.show(order_id),
+        platform=platform,
+        order_id="1688001",
+        status=status,
+        payment_status="paid",
+        platform_payment_status="paid",
+        total_amount_cny=128.5,
+        updated_at=clock.show(now),
+    )
+    events = [compose(account_id, order_id, kind, news, now) for _ in range(count)]
+    async with transaction(db) as tx:
+        journal.append(tx, events)
     return [ids.EVENT.show(event.id) for event in events]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from kit.tls import NO_TLS
 from tradewind_simulator import apps, signing
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ class Market:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.url, timeout=10)
+        self.client = httpx.Client(base_url=self.url, timeout=10, verify=NO_TLS)
 
     # The 1688 dialect
 
@@ -231,7 +232,7 @@ def _url(log: Path, process: subprocess.Popen[bytes]) -> str:
         if result:
             url = f"http://127.0.0.1:{result[1]}"
             try:
-                httpx.get(f"{url}/healthz", timeout=1).raise_for_status()
+                httpx.get(f"{url}/healthz", timeout=1, verify=NO_TLS).raise_for_status()
             except httpx.HTTPError:
                 pass
             else:
