@@ -11,7 +11,7 @@ from kit.server import Server, ServerLauncher
 
 from tradewind.auth.model import Plan, Role
 
-_ROUNDS = 20 if "SOAK_KILLS" in os.environ else 4
+_ROUNDS = 20 if "SOAK_KILLS" in os.environ else 2
 _CLIENTS = 16
 _LONGEST_STOP = 15
 _NO_LIMIT = {"TRADEWIND_PLANS": "free=120,pro=1200,enterprise=6000000"}

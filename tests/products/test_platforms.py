@@ -1,5 +1,6 @@
 """Marketplaces over HTTP: the list, and what operators can set."""
 
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -57,45 +58,58 @@ def test_only_operators_see_a_connection_and_nobody_sees_its_secrets(shop: Shop)
     assert KEYS["alibaba"].secret.encode() not in row["app_secret"]
 
 
-def test_an_operator_connects_and_disconnects_a_marketplace(
-    launcher: ServerLauncher, simulator: Market
-) -> None:
+@pytest.fixture(scope="module")
+def server_without_connections(launcher: ServerLauncher, simulator: Market) -> Iterator[Server]:
     settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
     with launcher.serving(settings=settings) as api:
-        operator = api.operator()
-        app = KEYS["alibaba"]
-        path = "/v1/admin/platforms/1688"
-        search = {"q": "dress", "platform": "alibaba"}
+        yield api
 
-        early = api.call("POST", path, by=operator, json={"code": "x"})
-        assert early.status_code == 422
-        assert early.json()["errors"][0]["pointer"] == "/app_key"
 
-        body = {"app_key": app.key, "app_secret": app.secret}
-        made = api.call("POST", path, by=operator, json=body)
-        assert made.json()["connection"] == "none"
-        refused = api.call("POST", "/v1/products/search", by=operator, json=search)
-        assert refused.status_code == 503
-        assert refused.json()["code"] == "platform_auth_expired"
+@pytest.fixture
+def unconnected(server_without_connections: Server) -> Iterator[Server]:
+    """A server that is connected with no marketplace when a test begins."""
+    yield server_without_connections
+    server_without_connections.fetch("DELETE FROM platform_connection")
 
-        without = api.call("POST", path, by=operator, json={"code": "nonsense"})
-        assert without.status_code == 422
-        assert without.json()["errors"][0]["pointer"] == "/state"
-        state = agreed(simulator, made.json()["authorize_url"])[1]
-        wrong = api.call("POST", path, by=operator, json={"code": "nonsense", "state": state})
-        assert wrong.status_code == 422
-        assert wrong.json()["errors"][0]["pointer"] == "/code"
 
-        tokens = {"access_token": app.access_token, "refresh_token": app.refresh_token}
-        assert api.call("POST", path, by=operator, json=tokens).json()["connection"] == "connected"
-        assert api.call("POST", "/v1/products/search", by=operator, json=search).status_code == 200
+def test_an_operator_connects_and_disconnects_a_marketplace(
+    unconnected: Server, simulator: Market
+) -> None:
+    api = unconnected
+    operator = api.operator()
+    app = KEYS["alibaba"]
+    path = "/v1/admin/platforms/1688"
+    search = {"q": "dress", "platform": "alibaba"}
 
-        assert api.call("DELETE", path, by=operator).status_code == 204
-        assert api.call("GET", path, by=operator).status_code == 422
-        log = api.call("GET", "/v1/admin/audit", by=operator)
-        actions = [entry["action"] for entry in log.json()["items"]]
-        assert actions[:3] == ["platform.disconnected", "platform.connected", "platform.connected"]
-        assert app.secret not in log.text
+    early = api.call("POST", path, by=operator, json={"code": "x"})
+    assert early.status_code == 422
+    assert early.json()["errors"][0]["pointer"] == "/app_key"
+
+    body = {"app_key": app.key, "app_secret": app.secret}
+    made = api.call("POST", path, by=operator, json=body)
+    assert made.json()["connection"] == "none"
+    refused = api.call("POST", "/v1/products/search", by=operator, json=search)
+    assert refused.status_code == 503
+    assert refused.json()["code"] == "platform_auth_expired"
+
+    without = api.call("POST", path, by=operator, json={"code": "nonsense"})
+    assert without.status_code == 422
+    assert without.json()["errors"][0]["pointer"] == "/state"
+    state = agreed(simulator, made.json()["authorize_url"])[1]
+    wrong = api.call("POST", path, by=operator, json={"code": "nonsense", "state": state})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"][0]["pointer"] == "/code"
+
+    tokens = {"access_token": app.access_token, "refresh_token": app.refresh_token}
+    assert api.call("POST", path, by=operator, json=tokens).json()["connection"] == "connected"
+    assert api.call("POST", "/v1/products/search", by=operator, json=search).status_code == 200
+
+    assert api.call("DELETE", path, by=operator).status_code == 204
+    assert api.call("GET", path, by=operator).status_code == 422
+    log = api.call("GET", "/v1/admin/audit", by=operator)
+    actions = [entry["action"] for entry in log.json()["items"]]
+    assert actions[:3] == ["platform.disconnected", "platform.connected", "platform.connected"]
+    assert app.secret not in log.text
 
 
 def agreed(simulator: Market, authorize_url: str) -> tuple[str, str]:
@@ -107,26 +121,23 @@ def agreed(simulator: Market, authorize_url: str) -> tuple[str, str]:
 
 
 def test_a_code_is_redeemed_once_and_only_by_the_credential_that_began(
-    launcher: ServerLauncher, simulator: Market
+    unconnected: Server, simulator: Market
 ) -> None:
-    settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
-    with launcher.serving(settings=settings) as api:
-        operator, other = api.operator(), api.operator()
-        app = KEYS["alibaba"]
-        path = "/v1/admin/platforms/alibaba"
-        made = api.call(
-            "POST", path, by=operator, json={"app_key": app.key, "app_secret": app.secret}
-        )
-        code, state = agreed(simulator, made.json()["authorize_url"])
-        api.launcher.secrets.add(code)
-        redeem = {"code": code, "state": state}
+    api = unconnected
+    operator, other = api.operator(), api.operator()
+    app = KEYS["alibaba"]
+    path = "/v1/admin/platforms/alibaba"
+    made = api.call("POST", path, by=operator, json={"app_key": app.key, "app_secret": app.secret})
+    code, state = agreed(simulator, made.json()["authorize_url"])
+    api.launcher.secrets.add(code)
+    redeem = {"code": code, "state": state}
 
-        foreign = api.call("POST", path, by=other, json=redeem)
-        session = api.call("POST", path, token=api.login(operator)["access_token"], json=redeem)
-        elsewhere = api.call("POST", path.replace("alibaba", "taobao"), by=operator, json=redeem)
-        unchanged = api.call("GET", path, by=other).json()["connection"]
-        mine = api.call("POST", path, by=operator, json=redeem)
-        again = api.call("POST", path, by=operator, json=redeem)
+    foreign = api.call("POST", path, by=other, json=redeem)
+    session = api.call("POST", path, token=api.login(operator)["access_token"], json=redeem)
+    elsewhere = api.call("POST", path.replace("alibaba", "taobao"), by=operator, json=redeem)
+    unchanged = api.call("GET", path, by=other).json()["connection"]
+    mine = api.call("POST", path, by=operator, json=redeem)
+    again = api.call("POST", path, by=operator, json=redeem)
 
     for refused in (foreign, session, again):
         assert refused.status_code == 422
