@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tradewind.delivery.lanes import FIRST, MOST, NEAR, EngineLimits, Lane, share_out
+from tradewind.delivery.lanes import (
+    FIRST,
+    MOST,
+    NEAR,
+    EngineLimits,
+    Lane,
+    gather_seconds,
+    share_out,
+)
 from tradewind.egress.result import Outcome
 
 _FAILURES = [item for item in Outcome if item not in (Outcome.DELIVERED, Outcome.CANCELLED)]
@@ -353,3 +361,12 @@ def test_one_that_is_near_gets_no_more_than_it_can_need() -> None:
     assert lane.width == MOST
     answered(lane, 5)
     assert lane.width == MOST
+
+
+def test_a_claim_waits_for_more_room_only_while_every_lane_has_something() -> None:
+    backlog, empty = Lane(waiting=384), Lane()
+
+    assert gather_seconds(2000, [backlog]) == gather_seconds(1024, [backlog]) > 0
+    assert gather_seconds(600, [backlog]) < gather_seconds(1024, [backlog])
+    assert gather_seconds(500, [backlog]) == 0
+    assert gather_seconds(2000, [backlog, empty]) == 0

@@ -15,7 +15,15 @@ from tradewind.delivery import attempt, metrics, sql, sql_replays
 from tradewind.delivery.attempt import SECONDS, MoreHeaders, Network
 from tradewind.delivery.claim_buffer import ClaimBuffer
 from tradewind.delivery.host_limits import HostLimits
-from tradewind.delivery.lanes import REST_SECONDS, EngineLimits, Lane, Usage, share_out
+from tradewind.delivery.lanes import (
+    GATHER_SECONDS,
+    REST_SECONDS,
+    EngineLimits,
+    Lane,
+    Usage,
+    gather_seconds,
+    share_out,
+)
 from tradewind.delivery.model import CANCELLED_RESULTS, Cancelled, ClaimedDelivery, Destination
 from tradewind.delivery.recorder import Recorder
 from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
@@ -46,11 +54,8 @@ ENGINE_CONNECTIONS = 4
 # How often it looks for subscriptions with something due, unless it is woken.
 _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
-# How long it waits for more room before it claims only a few, while much is in flight.
-_GATHER_SECONDS = 0.01
+# Before it claims only a few, while much is in flight, it waits a little for more room.
 _FEW = 64
-# While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
-_ENOUGH = 512
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
@@ -168,14 +173,16 @@ class Engine:
 
     async def _shares(self) -> dict[UUID, int]:
         """How much to claim for whom. While much is in flight, it waits a little for more room."""
-        if len(self._buffer) > _ENOUGH and self._in_flight.total:
-            await asyncio.sleep(_GATHER_SECONDS * min(4, len(self._buffer) // _ENOUGH))
         if not self._due or self._monotonic() > self._poll_at:
             await self._poll()
         shares = self._share_out()
-        if self._in_flight.total and self._last_claim > _FEW // 4 and sum(shares.values()) < _FEW:
-            await asyncio.sleep(_GATHER_SECONDS)
-            shares = self._share_out()
+        if self._in_flight.total:
+            gather = gather_seconds(len(self._buffer), [self._lanes[key] for key in shares])
+            if not gather and self._last_claim > _FEW // 4 and sum(shares.values()) < _FEW:
+                gather = GATHER_SECONDS
+            if gather:
+                await asyncio.sleep(gather)
+                shares = self._share_out()
         return shares
 
     async def _poll(self) -> None:

@@ -24,6 +24,11 @@ _FEW_AHEAD = 8
 _TIMES_CLAIMED = 16
 # A lane claims again when no more than this part of its share waits: a quarter.
 _PARTS_USED = 4
+# How long a claim waits for more room.
+GATHER_SECONDS = 0.01
+# While so many wait to be sent, a claim is not urgent. With a thousand lanes it is not cheap.
+_ENOUGH = 512
+_MOST_TIMES = 2
 # An endpoint that fails at once would otherwise keep the engine busy with its failures.
 REST_SECONDS = 0.02
 # Statuses that do not mean that the endpoint is overloaded.
@@ -221,6 +226,17 @@ def share_out(due: Collection[Lane], busy: Iterable[Lane], limits: EngineLimits)
             if not taken or shares[lane] == wanted:
                 del hungry[lane]
     return shares
+
+
+def gather_seconds(waiting: int, claiming: Iterable[Lane]) -> float:
+    """How long a claim for these lanes may wait for more room, while `waiting` are not sent yet.
+
+    Not at all if one of them has nothing claimed: a backlog of others must not delay it.
+    """
+    times = min(_MOST_TIMES, waiting // _ENOUGH)
+    if not times or any(lane.claimed == 0 for lane in claiming):
+        return 0.0
+    return times * GATHER_SECONDS
 
 
 def _equal_shares(due: Collection[Lane], limits: EngineLimits) -> tuple[Callable[[Lane], int], int]:
