@@ -61,7 +61,7 @@ export class Receiver {
    * @returns {Promise<Answer>}
    */
   async receive(headers, body) {
-    const { onEvent, onError = console.error, onRefused = logRefused } = this.#options;
+    const { onEvent, onError = console.error } = this.#options;
     const tolerance = this.#options.tolerance ?? TOLERANCE_SECONDS;
     try {
       const delivery = verify(this.#secrets, headers, body, { tolerance });
@@ -73,12 +73,26 @@ export class Receiver {
       return answer(200, isFirst ? "Thank you." : "It was handled before.");
     } catch (error) {
       if (error instanceof VerificationError || error instanceof InvalidEvent) {
-        onRefused(error);
+        this.#refuse(error);
         return answer(error instanceof VerificationError ? 401 : 400, error.message);
       }
       if (error instanceof EventInProgress) return answer(503, error.message);
       onError(error);
       return answer(500, "The event could not be handled.");
+    }
+  }
+
+  /**
+   * Report why a webhook was refused. Anybody can send one, so a report that throws ends nothing.
+   *
+   * @param {VerificationError | InvalidEvent} error
+   */
+  #refuse(error) {
+    const { onRefused = logRefused } = this.#options;
+    try {
+      onRefused(error);
+    } catch (failure) {
+      console.error(failure);
     }
   }
 }

@@ -106,6 +106,8 @@ test("why a webhook was refused is reported", async () => {
   assert.equal(await send(other, body("1", 1)), 401);
   assert.equal(await send(new Receiver({ ...options, secret: SECRET }), "{}"), 400);
   assert.deepEqual(reasons, ["VerificationError", "InvalidEvent"]);
+  const failing = new Receiver({ ...options, secret: SECRET, onRefused: () => { throw new Error("no log"); } });
+  assert.equal(await send(failing, "{}"), 400);
 });
 
 test("what is not an event is answered with 400", async () => {
