@@ -30,14 +30,20 @@ _UNKNOWN = "unknown"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.chaos", description=__doc__)
     parser.add_argument("what", choices=["rows", "faults"], nargs="?", default="rows")
-    parser.add_argument("--only", help="rows to run, such as 1,12; the page keeps the others")
+    parser.add_argument(
+        "--only", type=_numbers, help="rows to run, such as 1,12; the page keeps the others"
+    )
     options = parser.parse_args()
     _LOGS.mkdir(parents=True, exist_ok=True)
     numbers = {row.number for row in ROWS}
-    chosen = {int(number) for number in options.only.split(",")} if options.only else numbers
+    chosen = options.only or numbers
     if unknown := chosen - numbers:
         parser.error(f"the scorecard has no rows {sorted(unknown)}")
     return _run_faults(chosen) if options.what == "faults" else _run(chosen)
+
+
+def _numbers(text: str) -> set[int]:
+    return {int(number) for number in text.split(",")}
 
 
 def _run(chosen: set[int]) -> int:
@@ -132,8 +138,9 @@ def _machine() -> Machine:
 def _program_commit() -> str:
     """The last commit that changed the program, which a commit of this page leaves as it is."""
     commit = _says("git", "log", "-1", "--format=%h", "--", *_PROGRAM)
-    changed = _says("git", "diff", "--name-only", "HEAD", "--", *_PROGRAM) != _UNKNOWN
-    return f"{commit} with changes" if changed else commit
+    changed = _says("git", "status", "--porcelain", "--", *_PROGRAM) != _UNKNOWN
+    # With changes, no two runs can be said to be of the same program.
+    return f"{commit} with changes of {datetime.now(UTC):%H:%M:%S}" if changed else commit
 
 
 def _says(*command: str) -> str:

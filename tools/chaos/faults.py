@@ -14,6 +14,8 @@ from tools.chaos.run import read_report, run_tests
 # What a copy of the project needs for its tests to run.
 _COPIED = ("bench", "docs", "sdk", "simulator", "tests", "tools", "tradewind", "pyproject.toml")
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "node_modules", "target")
+# Exit codes of pytest.
+_PASSED, _FAILED = 0, 1
 _KILLED = "tests/chaos/test_deliveries_killed.py::test_"
 _OUTAGE = "tests/chaos/test_database_outage.py::test_"
 _FROZEN = "tests/chaos/test_frozen_worker.py::test_"
@@ -246,7 +248,8 @@ Recorder.add = _add_and_keep
 def plant(fault: Fault, root: Path, *, output: Path) -> Detection:
     """Run a fault's tests in a copy of the project that has the fault; what detected it.
 
-    Raises if the program does not even start with it: then no test would have shown anything.
+    Raises if the program does not start with it, or if a test could not run: only an assertion that
+    fails has shown anything.
     """
     with tempfile.TemporaryDirectory(prefix="tradewind-fault-") as folder:
         copy, report = Path(folder) / "project", Path(folder) / "report.xml"
@@ -258,6 +261,8 @@ def plant(fault: Fault, root: Path, *, output: Path) -> Detection:
         _check_start(fault, copy, found)
         code = run_tests(fault.tests, copy, settings, report=report, output=output, options=["-x"])
         _, _, failures = read_report(report, code)
+        if code not in (_PASSED, _FAILED) or any(": error: " in failure for failure in failures):
+            raise RuntimeError(f"{fault.description}: the tests did not run.\n{failures}")
     return Detection(fault.row, fault.description, fault.file, _first(failures, folder))
 
 

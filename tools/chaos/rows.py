@@ -25,7 +25,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         3,
-        "PostgreSQL is stopped (fast, immediate) or hangs under load",
+        "PostgreSQL is stopped (fast, immediate) under writes, or hangs under reads",
         "nothing acknowledged is lost; only 503; recovery ≤ 5 s",
         "writes",
         ("tests/chaos/test_database_outage.py",),
@@ -90,7 +90,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         10,
         "Black hole, dead name and dripping endpoint beside healthy ones",
-        "healthy deliveries wait at most 1.2 times as long",
+        "healthy deliveries wait at most 1.2 times as long in the calmest of 8 windows",
         "deliveries",
         ("tests/chaos/test_fairness.py",),
     ),

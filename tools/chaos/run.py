@@ -78,9 +78,10 @@ def read_report(report: Path, code: int) -> tuple[int, int, Sequence[str]]:
         cases += 1
         skipped += case.find("skipped") is not None
         for problem in (*case.findall("failure"), *case.findall("error")):
+            what = "error: " if problem.tag == "error" else ""
             lines = [line.strip() for line in (problem.get("message") or "").splitlines()]
             message = "; ".join([line for line in lines if line][:2])
-            failures.append(f"{case.get('name')}: {message[:_LONGEST_FAILURE]}")
+            failures.append(f"{case.get('name')}: {what}{message[:_LONGEST_FAILURE]}")
     if code and not failures:
         failures.append(f"pytest ended with code {code}.")
     return cases, skipped, failures
