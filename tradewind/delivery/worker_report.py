@@ -50,7 +50,8 @@ class WorkerReport:
         now, totals, cpu_seconds = self._clock(), metrics.totals(), process_time()
         done = totals.since(self._totals)
         used = cpu_seconds - self._cpu_seconds
-        elapsed = max(now - self._reported_at, 0.001)
+        # The time right after the start, or of a clock that was set back, would make a huge rate.
+        elapsed = max(now - self._reported_at, _MIDDLE)
         await sql_performance.add_to_sample(self._db, done, cpu_seconds=used)
         self._totals, self._cpu_seconds, self._reported_at = totals, cpu_seconds, now
         await sql_performance.save_worker(

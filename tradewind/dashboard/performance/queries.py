@@ -180,11 +180,13 @@ async def measure_database(db: Database) -> DatabaseUse | None:
                sum(transactions)::bigint AS transactions,
                sum(statement_seconds)::float AS statement_seconds,
                sum(wal_bytes)::bigint AS wal_bytes,
-               (SELECT coalesce(sum(s.delivered), 0)::bigint
-                  FROM delivery_sample AS s
-                 WHERE s.begins > min(steps.taken_at - steps.elapsed)
-                   AND s.begins <= max(steps.taken_at)) AS delivered
+               coalesce(sum(delivered), 0)::bigint AS delivered
           FROM steps
+         CROSS JOIN LATERAL (
+               SELECT sum(s.delivered) AS delivered
+                 FROM delivery_sample AS s
+                WHERE s.begins > steps.taken_at - steps.elapsed
+                  AND s.begins <= steps.taken_at) AS meanwhile
          WHERE elapsed > interval '0'
            AND transactions >= 0 AND statement_seconds >= 0 AND wal_bytes >= 0
         HAVING count(*) > 0
@@ -228,7 +230,7 @@ async def list_workers(db: Database, *, limit: int) -> Sequence[WorkerProcess]:
 
 
 async def measure_payments(db: Database) -> PaymentTimes:
-    """How long payments took: the latest 500 that were requested in the last 24 hours."""
+    """How long payments of the last 24 hours took, of the latest 500 requests that were paid."""
     [row] = await db.fetch(
         """
         WITH latest AS MATERIALIZED (
@@ -245,7 +247,7 @@ async def measure_payments(db: Database) -> PaymentTimes:
                    END AS approved
               FROM latest AS p
               JOIN purchase_order AS o ON o.id = p.purchase_order_id
-             WHERE p.requested_at > tradewind_now() - interval '24 hours'
+             WHERE p.updated_at > tradewind_now() - interval '24 hours'
         )
         SELECT count(*) AS count, count(approved) AS debits,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY created) AS created_p50,

@@ -42,7 +42,8 @@ function swap(old, fresh) {
   const open = openStates(old);
   const refocus = focusWithin(old);
   const { scrollLeft, scrollTop } = old;
-  markChanges(old, shown);
+  // Where everything changes at intervals, nothing stands out.
+  if (!old.dataset.refreshSeconds) markChanges(old, shown);
   old.replaceWith(shown);
   shown.querySelectorAll("details").forEach((details, index) => { details.open = open(details, index) ?? details.open; });
   Object.assign(shown, { scrollLeft, scrollTop });
