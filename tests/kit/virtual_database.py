@@ -16,6 +16,7 @@ import uvloop
 
 from kit.virtual import Process, State, VirtualLoop
 from tradewind.delivery import sql, sql_cancel, sql_expired_leases, sql_replays
+from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.pool import Database, DatabaseAway
 from tradewind.storage.wakeups import Wakeups
 
@@ -259,6 +260,7 @@ class Line(Database):
         self._weather = weather
         self._chance = chance
         self.wakeups = bell
+        self.local_queues = LocalQueues()
         self.cut = False
         self._looked = -1
         self._looked_until = server.began

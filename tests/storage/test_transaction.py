@@ -212,3 +212,76 @@ async def test_an_argument_that_cannot_be_encoded_is_our_mistake(
         await work()
 
     assert await kept(notes) == []
+
+
+async def test_few_transactions_of_a_process_wait_for_one_lock_in_the_database(
+    notes: Database,
+) -> None:
+    """The others wait in this process, in their order, where waiting costs nothing."""
+    await run(notes, "INSERT INTO note VALUES (0)")
+    locked = asyncio.Event()
+    order: list[int] = []
+    most = 0
+
+    async def hold() -> None:
+        async with transaction(notes) as tx:
+            await tx.wait_in_line(["note 0"])
+            await tx.execute("SELECT FROM note WHERE id = 0 FOR UPDATE")
+            locked.set()
+            await asyncio.sleep(0.3)
+
+    async def follow(number: int) -> None:
+        async with transaction(notes) as tx:
+            await tx.wait_in_line(["note 0"])
+            await tx.execute("SELECT FROM note WHERE id = 0 FOR UPDATE")
+            order.append(number)
+
+    holder = asyncio.create_task(hold())
+    await asyncio.wait_for(locked.wait(), 5)
+    followers = [asyncio.create_task(follow(number)) for number in range(3)]
+    while not holder.done():
+        waiting = await notes.fetchval(
+            """
+            SELECT count(*)
+              FROM pg_stat_activity
+             WHERE wait_event_type = 'Lock' AND datname = current_database()
+            """
+        )
+        most = max(most, waiting)
+        await asyncio.sleep(0.01)
+    await asyncio.gather(*followers)
+
+    assert most == 1
+    assert order == [0, 1, 2]
+
+
+async def test_a_transaction_that_ends_in_line_lets_the_next_one_pass(notes: Database) -> None:
+    async def work(error: Exception | None) -> None:
+        async with transaction(notes) as tx:
+            await tx.wait_in_line(["a", "b"])
+            if error is not None:
+                raise error
+
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            await work(ZeroDivisionError())
+    held = asyncio.Event()
+    release = asyncio.Event()
+
+    async def hold() -> None:
+        async with transaction(notes) as tx:
+            await tx.wait_in_line(["b"])
+            held.set()
+            await release.wait()
+
+    holders = [asyncio.create_task(hold()) for _ in range(2)]
+    await asyncio.wait_for(held.wait(), 5)
+    cancelled = asyncio.create_task(work(None))
+    await asyncio.sleep(0.05)
+    cancelled.cancel()
+    await asyncio.wait([cancelled])
+    release.set()
+    await asyncio.gather(*holders)
+
+    await asyncio.wait_for(work(None), 5)
+    assert cancelled.cancelled()

@@ -21,5 +21,6 @@ def append(tx: Tx, events: Sequence[Event]) -> None:
 
 
 async def _write(tx: Tx, events: Sequence[Event]) -> None:
+    await tx.wait_in_line(sorted({event.account_id for event in events}))
     if await sql.append(tx, events):
         tx.wake(DELIVERIES)

@@ -10,6 +10,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import note
+from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.wakeups import Wakeups
 
 _CONNECT_SECONDS = 3.0
@@ -84,6 +85,7 @@ class Database:
             reset=_skip_reset,
         )
         self.wakeups = Wakeups(self._pool, self.connect)
+        self.local_queues = LocalQueues()
 
     async def open(self) -> None:
         await self._pool

@@ -1,13 +1,26 @@
 """Transactions: statements that commit together, with wake-ups after the commit."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.pool import Database
+
+# As long as a statement waits for a lock.
+_QUEUE_SECONDS = 5.0
 
 Item = TypeVar("Item")
 
@@ -15,8 +28,10 @@ Item = TypeVar("Item")
 class Tx:
     """An open transaction. No marketplace or endpoint is called while one is open."""
 
-    def __init__(self, connection: PoolConnectionProxy) -> None:
+    def __init__(self, connection: PoolConnectionProxy, queues: LocalQueues) -> None:
         self._connection = connection
+        self._queues = queues
+        self._entered: list[asyncio.Semaphore] = []
         self.wakes: set[str] = set()
         self._deferred: dict[Callable[[Tx, Sequence[Any]], Awaitable[None]], list[Any]] = {}
 
@@ -35,6 +50,20 @@ class Tx:
         deferred, self._deferred = self._deferred, {}
         for write, items in deferred.items():
             await write(self, items)
+
+    async def wait_in_line(self, keys: Collection[Hashable]) -> None:
+        """Wait for a turn at locks that many transactions want, and keep it until the end of this.
+
+        Only as the last step before the statement that locks them and the commit. Everybody names
+        the locks in the same order.
+        """
+        async with asyncio.timeout(_QUEUE_SECONDS):
+            self._entered += await self._queues.enter(keys)
+
+    def leave_lines(self) -> None:
+        """Let the next transactions have their turn."""
+        self._queues.leave(self._entered)
+        self._entered = []
 
     def wake(self, topic: str) -> None:
         """Announce `topic` once this transaction has committed, and not at all if it fails."""
@@ -59,9 +88,12 @@ class Tx:
 async def transaction(db: Database) -> AsyncIterator[Tx]:
     """Open a transaction; it commits when the block ends and rolls back when it raises."""
     async with db.connection() as connection:
-        tx = Tx(connection)
-        async with connection.transaction():
-            yield tx
-            await tx.write_deferred()
+        tx = Tx(connection, db.local_queues)
+        try:
+            async with connection.transaction():
+                yield tx
+                await tx.write_deferred()
+        finally:
+            tx.leave_lines()
     for topic in tx.wakes:
         db.wakeups.announce(topic)
