@@ -335,3 +335,25 @@ async def test_a_subscription_is_read_again_once_it_was_changed(db: Database) ->
     assert second.url == "http://127.0.0.1:1/other"
     await db.execute("DELETE FROM webhook_subscription")
     assert await load(second.version) == {hook: None}
+
+
+async def test_a_claim_says_which_version_of_its_subscription_it_saw(db: Database) -> None:
+    account, hook = ids.new(), ids.new()
+    await journalled(db, account, hook)
+
+    async def versions() -> tuple[int | None, int | None]:
+        """The version by a claim, and by a look at the subscription."""
+        await db.execute("UPDATE delivery_queue SET lease_until = 'epoch', delivery_id = NULL")
+        (claim,) = await sql.claim(db, {hook: 1}, lease=timedelta(seconds=20))
+        changed, now = await sql.load_changed_destinations(db, {hook: 0})
+        assert abs(claim.leased_at - now.timestamp()) < 1
+        destination = changed[hook]
+        return claim.version, None if destination is None else destination.version
+
+    first, known = await versions()
+    assert first == known
+    await db.execute("UPDATE webhook_subscription SET url = 'http://127.0.0.1:1/other'")
+    second, known = await versions()
+    assert second == known != first
+    await db.execute("DELETE FROM webhook_subscription")
+    assert await versions() == (None, None)

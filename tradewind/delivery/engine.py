@@ -56,6 +56,12 @@ _POLL_SECONDS = 0.2
 _MAX_POLL_SECONDS = 0.5
 # Before it claims only a few, while much is in flight, it waits a little for more room.
 _FEW = 64
+# When everything that was due has been claimed, the next look waits for some times as long as that
+# took: what comes meanwhile is claimed together. The first that comes later is claimed at once.
+_TIMES_QUIET = 4
+_MAX_QUIET_SECONDS = 0.01
+# Within this time after a claim, what it said of its subscriptions need not be asked again.
+_CURRENT_SECONDS = 0.01
 # While more than _MANY are in flight, results are gathered before other attempts are begun.
 _MANY = 48
 _TURN_SECONDS = 0.002
@@ -138,8 +144,12 @@ class Engine:
             wake.clear()
             self._room.clear()
             try:
+                began = self._monotonic()
                 busy = not self._recorder.is_behind and await self._claim()
                 pause = _FIRST_PAUSE
+                if busy and not self._due:
+                    took = self._monotonic() - began
+                    await _first(min(_TIMES_QUIET * took, _MAX_QUIET_SECONDS), stop)
             except Exception as error:  # noqa: BLE001 - whatever it is, the others are delivered
                 _report("delivery.paused", error, pause)
                 await _first(pause, stop)
@@ -266,11 +276,7 @@ class Engine:
         replays = {delivery.replay_id for delivery in taken if delivery.replay_id is not None}
         try:
             cancelled = await sql_replays.list_cancelled(self._db, replays) if replays else ()
-            versions = {
-                key: self._destinations[key][0].version if key in self._destinations else 0
-                for key in {delivery.subscription_id for delivery in taken}
-            }
-            changed, database_now = await sql.load_changed_destinations(self._db, versions)
+            clock_offset = await self._update_destinations(taken)
         except TradewindError:
             self._destinations.clear()  # another server may give out the same versions again
             self._buffer.put_back(taken)
@@ -278,9 +284,7 @@ class Engine:
         except Exception:
             await self._give_back(taken)
             raise
-        self._update_destinations(changed)
         before, now = self._in_flight.total, self._monotonic()
-        clock_offset = database_now.timestamp() - now
         unsent = []
         for delivery in taken:
             key = delivery.subscription_id
@@ -323,7 +327,26 @@ class Engine:
                     self._room.clear()
                     await self._room.wait()
 
-    def _update_destinations(self, changed: Mapping[UUID, Destination | None]) -> None:
+    async def _update_destinations(self, deliveries: Sequence[ClaimedDelivery]) -> float:
+        """Have the destinations of these as they are now; return the database's time less our own.
+
+        Those that were claimed just now for a destination as we know it need no other look.
+        """
+        known = {
+            key: self._destinations[key][0].version if key in self._destinations else 0
+            for key in {delivery.subscription_id for delivery in deliveries}
+        }
+        since = self._monotonic() - _CURRENT_SECONDS
+        if all(
+            delivery.claimed_at >= since and delivery.version == known[delivery.subscription_id]
+            for delivery in deliveries
+        ):
+            return min(delivery.leased_at - delivery.claimed_at for delivery in deliveries)
+        changed, database_now = await sql.load_changed_destinations(self._db, known)
+        self._keep_destinations(changed)
+        return database_now.timestamp() - self._monotonic()
+
+    def _keep_destinations(self, changed: Mapping[UUID, Destination | None]) -> None:
         """Keep the destinations whose secrets can be opened, with them; forget the deleted ones."""
         for key, destination in changed.items():
             self._destinations.pop(key, None)

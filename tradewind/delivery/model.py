@@ -61,8 +61,9 @@ class ClaimedDelivery(msgspec.Struct, gc=False):
     """A delivery that this worker has leased, and the attempt that it makes.
 
     `delivery_id` is the id of the attempt and fences the lease: a later claim has another one.
-    `body` is None when the event is no longer kept. `due` and `started` are Unix seconds by the
-    database's clock; `claimed_at` and `began` are of the worker's own.
+    `body` is None when the event is no longer kept. `version` is that of the subscription's row at
+    the claim; None: it was deleted. `due`, `leased_at` and `started` are Unix seconds by the
+    database's clock; `claimed_at` (when the claim was sent) and `began` are of the worker's own.
     """
 
     claimed_at: float
@@ -77,6 +78,8 @@ class ClaimedDelivery(msgspec.Struct, gc=False):
     delivery_id: UUID
     replay_id: UUID | None
     due: float
+    version: int | None = None
+    leased_at: float = 0.0
     began: float = 0.0
     started: float = 0.0
     duration_ms: int | None = None

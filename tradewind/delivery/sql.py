@@ -160,8 +160,10 @@ async def claim(
         )
         SELECT claimed.id, claimed.account_id, claimed.subscription_id, claimed.generation,
                claimed.event_id, claimed.event, event.body, claimed.attempt,
-               claimed.delivery_id, claimed.replay_id, date_part('epoch', claimed.due_at)
+               claimed.delivery_id, claimed.replay_id, date_part('epoch', claimed.due_at),
+               s.xmin::text::bigint, date_part('epoch', tradewind_now())
           FROM claimed
+          LEFT JOIN webhook_subscription AS s ON s.id = claimed.subscription_id
           LEFT JOIN event ON event.id = claimed.event_id AND event.created_at = claimed.event_at
         """,  # noqa: S608 - our own constants
         list(shares),
