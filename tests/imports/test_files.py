@@ -2,9 +2,10 @@
 
 import struct
 import zipfile
+from contextlib import suppress
 from io import BytesIO
 from itertools import pairwise
-from time import monotonic
+from time import monotonic, thread_time
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 from kit.spreadsheets import csv_file, packed, xlsx_file
 
 from tradewind.imports.columns import SPELLINGS, match_columns
-from tradewind.imports.csv_file import read_csv
+from tradewind.imports.csv_file import MOST_LINES, read_csv
 from tradewind.imports.errors import ColumnsUnmatched, FileUnreadable
-from tradewind.imports.table import MOST_ROWS, ROUNDED
+from tradewind.imports.table import MOST_BYTES, MOST_ROWS, ROUNDED
 from tradewind.imports.xlsx_file import read_xlsx
 
 ROWS = [["Product ID", "Qty"], ["900000000001", "2"], ["", ""], ['a "b", c\nd', "3"]]
@@ -163,6 +164,41 @@ def test_any_bytes_are_read_or_rejected(content: bytes) -> None:
             read(content)
         except FileUnreadable:
             continue
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\r", " \n", ",\n", '""\n'])
+def test_blank_lines_cost_little_and_their_number_is_limited(blank: str) -> None:
+    """Compared with a file of the same size, so that a slow machine makes no difference."""
+    head = b"product_id,quantity\n"
+    row = b"900000000001,2," + b"x" * 1200 + b"\n"
+    ordinary = head + row * ((MOST_BYTES - len(head)) // len(row))
+    blanks = blank.encode() * ((MOST_BYTES - len(head)) // len(blank))
+    usual = min(_seconds(ordinary) for _ in range(3))
+
+    assert min(_seconds(head + blanks) for _ in range(3)) < 25 * usual
+    few = blank.encode() * (MOST_LINES - 2)
+    assert [row.number for row in read_csv(head + few + b"1,2\n").rows] == [MOST_LINES]
+    with pytest.raises(FileUnreadable, match="more than 1,048,576 rows, most of them empty"):
+        read_csv(head + few + blank.encode() + b"1,2\n")
+
+
+def _seconds(content: bytes) -> float:
+    """The time of this thread for one file, which may be rejected."""
+    started = thread_time()
+    with suppress(FileUnreadable):
+        read_csv(content)
+    return thread_time() - started
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_the_first_line_that_is_not_blank_decides_the_separator(separator: str) -> None:
+    text = separator.join(["", "product, or item", "quantity"]) + "\n"
+
+    assert read_csv(f"\n\r\n \n{text}{text}".encode()).header == [
+        "",
+        "product, or item",
+        "quantity",
+    ]
 
 
 @pytest.mark.parametrize("field", SPELLINGS)
