@@ -1,13 +1,19 @@
-"""A request: its id, and the real address of the client."""
+"""A request: its id, the real address of the client, and a body that is not read."""
 
+import asyncio
+import socket
+import time
+from collections.abc import Sequence
 from ipaddress import ip_network
+from typing import Any
 
 import httpx
 import pytest
 from kit.server import Server
 
 from tradewind import ids
-from tradewind.web.request import client_address
+from tradewind.imports.table import MOST_BYTES
+from tradewind.web.request import DISCARDED_BYTES, DISCARDING_SECONDS, Request, client_address
 
 PROXIES = tuple(map(ip_network, ("10.0.0.0/8", "2001:db8:1::/48")))
 
@@ -134,3 +140,99 @@ def test_a_request_without_an_id_gets_a_new_one_each_time(api: Server) -> None:
 
     assert len(value) == 3
     assert all(map(ids.REQUEST.read, value))
+
+
+def _head(path: str, length: int, *headers: str) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "host: x", "content-type: text/csv", *headers]
+    return "\r\n".join([*lines, f"content-length: {length}", "", ""]).encode()
+
+
+def _read_status(connection: socket.socket) -> bytes:
+    """The status line of the next response, of which the rest is read, too."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        chunk = connection.recv(65536)
+        assert chunk, received
+        received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+    while len(body) < int(fields[b"content-length"]):
+        body += connection.recv(65536)
+    return head.split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "with_key", "status"),
+    [(11 * 2**20, False, b"401"), (300_000, False, b"401"), (11 * 2**20, True, b"413")],
+)
+def test_a_client_that_sends_all_before_it_reads_gets_the_error(
+    api: Server, size: int, *, with_key: bool, status: bytes
+) -> None:
+    """And it may use the connection again: what it sent was read to its end."""
+    assert MOST_BYTES < 11 * 2**20 < DISCARDED_BYTES
+    key = [f"x-api-key: {api.person().key}"] if with_key else []
+    with socket.create_connection(("127.0.0.1", httpx.URL(api.url).port), 10) as connection:
+        for _ in range(2):
+            connection.sendall(_head("/v1/imports", size, *key))
+            for begin in range(0, size, 65536):
+                connection.sendall(b"x" * min(65536, size - begin))
+            assert status in _read_status(connection)
+
+
+@pytest.mark.parametrize(
+    ("length", "header"),
+    [(DISCARDED_BYTES + 1, "a: b"), (1000, "expect: 100-continue")],
+    ids=["too long", "not sent before it is asked for"],
+)
+def test_a_body_that_is_not_worth_the_wait_is_not_waited_for(
+    api: Server, length: int, header: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", httpx.URL(api.url).port), 10) as connection:
+        connection.sendall(_head("/v1/imports", length, header))
+        assert b"401" in _read_status(connection)
+        answered = time.monotonic()
+
+        assert connection.recv(1) == b""
+        assert time.monotonic() - answered < DISCARDING_SECONDS
+
+
+def test_a_client_that_sends_no_more_is_answered_at_once_and_then_closed(api: Server) -> None:
+    with socket.create_connection(("127.0.0.1", httpx.URL(api.url).port), 10) as connection:
+        connection.sendall(_head("/v1/imports", 1000) + b"half")
+        assert b"401" in _read_status(connection)
+
+        assert connection.recv(1) == b""
+
+
+async def _discard(messages: Sequence[dict[str, Any]], **limits: Any) -> int:
+    """How many messages are read; the last one comes again and again."""
+    count = 0
+
+    async def receive() -> dict[str, Any]:
+        nonlocal count
+        count += 1
+        await asyncio.sleep(0)
+        return messages[min(count, len(messages)) - 1]
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "query_string": b"",
+        "http_version": "1.1",
+        "headers": [(b"transfer-encoding", b"chunked")],
+    }
+    await Request(scope, receive, ()).discard_body(**limits)
+    return count
+
+
+async def test_so_many_bytes_are_discarded_and_for_so_long() -> None:
+    chunk = {"type": "http.request", "body": bytes(1000), "more_body": True}
+    last = {"type": "http.request", "body": b"", "more_body": False}
+
+    assert await _discard([chunk, chunk, last]) == 3
+    assert await _discard([chunk, {"type": "http.disconnect"}]) == 2
+    assert await _discard([chunk], limit=5000) == 5
+    started = time.monotonic()
+    await _discard([{**chunk, "body": b""}], seconds=0.05)
+    assert 0.05 <= time.monotonic() - started < DISCARDING_SECONDS

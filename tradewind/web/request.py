@@ -1,8 +1,9 @@
 """A request as an endpoint reads it: Starlette's, with its id and where it really came from."""
 
+import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ Network = IPv4Network | IPv6Network
 _HTTP1 = frozenset({"1", "1.0", "1.1"})
 _PRINTABLE = (0x20, 0x7E)
 LONGEST_AGENT = 100
+# Of a body that nobody reads: more than any endpoint takes, and as much as proxies let through.
+DISCARDED_BYTES = 12 * 1024 * 1024
+DISCARDING_SECONDS = 2.0
 _WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
@@ -117,6 +121,32 @@ class Request(StarletteRequest):
                 if len(body) > limit:
                     return None
         return bytes(body)
+
+    async def discard_body(
+        self, limit: int = DISCARDED_BYTES, seconds: float = DISCARDING_SECONDS
+    ) -> None:
+        """Read the rest of the body after the response, and keep nothing of it.
+
+        A connection that is closed while its client is sending is reset, and then a client or a
+        proxy may lose the response. A body that is too long or too slow is not worth the wait: the
+        connection is closed. So it is if the client waits for `100 Continue` before it sends.
+        """
+        if (
+            self.has_no_body
+            or self._stream_consumed
+            or self._is_disconnected
+            or self.declared_length > limit
+            or b"expect" in self._sent
+        ):
+            return
+        size = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while size < limit:
+                    message = await self._receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
 
 
 def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
