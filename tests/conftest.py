@@ -34,15 +34,20 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_PASSED = pytest.StashKey[bool]()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Record the blocks of the documentation that a test has run, if it passed."""
+    """Record the blocks of the documentation that a test has run, if it passed to its end."""
     report = yield
-    if report.when == "call" and report.passed:
-        blocks.record(item.nodeid)
+    if report.when == "call":
+        item.stash[_PASSED] = report.passed
     elif report.when == "teardown":
+        if report.passed and item.stash.get(_PASSED, False):
+            blocks.record(item.nodeid)
         blocks.forget()
     return report
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from connectors.stand import ADDRESS, outcome
-from kit.blocks import take
+from kit.blocks import compared, find, ran
 
 import tradewind.platforms
 from tradewind.egress.client import Client
@@ -42,13 +42,13 @@ PACKAGE = "tradewind.platforms.harbour"
 
 def files() -> dict[str, str]:
     """The files of the guide: each block says in its first line where it belongs."""
-    parts = [block.text.partition("\n") for block in take(GUIDE, "python")]
+    parts = [block.text.partition("\n") for block in find(GUIDE, "python")]
     return {path.removeprefix(f"# {FOLDER}"): code for path, _, code in parts}
 
 
 def patched(source: str) -> str:
     """A source with the guide's diff applied to it."""
-    (diff,) = take(GUIDE, "diff")
+    (diff,) = find(GUIDE, "diff")
     for hunk in re.split(r"^@@.*\n", diff.text, flags=re.MULTILINE)[1:]:
         lines = hunk.splitlines(keepends=True)
         before = "".join(line[1:] for line in lines if line[0] in " -")
@@ -176,6 +176,9 @@ def extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[types.
     source = Path(registry.__file__).read_text()
     exec(compile(patched(source), "registry.py", "exec"), module.__dict__)  # noqa: S102 - our page
     yield module
+    imported = {f"{PACKAGE}.{name.removesuffix('.py')}" for name in files()}
+    if imported - {f"{PACKAGE}.__init__"} <= set(sys.modules):
+        ran(find(GUIDE, "python", "diff"))
     for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
         del sys.modules[name]
     vars(tradewind.platforms).pop("harbour", None)
@@ -204,10 +207,11 @@ DRAFT = OrderRequest("ORD-1", [Line(str(2**60 + 1), None, 1)], ADDRESS)
 
 
 def test_the_guide_names_the_files_that_it_shows() -> None:
-    (tree,) = take(GUIDE, "text")
+    (tree,) = find(GUIDE, "text")
 
     assert tree.text.startswith(FOLDER)
     assert set(re.findall(r"(\w+\.py)", tree.text)) == set(files())
+    compared([tree])
 
 
 def test_it_is_a_folder_and_a_line(extended: types.ModuleType) -> None:

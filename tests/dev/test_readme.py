@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from kit.blocks import ROOT, Block, blocks, note
+from kit.blocks import ROOT, Block, blocks, compared, ran
 from kit.docs import outputs
 from kit.server import free_port
 
@@ -70,7 +70,7 @@ def second_terminal(commands: list[Block], environ: dict[str, str]) -> list[str]
         timeout=120,
     )
     assert (ended.returncode, ended.stderr) == (0, ""), ended
-    note(commands)
+    ran(commands)
     return ended.stdout.split(END_OF_BLOCK)[:-1]
 
 
@@ -82,7 +82,7 @@ def run_tutorial(environ: dict[str, str]) -> None:
     for command, printed in zip(commands, second_terminal(commands, environ), strict=True):
         expected = below[command].text if command in below else ""
         assert re.fullmatch(re.escape(expected).replace("…", ".+"), printed), (expected, printed)
-    note(below.values())
+    compared(below.values())
 
 
 def credentials(environ: dict[str, str], *words: str) -> str:
@@ -117,7 +117,8 @@ def test_every_block_runs_as_printed_and_the_start_is_quiet(tmp_path: Path) -> N
         assert fields
         for name, value in fields:
             assert f'"{name}":{value}' in output
-    note([start, tests, *below.values()])
+    ran([start])
+    compared([tests, *below.values()])
 
     # Events of the demo orders may come in between.
     assert "order.updated ORDTEST" in printed[-1]

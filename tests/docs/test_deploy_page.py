@@ -2,6 +2,7 @@
 
 import configparser
 import os
+import re
 import shlex
 import socket
 import ssl
@@ -15,10 +16,11 @@ from typing import Any
 import httpx
 import pytest
 from egress.receivers import certificates
-from kit.blocks import take
+from kit import blocks
 from kit.docs import replaced
 from kit.event_stream import OpenStream
-from kit.server import SECRET_KEY, Server, ServerLauncher, free_port
+from kit.pages import COOKIE
+from kit.server import SECRET_KEY, Person, Server, ServerLauncher, free_port
 from kit.toolchains import deployment_tool
 from kit.webhook_system import emit
 
@@ -29,6 +31,8 @@ NAME = "api.your-company.example"
 UPSTREAM = "127.0.0.1:8000"
 TRUSTED, CLIENT, OTHER = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 START_SECONDS = 20
+# What the page calls the largest body: 11 MiB.
+LARGEST_FORM = 11 * 2**20
 
 pytestmark = pytest.mark.xdist_group("deploy")
 
@@ -58,7 +62,7 @@ import {folder}/Caddyfile.page
 
 
 def unit() -> configparser.SectionProxy:
-    (block,) = take(PAGE, "ini", containing="[Service]")
+    (block,) = blocks.find(PAGE, "ini", containing="[Service]")
     parsed = configparser.ConfigParser()
     parsed.optionxform = str  # type: ignore[assignment, method-assign]
     parsed.read_string(block.text)
@@ -67,26 +71,26 @@ def unit() -> configparser.SectionProxy:
 
 def environment() -> dict[str, str]:
     """The settings of the page, as systemd reads such a file: a comment is a line of its own."""
-    (block,) = take(PAGE, "ini", containing="TRADEWIND_ENV=")
+    (block,) = blocks.find(PAGE, "ini", containing="TRADEWIND_ENV=")
     lines = [line for line in block.text.splitlines() if line and line[0] != "#"]
     return dict(line.split("=", 1) for line in lines)
 
 
 def test_the_unit_is_valid(tmp_path: Path) -> None:
-    (block,) = take(PAGE, "ini", containing="[Service]")
-    program = tmp_path / "tradewind"
-    program.touch(0o700)
-    file = tmp_path / "tradewind-serve.service"
-    file.write_text(block.text.replace("/opt/tradewind/.venv/bin/tradewind", str(program)))
+    with blocks.running(PAGE, "ini", containing="[Service]") as (block,):
+        program = tmp_path / "tradewind"
+        program.touch(0o700)
+        file = tmp_path / "tradewind-serve.service"
+        file.write_text(block.text.replace("/opt/tradewind/.venv/bin/tradewind", str(program)))
 
-    verified = subprocess.run(
-        [deployment_tool("systemd-analyze"), "verify", "--man=no", str(file)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        verified = subprocess.run(
+            [deployment_tool("systemd-analyze"), "verify", "--man=no", str(file)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
-    assert (verified.returncode, verified.stderr) == (0, "")
+        assert (verified.returncode, verified.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +106,7 @@ def api(launcher: ServerLauncher) -> Iterator[Server]:
     assert words == ["serve", "--workers", "4"]
     settings["TRADEWIND_SECRET_KEY"] = SECRET_KEY
     with launcher.serving(workers=1, settings=settings) as server:
+        blocks.ran(blocks.find(PAGE, "ini", containing="TRADEWIND_ENV="))
         yield server
 
 
@@ -158,7 +163,7 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
 
 @contextmanager
 def nginx(api: Server, folder: Path) -> Iterator[Proxy]:
-    (block,) = take(PAGE, "nginx")
+    (block,) = blocks.find(PAGE, "nginx")
     program, port, authority = deployment_tool("nginx"), free_port(), certificates(folder)
     certificate, key = authority.files(NAME)
     changes = {
@@ -173,11 +178,12 @@ def nginx(api: Server, folder: Path) -> Iterator[Proxy]:
     (folder / "nginx.conf").write_text(NGINX.format(user=user, folder=folder))
     with running([program, "-e", "stderr", "-c", str(folder / "nginx.conf")], folder, port):
         yield Proxy(port, authority.bundle)
+    blocks.ran([block])
 
 
 @contextmanager
 def caddy(api: Server, folder: Path) -> Iterator[Proxy]:
-    (block,) = take(PAGE, "caddyfile")
+    (block,) = blocks.find(PAGE, "caddyfile")
     program, port = deployment_tool("caddy"), free_port()
     assert f"{NAME} {{\n" in block.text
     assert UPSTREAM in block.text
@@ -187,6 +193,7 @@ def caddy(api: Server, folder: Path) -> Iterator[Proxy]:
     command = [program, "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
     with running(command, folder, port):
         yield Proxy(port, folder / "pki/authorities/local/root.crt")
+    blocks.ran([block])
 
 
 @pytest.mark.parametrize("start", [nginx, caddy])
@@ -200,7 +207,8 @@ def test_a_proxy_serves_as_the_page_says(
         assert answer.headers.get_list("strict-transport-security") == ["max-age=31536000"]
         assert proxy.call("GET", "/sign-in", headers={"accept": "text/html"}).status_code == 200
         _assert_only_the_proxy_is_believed(proxy, api)
-        _assert_a_large_body_arrives(proxy, person.headers)
+        _assert_the_largest_bodies_arrive(proxy, person)
+        _assert_errors_arrive_though_a_large_body_is_not_read(proxy, person)
         _assert_events_arrive_at_once(proxy, api)
 
 
@@ -230,15 +238,49 @@ def _assert_only_the_proxy_is_believed(proxy: Proxy, api: Server) -> None:
     assert direct(TRUSTED, **claimed) == 200
 
 
-def _assert_a_large_body_arrives(proxy: Proxy, headers: Mapping[str, str]) -> None:
-    """The problem is one that Tradewind found in the file, and none of the proxy."""
-    file = b"quantity\n".ljust(MOST_BYTES, b"1")
-
+def _import(proxy: Proxy, file: bytes, headers: Mapping[str, str]) -> tuple[int, Any]:
     answer = proxy.call(
         "POST", "/v1/imports", content=file, headers={**headers, "content-type": "text/csv"}
     )
+    return answer.status_code, answer.json()
 
-    assert (answer.status_code, answer.json()["code"]) == (422, "file_unreadable")
+
+def _assert_the_largest_bodies_arrive(proxy: Proxy, person: Person) -> None:
+    """An import of as many bytes as it may have, and the form with the largest picture."""
+    columns = "product_id,quantity,platform,name,phone,province,city,district,detail,more\n"
+    row = "1,2,sandbox,Li Lei,15251667788,浙江省,杭州市,滨江区,网商路699号,"
+    head, line = columns.encode(), row.encode().ljust(1100, b"x") + b"\n"
+    lines = line * ((MOST_BYTES - len(head)) // len(line))
+    file = (head + lines).rstrip(b"\n").ljust(MOST_BYTES, b"x")
+    status, made = _import(proxy, file, person.headers)
+    assert (len(file), status) == (MOST_BYTES, 201), made
+
+    signed_in = proxy.call(
+        "POST", "/sign-in", data={"email": person.email, "password": person.password}
+    )
+    name = f"__Host-{COOKIE}"
+    cookie = {"cookie": f"{name}={signed_in.cookies[name]}", "accept": "text/html"}
+    page = proxy.call("GET", "/keys", headers=cookie).text
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token
+    shown = proxy.call(
+        "POST",
+        "/products/picture",
+        headers=cookie,
+        data={"csrf": token[1], "platform": "sandbox"},
+        files={"picture": bytes(LARGEST_FORM - 2000)},
+    )
+    assert shown.status_code == 422
+    assert "An operator must connect a marketplace" in shown.text, "the token in the form was read"
+
+
+def _assert_errors_arrive_though_a_large_body_is_not_read(proxy: Proxy, person: Person) -> None:
+    """Tradewind answers before it has the body, and takes the rest of it without looking."""
+    for _ in range(3):
+        status, problem = _import(proxy, bytes(LARGEST_FORM), {})
+        assert (status, problem["code"]) == (401, "credentials_missing")
+        status, problem = _import(proxy, bytes(LARGEST_FORM), person.headers)
+        assert (status, problem["code"]) == (413, "body_too_large")
 
 
 def _assert_events_arrive_at_once(proxy: Proxy, api: Server) -> None:

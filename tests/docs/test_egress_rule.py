@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kit.blocks import take
+from kit.blocks import find, ran
 from kit.toolchains import deployment_tool, lack
 
 from tradewind.settings import settings
@@ -70,7 +70,7 @@ def try_out(rules: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def test_the_rules_restrict_the_user_of_tradewind(tmp_path: Path) -> None:
-    (block,) = take(PAGE, "nft")
+    (block,) = find(PAGE, "nft")
     assert '"tradewind"' in block.text
     (ports,) = [setting.default for setting in settings.SETTINGS if setting.name == "webhook_ports"]
     assert f"tcp dport {{ {ports.replace(',', ', ')} }} accept" in block.text
@@ -80,10 +80,11 @@ def test_the_rules_restrict_the_user_of_tradewind(tmp_path: Path) -> None:
     assert set(before.values()) == {"reached"}, before
     assert {target for target, result in after.items() if result == "reached"} == {*NEEDED}
     assert {after[target] for target in FORBIDDEN} <= AT_ONCE
+    ran([block])
 
 
 def test_the_rules_do_not_restrict_others(tmp_path: Path) -> None:
-    (block,) = take(PAGE, "nft")
+    (block,) = find(PAGE, "nft")
 
     _, after = try_out(block.text.replace('"tradewind"', "4711"), tmp_path)
 

@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import httpx
-from kit.blocks import take
+from kit.blocks import compared, find
 from kit.system import System
 
 PAGE = "docs/reference/events.md"
 
 
 def test_the_body_and_the_stream_are_as_printed(system: System) -> None:
-    (body,), (stream,) = take(PAGE, "json"), take(PAGE, "text")
+    (body,), (stream,) = find(PAGE, "json"), find(PAGE, "text")
     system.order()
     event = system.ok("GET", "/v1/events?limit=1")["items"][0]
 
@@ -30,6 +30,7 @@ def test_the_body_and_the_stream_are_as_printed(system: System) -> None:
     assert json.loads(sent["data"]) == event
     shown = printed["data"].partition("…")[0]
     assert [*shape(json.loads(shown + "null}"))] == [*event][:3]
+    compared([body, stream])
 
 
 def shape(value: Any) -> Any:

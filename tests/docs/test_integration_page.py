@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 from kit import docs
-from kit.blocks import Block, blocks, note
+from kit.blocks import Block, blocks, ran
 from kit.server import free_port
 
 PAGE = "docs/how-to/test-your-integration.md"
@@ -34,4 +34,4 @@ def test_the_page_runs_as_printed(tmp_path: Path) -> None:
         replace=ports,
         extra={0: [Block(PAGE, "sh", step, job.line, job.end) for step in steps]},
     )
-    note([job])
+    ran([job])

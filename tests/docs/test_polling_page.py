@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from kit.blocks import take
+from kit.blocks import find, ran
 from kit.system import System
 
 PAGE = "docs/how-to/move-from-polling.md"
@@ -15,7 +15,8 @@ def test_the_journal_is_read_to_its_end_and_orders_are_compared(
     monkeypatch.setenv("TRADEWIND_URL", system.api.url)
     monkeypatch.setenv("TRADEWIND_API_KEY", system.buyer.headers["x-api-key"])
     code: dict[str, Any] = {}
-    for block in take(PAGE, "python"):
+    programs = find(PAGE, "python")
+    for block in programs:
         exec(block.text, code)  # noqa: S102 - the page's own code
     order = system.order()
 
@@ -27,3 +28,4 @@ def test_the_journal_is_read_to_its_end_and_orders_are_compared(
     outdated = {order["id"]: "2020-01-01T00:00:00.000Z"}
     assert [differing["id"] for differing in code["differing"](outdated)] == [order["id"]]
     code["client"].close()
+    ran(programs)

@@ -1,20 +1,23 @@
 """Code blocks of the documentation, and the record of those that a test has run.
 
-A test takes a block from its page (`take`), or has it run (`kit.docs.check`). When the test has
-passed, conftest records the fingerprint of the block, which is made of its page and its text. A
-block that is new or was changed has another fingerprint, so `make blocks` lists it until a test
-has run it.
+A test runs a block in `running`, or says afterwards that it `ran`, or leaves a whole page to
+`kit.docs.check`. To find a block, or to compare its text, is not to run it; only output may be
+`compared`. When the test has passed, conftest records the fingerprint of the block, which is made
+of its page and its text. A block that is new or was changed has another fingerprint, so `make
+blocks` lists it until a test has run it.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "build" / "blocks-run.txt"
 FOLDERS = ("docs", "sdk", "simulator")
+OUTPUT = ("console", "text", "json")
 NOT_OURS = {"node_modules", "target", ".venv"}
 
 _FENCE = re.compile(
@@ -23,7 +26,7 @@ _FENCE = re.compile(
 )
 # Whatever Markdown may read as the start or the end of a block.
 _LOOKS_LIKE_A_FENCE = re.compile(r"^[ \t>*+-]*(`{3,}|~{3,})", re.MULTILINE)
-_taken: set["Block"] = set()
+_done: set["Block"] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,32 +75,48 @@ def blocks(page: str, root: Path = ROOT) -> list[Block]:
     return parsed
 
 
-def take(page: str, *languages: str, containing: str = "") -> list[Block]:
-    """Return blocks of a page that the running test runs, and note that it does."""
-    chosen = [
-        block for block in blocks(page) if block.language in languages and containing in block.text
-    ]
+def find(page: str, *languages: str, containing: str = "", root: Path = ROOT) -> list[Block]:
+    """Return blocks of a page, of which nothing is noted."""
+    every = blocks(page, root)
+    chosen = [block for block in every if block.language in languages and containing in block.text]
     assert chosen, f"{page} has no such block"
-    note(chosen)
     return chosen
 
 
-def note(chosen: Iterable[Block]) -> None:
-    """Note that the running test runs these blocks, or compares them with what is real."""
-    _taken.update(chosen)
+@contextmanager
+def running(
+    page: str, *languages: str, containing: str = "", root: Path = ROOT
+) -> Iterator[list[Block]]:
+    """Give blocks to the code below, which runs them; they are noted if it comes to its end."""
+    chosen = find(page, *languages, containing=containing, root=root)
+    yield chosen
+    ran(chosen)
+
+
+def ran(chosen: Iterable[Block]) -> None:
+    """Note that the running test has run these blocks to their end, and that they worked."""
+    _done.update(chosen)
+
+
+def compared(chosen: Iterable[Block]) -> None:
+    """Note that the running test has compared these blocks of output with what is real."""
+    outputs = list(chosen)
+    wrong = [block for block in outputs if block.language not in OUTPUT]
+    assert not wrong, f"a test must run these blocks, and not only compare them: {wrong}"
+    _done.update(outputs)
 
 
 def record(test: str) -> None:
-    """Record the blocks that were noted since `forget`. Processes may do so at the same time."""
-    if _taken:
-        lines = "".join(f"{block.fingerprint} {test}\n" for block in _taken)
+    """Record the blocks that were run since `forget`. Processes may do so at the same time."""
+    if _done:
+        lines = "".join(f"{block.fingerprint} {test}\n" for block in _done)
         RECORD.parent.mkdir(exist_ok=True)
         with RECORD.open("ab", buffering=0) as file:
             file.write(lines.encode())
 
 
 def forget() -> None:
-    _taken.clear()
+    _done.clear()
 
 
 def not_run(recorded: Path = RECORD, root: Path = ROOT) -> list[Block]:

@@ -6,14 +6,13 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kit.blocks import ROOT, Block, blocks, note
-
-OUTPUT = ("console", "text", "json")
+from kit.blocks import OUTPUT, ROOT, Block, blocks, compared, ran
 
 _END = "@@end-of-block"
 _WATCH = "failed=0; set -E -o pipefail; trap 'code=$?; [ $failed != 0 ] || failed=$code' ERR\n"
@@ -29,8 +28,14 @@ def save_files(page: str, folder: Path) -> dict[str, Block]:
         if name is not None:
             (folder / name[1]).parent.mkdir(parents=True, exist_ok=True)
             (folder / name[1]).write_text(block.text)
+            os.utime(folder / name[1], (0, time.time()))
             saved[name[1]] = block
     return saved
+
+
+def _was_read(file: Path) -> bool:
+    """Tell whether a command has read a file that `save_files` wrote."""
+    return file.exists() and file.stat().st_atime > 0
 
 
 def outputs(page: Sequence[Block]) -> dict[Block, Block]:
@@ -125,15 +130,15 @@ def check(
     for block, result in zip(commands, printed, strict=False):
         where = f"{page}:{block.line}"
         assert result.status == 0, f"{where} ended with {result.status}:\n{result.text}"
-        note([block])
+        ran([block])
         if block in expected:
             output = replaced(expected[block].text, replace or {})
             assert matches(output, result.text), f"{where} printed:\n{result.text}"
-            note([expected[block]])
+            compared([expected[block]])
     assert len(printed) == len(commands), (
         f"{page}:{commands[len(printed)].line} did not end:\n{(folder / 'page.log').read_text()}"
     )
-    note(block for name, block in saved.items() if any(name in text for text in texts))
+    ran(block for name, block in saved.items() if _was_read(folder / name))
 
 
 def replaced(text: str, replace: Mapping[str, str]) -> str:

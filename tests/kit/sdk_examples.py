@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from kit.blocks import ROOT, note, take
+from kit.blocks import ROOT, find, ran
 from kit.docs import save_files
 from kit.server import free_port
 from kit.system import System
@@ -29,11 +29,6 @@ NODE_MODULES = ROOT / "tests" / "openapi" / "node_modules"
 GO_OFFLINE = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"}
 BURST = 20
 MOST_BYTES = 256 * 1024
-# What the first block of a README sets; tests of the README of the project run this command.
-SETTINGS = """\
-eval "$(.venv/bin/tradewind dev --credentials --shell)"
-export TRADEWIND_SDK="$PWD/sdk"
-"""
 _START_SECONDS = 20
 
 
@@ -178,24 +173,19 @@ def assert_the_readme_works(system: System, sdk: Path, folder: Path) -> str:
     """
     page = str((sdk / "README.md").relative_to(ROOT))
     saved = save_files(page, folder / "files")
-    commands = take(page, "sh")
+    commands = find(page, "sh")
     settings, install, *rest = (block.text for block in commands)
-    assert settings == SETTINGS
     port = str(free_port())
-    script = "\n".join([install, "cp -r ../files/. .\n", *rest])
-    environ = {
-        "TRADEWIND_SDK": str(SDK),
-        "TRADEWIND_URL": system.api.url,
-        "TRADEWIND_API_KEY": system.buyer.key,
-    }
-    (folder / "tradewind").mkdir()
+    script = "\n".join([settings, install, "cp -r ../files/. .\n", *rest])
+    write_credentials_command(folder / "tradewind", system.api.url, system.buyer.key)
+    (folder / "tradewind/sdk").symlink_to(SDK)
     offline = {"npm_config_offline": "true", "npm_config_audit": "false"}
     output = folder / "output"
     with output.open("wb") as log:
         process = subprocess.Popen(
             ["/bin/bash", "-euc", script],
             cwd=folder / "tradewind",
-            env={**os.environ, **environ, **offline, "PORT": port},
+            env={**os.environ, **offline, "PORT": port},
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -210,8 +200,20 @@ def assert_the_readme_works(system: System, sdk: Path, folder: Path) -> str:
     assert status == 0, printed
     assert '"delivered":true' in printed
     assert "not_found: " in printed
-    note(saved.values())
+    ran([*commands, *saved.values()])
     return printed
+
+
+def write_credentials_command(folder: Path, url: str, key: str) -> None:
+    """Put a command into a folder that shows the credentials of a running server."""
+    command = folder / ".venv/bin/tradewind"
+    command.parent.mkdir(parents=True)
+    command.write_text(
+        "#!/bin/sh\n"
+        '[ "$*" = "dev --credentials --shell" ] || exit 1\n'
+        f"echo export TRADEWIND_URL={url}\necho export TRADEWIND_API_KEY={key}\n"
+    )
+    command.chmod(0o700)
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, output: Path) -> None:

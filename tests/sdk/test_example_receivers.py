@@ -16,7 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
-from kit.blocks import ROOT, take
+from kit.blocks import ROOT, find, ran
+from kit.sdk_examples import write_credentials_command
 from kit.server import free_port
 from kit.system import System
 from kit.toolchains import need_toolchain
@@ -56,7 +57,8 @@ class Example:
 
         The example also accepts NEW_SECRET.
         """
-        create, start, test = (block.text for block in take(f"sdk/{self.language}/README.md", "sh"))
+        commands = find(f"sdk/{self.language}/README.md", "sh")
+        create, start, test = (block.text for block in commands)
         secret = self.project / "secret"
         environ = {**os.environ, "PORT": str(self.port), "DATA": str(self.project)}
         with (
@@ -82,6 +84,7 @@ class Example:
                 shell.stdin.write(test)
                 shell.stdin.flush()
                 until(self.log.read_text, lambda text: '"delivered":true' in text)
+                ran(commands)
                 yield secret.read_text()
             finally:
                 os.killpg(shell.pid, signal.SIGKILL)
@@ -91,14 +94,7 @@ def project(folder: Path, language: str, url: str, key: str) -> None:
     """A project folder with an SDK, and a command that shows credentials."""
     ignored = shutil.ignore_patterns("target")
     shutil.copytree(ROOT / "sdk" / language, folder / "sdk" / language, ignore=ignored)
-    command = folder / ".venv/bin/tradewind"
-    command.parent.mkdir(parents=True)
-    command.write_text(
-        "#!/bin/sh\n"
-        '[ "$*" = "dev --credentials --shell" ] || exit 1\n'
-        f"echo export TRADEWIND_URL={url}\necho export TRADEWIND_API_KEY={key}\n"
-    )
-    command.chmod(0o700)
+    write_credentials_command(folder, url, key)
 
 
 def _wait_until_it_listens(port: int) -> None:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from kit.blocks import ROOT, take
+from kit.blocks import ROOT, running
 from kit.toolchains import need_toolchain
 
 from tradewind.webhooks.signing import sign
@@ -60,11 +60,6 @@ public class Readme {
 """
 
 
-def samples(language: str) -> list[str]:
-    """The code of a README; test_example_receivers runs the commands."""
-    return [block.text for block in take(f"sdk/{language}/README.md", language)]
-
-
 def delivery() -> list[str]:
     now = int(time.time())
     return [SECRET, str(now), sign(SECRET, now, BODY.encode()), BODY]
@@ -72,29 +67,32 @@ def delivery() -> list[str]:
 
 def test_the_samples_for_php_run(tmp_path: Path) -> None:
     need_toolchain("php")
-    script = tmp_path / "readme.php"
-    script.write_text(PHP % "\n".join(samples("php")))
+    with running("sdk/php/README.md", "php") as samples:
+        script = tmp_path / "readme.php"
+        script.write_text(PHP % "\n".join(block.text for block in samples))
 
-    ended = subprocess.run(
-        ["php", "-n", str(script), str(ROOT / "sdk/php"), *delivery(), str(tmp_path / "handled")],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        handled = str(tmp_path / "handled")
+        ended = subprocess.run(
+            ["php", "-n", str(script), str(ROOT / "sdk/php"), *delivery(), handled],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=True,
+        )
 
-    assert (ended.stdout, ended.stderr) == ("PSR-7\n", "order.updated ORD1 paid\n")
+        assert (ended.stdout, ended.stderr) == ("PSR-7\n", "order.updated ORD1 paid\n")
 
 
 def test_the_samples_for_java_run(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     classes = request.getfixturevalue("java_classes")
-    source = tmp_path / "Readme.java"
-    source.write_text(JAVA % "\n".join(samples("java")))
+    with running("sdk/java/README.md", "java") as samples:
+        source = tmp_path / "Readme.java"
+        source.write_text(JAVA % "\n".join(block.text for block in samples))
 
-    ended = subprocess.run(
-        ["java", "-cp", str(classes), str(source), *delivery()],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        ended = subprocess.run(
+            ["java", "-cp", str(classes), str(source), *delivery()],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=True,
+        )
 
-    assert (ended.stdout, ended.stderr) == ("order.updated ORD1 paid\n", "")
+        assert (ended.stdout, ended.stderr) == ("order.updated ORD1 paid\n", "")

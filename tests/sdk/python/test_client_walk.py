@@ -11,8 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from kit.blocks import ROOT, blocks, note
-from kit.sdk_examples import SDK, SETTINGS, assert_it_follows, run
+from kit.blocks import ROOT, Block, blocks, ran
+from kit.sdk_examples import SDK, assert_it_follows, run, write_credentials_command
 from kit.server import free_port
 from kit.system import ADDRESS, PLAIN, System
 from tradewind_sdk.client import (
@@ -131,31 +131,27 @@ def test_errors_say_what_is_wrong(system: System) -> None:
         stranger.me.get()
 
 
-def samples(heading: str) -> tuple[list[str], list[str]]:
+def samples(heading: str) -> tuple[list[Block], list[Block]]:
     """The programs and the commands below a heading of the README."""
     lines = (ROOT / README).read_text().splitlines()
     start = lines.index(heading)
     end = next(n for n, line in enumerate(lines) if n > start and line.startswith("## "))
     section = [block for block in blocks(README) if start < block.line <= end]
-    note(section)
     assert {block.language for block in section} <= {"python", "sh"}
     programs, commands = (
-        [block.text for block in section if block.language == language]
-        for language in ("python", "sh")
+        [block for block in section if block.language == language] for language in ("python", "sh")
     )
     return programs, commands
 
 
 def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None:
     """The commands run as printed; instead of an index, pip sees the packages of this project."""
-    (program,), (settings, install, start) = samples("## Your first webhook")
-    assert settings == SETTINGS
-    (tmp_path / "first_webhook.py").write_text(program)
-    (tmp_path / "tradewind").mkdir()
+    (program,), commands = samples("## Your first webhook")
+    settings, install, start = (block.text for block in commands)
+    (tmp_path / "first_webhook.py").write_text(program.text)
+    write_credentials_command(tmp_path / "tradewind", system.api.url, system.buyer.key)
+    (tmp_path / "tradewind/sdk").symlink_to(SDK)
     environ = {
-        "TRADEWIND_URL": system.api.url,
-        "TRADEWIND_API_KEY": system.buyer.key,
-        "TRADEWIND_SDK": str(SDK),
         "PORT": str(free_port()),
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as the opposite of what it says
@@ -164,7 +160,7 @@ def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None
         "PYTHONPATH": sysconfig.get_path("purelib"),
     }
 
-    script = f"{install}cp ../first_webhook.py .\n{start}"
+    script = f"{settings}{install}cp ../first_webhook.py .\n{start}"
     done = run("/bin/bash", "-euc", script, cwd=tmp_path / "tradewind", environ=environ)
 
     assert done.returncode == 0, done.stderr
@@ -173,6 +169,7 @@ def test_the_first_webhook_of_the_readme(system: System, tmp_path: Path) -> None
     )
     assert (tmp_path / "my-shop-python/.venv/lib").exists()
     assert system.ok("GET", "/v1/webhooks")["items"] == []
+    ran([program, *commands])
 
 
 def test_the_samples_of_the_client(
@@ -187,13 +184,14 @@ def test_the_samples_of_the_client(
     assert commands == []
 
     for program in (buy, show_events):
-        exec(program, {"__name__": "__main__"})  # noqa: S102 - our own page
+        exec(program.text, {"__name__": "__main__"})  # noqa: S102 - our own page
 
     order, *events = capsys.readouterr().out.splitlines()
     assert order.startswith("ORD")
     assert any(line.startswith("payment.updated ") for line in events)
-    (tmp_path / "follow.py").write_text(follow)
+    (tmp_path / "follow.py").write_text(follow.text)
     assert_it_follows(system, [sys.executable, "follow.py"], tmp_path)
+    ran([buy, show_events, follow])
 
 
 def test_buying_with_the_client_that_awaits(system: System) -> None:

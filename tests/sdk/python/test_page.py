@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from kit import docs
-from kit.blocks import ROOT, take
+from kit.blocks import ROOT, find, ran
 from kit.egress import sending
 from kit.server import free_port
 from kit.system import System
@@ -30,7 +30,7 @@ BURST = 100
 
 
 def sample() -> str:
-    [program] = take(PAGE, "python")
+    [program] = find(PAGE, "python")
     return program.text
 
 
@@ -40,6 +40,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
     names: dict[str, Any] = {"__name__": "page"}
     exec(sample(), names)  # noqa: S102 - our own page
+    ran(find(PAGE, "python"))
     server = names["WebhookServer"](("127.0.0.1", 0), SECRET, names["on_event"])
     with server:
         thread = Thread(target=server.serve_forever, args=(0.01,))

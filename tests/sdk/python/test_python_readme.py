@@ -12,7 +12,7 @@ import httpx
 import pytest
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from kit.blocks import ROOT, blocks, note
+from kit.blocks import ROOT, blocks, ran
 from tradewind_sdk.webhooks import WebhookReceiver
 
 from tradewind.webhooks.signing import sign
@@ -47,7 +47,7 @@ def sample(beginning: str) -> dict[str, Any]:
     (program,) = [block for block in programs if lines[block.line - 3].startswith(beginning)]
     names: dict[str, Any] = {"__name__": "sample"}
     exec(program.text, names)  # noqa: S102 - our own page
-    note([program])
+    ran([program])
     return names
 
 
