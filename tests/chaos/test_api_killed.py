@@ -81,6 +81,7 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
     launcher: ServerLauncher, tmp_path: Path
 ) -> None:
     chance: random.Random = chaos.seeded_random()
+    problems: list[str] = []
     with chaos.no_errors_logged(launcher), ExitStack() as stack:
         url = stack.enter_context(launcher.postgres.fresh_database())
         market = stack.enter_context(serving(tmp_path))
@@ -98,7 +99,8 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
                 _kill(api)
                 gone.set()
             for item in buying:
-                item.result()
+                with scorecard.kept_for_later(problems):
+                    item.result()
         reported = sum(len(client.acknowledged) for client in clients)
         lost = sum(len(client.sent) for client in clients) - reported
         sys.stdout.write(f"{reported} acknowledged, {lost} not answered\n")
@@ -108,9 +110,9 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
             recovery = time.monotonic() - killed_at
             # Who died replaces no answer any more; so long its first one is not the last word.
             api.move_clock(PENDING)
-            with ThreadPoolExecutor(_CLIENTS) as pool:
+            with ThreadPoolExecutor(_CLIENTS) as pool, scorecard.kept_for_later(problems):
                 list(pool.map(Client.repeat, clients, [api.url] * _CLIENTS))
-            with chaos.accelerated_clock(api, market, 20):
+            with chaos.accelerated_clock(api, market, 20), scorecard.kept_for_later(problems):
                 chaos.wait_until_decided(api, 30)
             workers.stop()
             facts = invariants.read(api, market)
@@ -125,6 +127,7 @@ def test_what_a_killed_api_acknowledged_exists_once_and_a_repeat_finds_it(
         duplicates=len(stored) - len(by_key),
         recovery=[recovery],
     )
+    assert problems == []
     invariants.assert_holds(facts)
     assert reported > _CLIENTS
     assert lost > 0

@@ -146,7 +146,12 @@ def _approved(system: System) -> str:
     return order_id
 
 
-def _check(system: System) -> None:
+@contextmanager
+def _recorded(system: System) -> Iterator[None]:
+    """Record what the block has led to, also if it fails, and check everything afterwards."""
+    problems: list[str] = []
+    with scorecard.kept_for_later(problems):
+        yield
     facts = invariants.read(system.api, system.market)
     scorecard.record(
         4,
@@ -155,6 +160,7 @@ def _check(system: System) -> None:
         duplicates=facts.second_orders(),
         double_debits=facts.second_debits(),
     )
+    assert problems == []
     invariants.assert_holds(facts)
 
 
@@ -166,9 +172,8 @@ def test_frozen_while_the_create_is_answered(own_system: System, stage: Stage) -
     frozen = stage.start_worker()
     _until(lambda: stage.counter("create.done") > done)
 
-    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
-
-    _check(system)
+    with _recorded(system):
+        stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 0)
 
 
 def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> None:
@@ -184,9 +189,8 @@ def test_frozen_before_the_create_is_sent(own_system: System, stage: Stage) -> N
         _until(lambda: system.stored(order_id)["create_sent_at"] and system.api.fetch(waiting))
         frozen.send_signal(signal.SIGSTOP)
 
-    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), _LONGEST_CALL)
-
-    _check(system)
+    with _recorded(system):
+        stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), _LONGEST_CALL)
 
 
 def test_frozen_between_the_late_preview_and_the_create(own_system: System, stage: Stage) -> None:
@@ -202,9 +206,8 @@ def test_frozen_between_the_late_preview_and_the_create(own_system: System, stag
     frozen = stage.start_worker()
     _until(lambda: stage.counter("preview.faults") > faults)
 
-    stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
-
-    _check(system)
+    with _recorded(system):
+        stage.freeze_and_go_on(frozen, order_id, ("pending_payment", "unpaid"), 5)
 
 
 def test_frozen_while_the_payment_is_answered(own_system: System, stage: Stage) -> None:
@@ -215,9 +218,8 @@ def test_frozen_while_the_payment_is_answered(own_system: System, stage: Stage) 
     frozen = stage.start_worker()
     _until(lambda: stage.counter("pay.done") > done)
 
-    stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
-
-    _check(system)
+    with _recorded(system):
+        stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 0)
     assert system.market.debits(system.look(order_id)["order_id"]) == [1500]
 
 
@@ -231,7 +233,6 @@ def test_frozen_while_the_order_is_read_that_is_to_be_paid(
     frozen = stage.start_worker()
     _until(lambda: stage.counter("list.faults") > faults)
 
-    stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)
-
-    _check(system)
+    with _recorded(system):
+        stage.freeze_and_go_on(frozen, order_id, ("paid", "paid"), 5)
     assert system.market.debits(system.look(order_id)["order_id"]) == [1500]

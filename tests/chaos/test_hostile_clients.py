@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from statistics import median, quantiles
 
 import httpx
@@ -25,6 +26,7 @@ _SILENT = 200
 _SLOW = 20
 _WAVES = 12
 _BOMBS = 10
+_STILL_OPEN = b"still open"
 
 _GET = b"GET /healthz HTTP/1.1\r\nhost: x\r\n"
 _MANY_HEADERS = _GET + b"".join(b"x-%d: 1\r\n" % n for n in range(5_000)) + b"\r\n"
@@ -68,7 +70,7 @@ async def _talk(
 ) -> tuple[bytes, float]:
     """Send, then perhaps drip, and read until the server closes: what came, and how long it took.
 
-    Fails when the connection is still open after `patience`.
+    What came is _STILL_OPEN if the connection is open after `patience`.
     """
     started = time.monotonic()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -81,6 +83,8 @@ async def _talk(
                 received += chunk
     except ConnectionError:
         pass  # closed while we still sent
+    except TimeoutError:
+        received = _STILL_OPEN
     finally:
         dripping.cancel()
         writer.transport.abort()
@@ -108,6 +112,7 @@ class _Others:
         self._port = port
         self.request = ("\r\n".join(head) + "\r\n\r\n").encode()
         self.took: list[float] = []
+        self.problems: list[str] = []
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
@@ -116,8 +121,8 @@ class _Others:
             yield
         finally:
             task.cancel()
-            result = (await asyncio.gather(task, return_exceptions=True))[0]
-            assert isinstance(result, asyncio.CancelledError), result
+            with suppress(asyncio.CancelledError), scorecard.kept_for_later(self.problems):
+                await task
 
     async def _ask(self) -> None:
         while True:
@@ -141,12 +146,12 @@ async def _waves(port: int) -> list[bytes]:
     return answers
 
 
-async def _all(port: int, count: int, first: bytes, patience: float, drip: bytes = b"") -> bytes:
-    """Many connections of one kind at once; every one of them must have ended the same way."""
+async def _all(
+    port: int, count: int, first: bytes, patience: float, drip: bytes = b""
+) -> Counter[bytes]:
+    """Many connections of one kind at once; how many ended with which status line."""
     talks = [_talk(port, first, drip=drip, patience=patience) for _ in range(count)]
-    answers = {answer[:12] for answer, _ in await asyncio.gather(*talks)}
-    assert len(answers) == 1, answers
-    return answers.pop()
+    return Counter(answer[:12] for answer, _ in await asyncio.gather(*talks))
 
 
 async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
@@ -172,18 +177,27 @@ async def test_hostile_connections_end_and_neither_fill_memory_nor_delay_others(
             )
             after = _memory(api)
 
-    kinds = {answer[:12] for answer in bombs}
+    ended = Counter(answer[:12] for answer in bombs)
+    closed = Counter({b"": _SLOW})
+    wrong = (
+        (_SILENT - silent[b""])
+        + (2 * _SLOW - half[b""] - dripped[b""])
+        + (_SLOW - slow_bodies[b"HTTP/1.1 408"])
+        + (len(bombs) - ended[b"HTTP/1.1 431"] - ended[b""])
+    )
+    took = others.took if len(others.took) > 1 else [_LONGEST_ANSWER] * 2
     scorecard.record(
         20,
         _SILENT + 3 * _SLOW + len(bombs),
-        violations=len(kinds - {b"HTTP/1.1 431", b""}),
+        violations=wrong + len(others.problems),
         grown_mib=(after - before) / 2**20,
-        others_median_ms=1000 * median(others.took),
-        others_p99_ms=1000 * quantiles(others.took, n=100)[98],
+        others_median_ms=1000 * median(took),
+        others_p99_ms=1000 * quantiles(took, n=100)[98],
     )
-    assert (silent, half, dripped) == (b"", b"", b"")
-    assert slow_bodies == b"HTTP/1.1 408"
-    assert kinds <= {b"HTTP/1.1 431", b""}, kinds
+    assert (silent, half, dripped) == ({b"": _SILENT}, closed, closed)
+    assert slow_bodies == {b"HTTP/1.1 408": _SLOW}
+    assert set(ended) <= {b"HTTP/1.1 431", b""}, ended
+    assert others.problems == []
     assert after - before < _MOST_GROWTH
     assert len(others.took) > 20
     assert median(others.took) < _LONGEST_MEDIAN

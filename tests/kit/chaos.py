@@ -84,12 +84,14 @@ class WorkerPool:
         self._kill(self.workers.pop(0))
         self.workers.append(self._start_worker())
 
-    def stop_oldest(self) -> subprocess.Popen[bytes]:
-        """Tell the oldest worker to stop, and start a new one; whoever calls waits for its end."""
+    def tell_oldest_to_stop(self) -> subprocess.Popen[bytes]:
+        """Tell the oldest worker to stop; whoever calls waits for its end."""
         oldest = self.workers.pop(0)
         oldest.send_signal(signal.SIGTERM)
-        self.workers.append(self._start_worker())
         return oldest
+
+    def add(self) -> None:
+        self.workers.append(self._start_worker())
 
     def kill_all(self) -> None:
         """Let all of them die, and begin with as many new ones."""

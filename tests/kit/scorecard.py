@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 # The file that the figures are appended to; without it, nothing is recorded.
@@ -44,3 +46,15 @@ def record(
     }
     with Path(path).open("a") as file:
         file.write(json.dumps(figures) + "\n")
+
+
+@contextmanager
+def kept_for_later(problems: list[str]) -> Iterator[None]:
+    """Add an assertion that fails in the block, or a wait in vain, to `problems`.
+
+    The test records its figures first, and asserts afterwards that there are no problems.
+    """
+    try:
+        yield
+    except (AssertionError, TimeoutError, subprocess.TimeoutExpired) as problem:
+        problems.append(str(problem) or type(problem).__name__)
