@@ -2,11 +2,12 @@
 
 import argparse
 import fcntl
+import hashlib
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,53 +57,67 @@ def _run(chosen: set[int]) -> int:
             results.append(run(row, ROOT, output=log))
             print(report.terminal_line(row, results[-1]), flush=True)
             _save_result(results[-1])
-    failed = [result.number for result in results if not result.holds]
     seconds = sum(result.seconds for result in results)
-    print(f"\n{len(results)} rows in {seconds:.0f} s; {_words(failed)}")
+    saved = _saved_rows()
+    print(f"\n{len(results)} rows in {seconds:.0f} s. {report.rows_verdict(saved)}")
     print(f"What pytest said: {_LOGS.relative_to(ROOT)}/row-*.log")
     print(f"Wrote {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}.")
-    return 1 if failed else 0
+    return 0 if saved and saved.holds else 1
 
 
 def _run_faults(chosen: set[int]) -> int:
-    detections: list[Detection] = []
-    for fault in faults.FAULTS:
+    count = 0
+    for number, fault in enumerate(faults.FAULTS, 1):
         if fault.row in chosen:
-            log = _LOGS / f"fault-{fault.row:02}.log"
+            count += 1
+            log = _LOGS / f"fault-{number:02}-of-row-{fault.row:02}.log"
             log.unlink(missing_ok=True)
-            detections.append(faults.plant(fault, ROOT, output=log))
-            verdict = detections[-1].failure or "NOT DETECTED"
+            detection = faults.plant(fault, ROOT, output=log)
+            verdict = detection.failure or "NOT DETECTED"
             print(f"{fault.row:>2}  {fault.description}\n      {verdict}", flush=True)
-            _save_detection(detections[-1])
-    missed = [item.row for item in detections if item.failure is None]
-    print(f"\n{len(detections)} faults; {_words(missed)}")
+            _save_detection(detection)
+    saved = _saved_faults()
+    print(f"\n{count} faults. {report.faults_verdict(saved)}")
     print(f"Wrote {FAULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}.")
-    return 1 if missed else 0
+    return 0 if saved and saved.holds else 1
 
 
 def _save_result(result: Result) -> None:
     """Put a result in the place of an earlier one; those of another program are dropped."""
     machine = _machine()
     with _alone():
-        saved = report.read_report(RESULTS.read_text("utf-8")) if RESULTS.exists() else None
+        saved = _saved_rows()
         kept = saved.results if saved and saved.machine.is_same(machine) else ()
         by_number = {item.number: item for item in (*kept, result)}
         results = tuple(by_number[number] for number in sorted(by_number))
-        whole = Report(machine, "make chaos", results)
-        RESULTS.write_text(report.to_json(whole), encoding="utf-8")
-        PAGE.write_text(report.with_report(PAGE.read_text("utf-8"), whole), encoding="utf-8")
+        RESULTS.write_text(report.to_json(Report(machine, "make chaos", results)), encoding="utf-8")
+        _write_page()
 
 
 def _save_detection(detection: Detection) -> None:
     machine = _machine()
     with _alone():
-        saved = report.read_faults(FAULTS.read_text("utf-8")) if FAULTS.exists() else None
+        saved = _saved_faults()
         kept = saved.detections if saved and saved.machine.is_same(machine) else ()
-        by_row = {item.row: item for item in (*kept, detection)}
-        detections = tuple(by_row[number] for number in sorted(by_row))
+        by_key = {item.key: item for item in (*kept, detection)}
+        # In the order of the faults, and without those that there are no more.
+        detections = tuple(by_key[fault.key] for fault in faults.FAULTS if fault.key in by_key)
         whole = FaultReport(machine, "make chaos-faults", detections)
         FAULTS.write_text(report.to_json(whole), encoding="utf-8")
-        PAGE.write_text(report.with_faults(PAGE.read_text("utf-8"), whole), encoding="utf-8")
+        _write_page()
+
+
+def _saved_rows() -> Report | None:
+    return report.read_report(RESULTS.read_text("utf-8")) if RESULTS.exists() else None
+
+
+def _saved_faults() -> FaultReport | None:
+    return report.read_faults(FAULTS.read_text("utf-8")) if FAULTS.exists() else None
+
+
+def _write_page() -> None:
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(report.with_saved(page, _saved_rows(), _saved_faults()), encoding="utf-8")
 
 
 @contextmanager
@@ -111,10 +126,6 @@ def _alone() -> Iterator[None]:
     with (_LOGS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _words(failed: Sequence[int]) -> str:
-    return f"FAILED: {', '.join(map(str, failed))}" if failed else "all of them hold"
 
 
 def _machine() -> Machine:
@@ -138,9 +149,12 @@ def _machine() -> Machine:
 def _program_commit() -> str:
     """The last commit that changed the program, which a commit of this page leaves as it is."""
     commit = _says("git", "log", "-1", "--format=%h", "--", *_PROGRAM)
-    changed = _says("git", "status", "--porcelain", "--", *_PROGRAM) != _UNKNOWN
-    # With changes, no two runs can be said to be of the same program.
-    return f"{commit} with changes of {datetime.now(UTC):%H:%M:%S}" if changed else commit
+    if _says("git", "status", "--porcelain", "--", *_PROGRAM) == _UNKNOWN:
+        return commit
+    names = _says("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *_PROGRAM)
+    files = [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
+    content = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    return f"{commit} with changes {content[:8]}"
 
 
 def _says(*command: str) -> str:

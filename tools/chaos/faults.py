@@ -198,6 +198,14 @@ Authenticator._look_up = _look_up_or_remember
         (f"{_KILLED}no_event_is_sent_twice_when_workers_are_told_to_stop_under_load",),
     ),
     Fault(
+        18,
+        "The API that stops does not wait for its running requests",
+        "tradewind/runtime/serve.py",
+        "            workers_kill_timeout=_STOP_SECONDS,\n",
+        "            workers_kill_timeout=0.001,\n",
+        ("tests/chaos/test_stopping.py",),
+    ),
+    Fault(
         19,
         "A worker keeps what it has recorded",
         "tradewind/delivery/recorder.py",

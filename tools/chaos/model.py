@@ -85,6 +85,11 @@ class Fault:
     tests: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def key(self) -> tuple[int, str]:
+        """What tells it from the other faults; a row may have several."""
+        return self.row, self.description
+
 
 @dataclass(frozen=True)
 class Detection:
@@ -94,6 +99,10 @@ class Detection:
     description: str
     file: str
     failure: str | None
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.row, self.description
 
 
 @dataclass(frozen=True)

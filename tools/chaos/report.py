@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tools.chaos.faults import FAULTS
@@ -39,8 +39,19 @@ class Report:
     results: tuple[Result, ...]
 
     @property
+    def failed(self) -> list[int]:
+        return [result.number for result in self.results if not result.holds]
+
+    @property
+    def missing(self) -> list[int]:
+        """The rows that this program was not run with."""
+        ran = {result.number for result in self.results}
+        return [row.number for row in ROWS if row.number not in ran]
+
+    @property
     def holds(self) -> bool:
-        return all(result.holds for result in self.results)
+        """Whether every row of the scorecard was run, and holds."""
+        return not self.failed and not self.missing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +63,20 @@ class FaultReport:
     detections: tuple[Detection, ...]
 
     @property
+    def undetected(self) -> list[int]:
+        """The rows that did not detect a fault."""
+        return [item.row for item in self.detections if item.failure is None]
+
+    @property
+    def missing(self) -> list[int]:
+        """The rows with a fault that was not planted in this program."""
+        planted = {item.key for item in self.detections}
+        return sorted({fault.row for fault in FAULTS if fault.key not in planted})
+
+    @property
     def holds(self) -> bool:
-        return all(detection.failure is not None for detection in self.detections)
+        """Whether every fault was planted, and detected."""
+        return not self.undetected and not self.missing
 
 
 def to_json(report: Report | FaultReport) -> str:
@@ -113,13 +136,58 @@ def with_report(page: str, report: Report) -> str:
 def with_faults(page: str, report: FaultReport) -> str:
     """The page with the table of planted faults in the place of the last one."""
     head = ["| # | planted fault | in | what failed |", "|---|---|---|---|"]
-    seen = {item.row: _cell(item.failure) for item in report.detections}
+    seen = {item.key: _cell(item.failure) for item in report.detections}
     lines = [
-        f"| {item.row} | {item.description} | `{item.file}` | {seen.get(item.row, _NOT_RUN)} |"
+        f"| {item.row} | {item.description} | `{item.file}` | {seen.get(item.key, _NOT_RUN)} |"
         for item in FAULTS
     ]
     table = "\n".join([*head, *lines])
     return _replaced(page, "faults", report.command, _provenance(report), table)
+
+
+def with_saved(page: str, rows: Report | None, faults: FaultReport | None) -> str:
+    """The page with what is saved, and with a first line that says whether it is complete."""
+    if rows is not None:
+        page = with_report(page, rows)
+    if faults is not None:
+        page = with_faults(page, faults)
+    return with_verdict(page, rows, faults)
+
+
+def with_verdict(page: str, rows: Report | None, faults: FaultReport | None) -> str:
+    """The page with a first line that says whether everything on it was run, and holds."""
+    sentences = [rows_verdict(rows), faults_verdict(faults)]
+    if rows and faults and not rows.machine.is_same(faults.machine):
+        sentences.append("Rows and faults are of different programs or machines.")
+    return _replaced(page, "verdict", "make chaos", f"**{' '.join(sentences)}**")
+
+
+def rows_verdict(report: Report | None) -> str:
+    """One or two sentences: which rows failed, which were not run, or that all hold."""
+    if report is None:
+        return "No run of the scorecard is saved."
+    sentences = []
+    if report.failed:
+        sentences.append(f"FAILED: {_listed('row', report.failed)}.")
+    if report.missing:
+        sentences.append(f"INCOMPLETE: {_listed('row', report.missing)} not run.")
+    return " ".join(sentences) or f"All {len(ROWS)} rows hold."
+
+
+def faults_verdict(report: FaultReport | None) -> str:
+    """One or two sentences: which faults were not detected, which not planted, or that all were."""
+    if report is None:
+        return "No run of the planted faults is saved."
+    sentences = []
+    if report.undetected:
+        sentences.append(f"NOT DETECTED: a fault of {_listed('row', report.undetected)}.")
+    if report.missing:
+        sentences.append(f"INCOMPLETE: faults of {_listed('row', report.missing)} not planted.")
+    return " ".join(sentences) or f"All {len(FAULTS)} planted faults were detected."
+
+
+def _listed(noun: str, numbers: Sequence[int]) -> str:
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def _provenance(report: Report | FaultReport) -> str:
