@@ -66,8 +66,9 @@ def _lines(node: ast.AST, what: str) -> list[int]:
             "kept_for_later" in ast.unparse(item) for item in child.items
         ):
             continue
-        is_call = isinstance(child, ast.Call) and ast.unparse(child.func) == what
-        if is_call or (what == "assert" and isinstance(child, ast.Assert)):
+        if isinstance(child, ast.Call) and ast.unparse(child.func) == what:
+            lines.append(child.lineno)
+        if isinstance(child, ast.Assert) and what == "assert":
             lines.append(child.lineno)
         lines += _lines(child, what)
     return lines
