@@ -34,6 +34,7 @@ _WRITERS = 4
 _ORDERS = 30
 _PATIENCE_SECONDS = 30.0
 _LONGEST_RECOVERY = 5.0
+_AHEAD_SECONDS = 0.5
 _IS_SYNCHRONOUS = "SELECT true FROM pg_stat_replication WHERE sync_state = 'sync'"
 
 
@@ -64,6 +65,20 @@ async def _follow(primary: EmbeddedServer) -> None:
     async with asyncio.timeout(_PATIENCE_SECONDS):
         while not await _ask(primary, _IS_SYNCHRONOUS):  # noqa: ASYNC110 - it has no event
             await asyncio.sleep(0.05)
+
+
+async def _kill_ahead(primary: EmbeddedServer, standby: EmbeddedServer) -> float:
+    """Kill the primary when it has written what the standby has not; return when.
+
+    What it wrote in that time must not have been acknowledged.
+    """
+    receiver = await _ask(standby, "SELECT pid FROM pg_stat_wal_receiver")
+    os.kill(receiver, signal.SIGSTOP)
+    await asyncio.sleep(_AHEAD_SECONDS)
+    os.kill(primary.pid, signal.SIGKILL)
+    killed_at = time.monotonic()
+    os.kill(receiver, signal.SIGCONT)
+    return killed_at
 
 
 def _both(primary: EmbeddedServer, standby: EmbeddedServer) -> str:
@@ -121,8 +136,7 @@ async def test_acknowledged_is_journaled_delivered_and_read_by_cursor_after_a_fa
         await orders.until_more(_ORDERS, _PATIENCE_SECONDS)
         before, cursor = await asyncio.to_thread(_read_journal, system)
 
-        os.kill(primary.pid, signal.SIGKILL)
-        killed_at = time.monotonic()
+        killed_at = await _kill_ahead(primary, standby)
         await _ask(standby, "SELECT pg_promote()")
         promoted_at = time.monotonic()
         await orders.until_more(1, _PATIENCE_SECONDS)

@@ -80,7 +80,9 @@ def read_report(report: Path, code: int) -> tuple[int, int, Sequence[str]]:
         for problem in (*case.findall("failure"), *case.findall("error")):
             what = "error: " if problem.tag == "error" else ""
             lines = [line.strip() for line in (problem.get("message") or "").splitlines()]
-            message = "; ".join([line for line in lines if line][:2])
+            # What pytest says of values may name folders of this machine, which mean nothing.
+            said = [line for line in lines if line and not line.startswith("+ ")]
+            message = "; ".join(said[:2])
             failures.append(f"{case.get('name')}: {what}{message[:_LONGEST_FAILURE]}")
     if code and not failures:
         failures.append(f"pytest ended with code {code}.")
