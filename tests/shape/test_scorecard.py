@@ -8,8 +8,9 @@ import pytest
 
 from tools.chaos import report
 from tools.chaos.faults import FAULTS, changed
-from tools.chaos.model import Detection, Fault, Figures, Machine, Result, merge
+from tools.chaos.model import Detection, Fault, Figures, Result, merge
 from tools.chaos.rows import ROWS
+from tools.machine import Machine
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs/explanation"

@@ -2,30 +2,22 @@
 
 import argparse
 import fcntl
-import hashlib
-import os
-import platform
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from pathlib import Path
 
 from tools.chaos import faults, report
-from tools.chaos.model import Detection, Machine, Result
+from tools.chaos.model import Detection, Result
 from tools.chaos.report import FaultReport, Report
 from tools.chaos.rows import ROWS
 from tools.chaos.run import run
-from tradewind.storage import embedded
+from tools.machine import ROOT, this_machine
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/explanation/reliability.md"
 RESULTS = ROOT / "docs/explanation/reliability.json"
 FAULTS = ROOT / "docs/explanation/reliability-faults.json"
 _LOGS = ROOT / "build/chaos"
 _PROGRAM = ("tradewind", "simulator")
-_UNKNOWN = "unknown"
 
 
 def main() -> int:
@@ -84,7 +76,7 @@ def _run_faults(chosen: set[int]) -> int:
 
 def _save_result(result: Result) -> None:
     """Put a result in the place of an earlier one; those of another program are dropped."""
-    machine = _machine()
+    machine = this_machine(_PROGRAM)
     with _alone():
         saved = _saved_rows()
         kept = saved.results if saved and saved.machine.is_same(machine) else ()
@@ -95,7 +87,7 @@ def _save_result(result: Result) -> None:
 
 
 def _save_detection(detection: Detection) -> None:
-    machine = _machine()
+    machine = this_machine(_PROGRAM)
     with _alone():
         saved = _saved_faults()
         kept = saved.detections if saved and saved.machine.is_same(machine) else ()
@@ -126,40 +118,6 @@ def _alone() -> Iterator[None]:
     with (_LOGS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _machine() -> Machine:
-    cpu = [
-        line.partition(":")[2].strip()
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        if line.startswith("model name")
-    ]
-    return Machine(
-        cores=len(os.sched_getaffinity(0)),
-        processor=cpu[0] if cpu else platform.machine(),
-        memory_gib=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
-        system=f"{platform.system()} {platform.release().partition('-')[0]}",
-        python=platform.python_version(),
-        postgresql=_says(str(embedded.bin_dir() / "postgres"), "--version").split()[-1],
-        commit=_program_commit(),
-        date=datetime.now(UTC).date().isoformat(),
-    )
-
-
-def _program_commit() -> str:
-    """The last commit that changed the program, which a commit of this page leaves as it is."""
-    commit = _says("git", "log", "-1", "--format=%h", "--", *_PROGRAM)
-    if _says("git", "status", "--porcelain", "--", *_PROGRAM) == _UNKNOWN:
-        return commit
-    names = _says("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *_PROGRAM)
-    files = [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
-    content = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
-    return f"{commit} with changes {content[:8]}"
-
-
-def _says(*command: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or _UNKNOWN
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The values of the scorecard: rows, figures, results, planted faults. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import median
 
 
@@ -103,24 +103,6 @@ class Detection:
     @property
     def key(self) -> tuple[int, str]:
         return self.row, self.description
-
-
-@dataclass(frozen=True)
-class Machine:
-    """Where and with what a run was made."""
-
-    cores: int
-    processor: str
-    memory_gib: float
-    system: str
-    python: str
-    postgresql: str
-    commit: str
-    date: str
-
-    def is_same(self, other: "Machine") -> bool:
-        """Whether another run was of the same program on the same machine, on any day."""
-        return replace(self, date="") == replace(other, date="")
 
 
 def merge(parts: Sequence[Figures]) -> Figures:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tools.chaos.faults import FAULTS
-from tools.chaos.model import Detection, Figures, Machine, Result, Row
+from tools.chaos.model import Detection, Figures, Result, Row
 from tools.chaos.rows import ROWS
+from tools.machine import Machine
+from tools.page_parts import table, with_part
 
-_BEGIN, _END = "<!-- begin {name}: written by `{command}` -->", "<!-- end {name} -->"
 _NONE = "-"
 _NOT_RUN = "not run"
 _COLUMNS = (
@@ -130,19 +131,20 @@ def terminal_line(row: Row, result: Result) -> str:
 
 def with_report(page: str, report: Report) -> str:
     """The page with the table of a run in the place of the last one."""
-    return _replaced(page, "scorecard", report.command, _provenance(report), _table(report))
+    said = report.machine.sentence(report.command)
+    return with_part(page, "scorecard", report.command, said, _table(report))
 
 
 def with_faults(page: str, report: FaultReport) -> str:
     """The page with the table of planted faults in the place of the last one."""
-    head = ["| # | planted fault | in | what failed |", "|---|---|---|---|"]
+    head = ["#", "planted fault", "in", "what failed"]
     seen = {item.key: _cell(item.failure) for item in report.detections}
-    lines = [
-        f"| {item.row} | {item.description} | `{item.file}` | {seen.get(item.key, _NOT_RUN)} |"
+    rows = [
+        [str(item.row), item.description, f"`{item.file}`", seen.get(item.key, _NOT_RUN)]
         for item in FAULTS
     ]
-    table = "\n".join([*head, *lines])
-    return _replaced(page, "faults", report.command, _provenance(report), table)
+    said = report.machine.sentence(report.command)
+    return with_part(page, "faults", report.command, said, table(head, rows))
 
 
 def with_saved(page: str, rows: Report | None, faults: FaultReport | None) -> str:
@@ -159,7 +161,7 @@ def with_verdict(page: str, rows: Report | None, faults: FaultReport | None) -> 
     sentences = [rows_verdict(rows), faults_verdict(faults)]
     if rows and faults and not rows.machine.is_same(faults.machine):
         sentences.append("Rows and faults are of different programs or machines.")
-    return _replaced(page, "verdict", "make chaos", f"**{' '.join(sentences)}**")
+    return with_part(page, "verdict", "make chaos", f"**{' '.join(sentences)}**")
 
 
 def rows_verdict(report: Report | None) -> str:
@@ -190,25 +192,14 @@ def _listed(noun: str, numbers: Sequence[int]) -> str:
     return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def _provenance(report: Report | FaultReport) -> str:
-    machine = report.machine
-    return (
-        f"`{report.command}` at commit `{machine.commit}` on {machine.date}: {machine.cores} cores "
-        f"({machine.processor}), {machine.memory_gib:.0f} GiB of memory, {machine.system}, Python "
-        f"{machine.python}, PostgreSQL {machine.postgresql}."
-    )
-
-
 def _table(report: Report) -> str:
     by_number = {result.number: result for result in report.results}
-    lines = [f"| {' | '.join(_COLUMNS)} |", f"|{'---|' * len(_COLUMNS)}"]
+    rows = []
     for row in ROWS:
         result = by_number.get(row.number)
         if result is None:
             empty = [_NONE] * (len(_COLUMNS) - 4)
-            lines.append(
-                f"| {' | '.join([str(row.number), row.name, row.bar, *empty, _NOT_RUN])} |"
-            )
+            rows.append([str(row.number), row.name, row.bar, *empty, _NOT_RUN])
             continue
         figures = result.figures
         cells = [
@@ -227,17 +218,8 @@ def _table(report: Report) -> str:
             f"{result.seconds:.0f} s",
             _verdict(result),
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _replaced(page: str, name: str, command: str, *blocks: str) -> str:
-    begin, end = _BEGIN.format(name=name, command=command), _END.format(name=name)
-    before, found, rest = page.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"The page has no part between {begin} and {end}.")
-    return before + "\n\n".join([begin, *blocks, end]) + after
+        rows.append(cells)
+    return table(_COLUMNS, rows)
 
 
 def _count(number: int | None) -> str:
