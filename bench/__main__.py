@@ -1,5 +1,6 @@
 """Runs every benchmark on an embedded PostgreSQL, and fails if a required ratio is not met."""
 
+import argparse
 import asyncio
 import sys
 import tempfile
@@ -7,21 +8,41 @@ from pathlib import Path
 
 import uvloop
 
-from bench import deliveries, journal, marketplaces, me, orders
+from bench import deliveries, journal, marketplaces, me, orders, saved_results
+from bench.results import Results
+from tools.machine import this_machine
 from tradewind.storage import embedded
 
+# The folders whose last commit is the commit of a run.
+PROGRAM = ("tradewind", "simulator", "bench")
 
-async def main() -> bool:
+
+async def run(results: Results) -> None:
     with tempfile.TemporaryDirectory(prefix="tradewind-bench-") as folder:
         async with embedded.running(Path(folder)) as server:
             key, token = await me.prepare(server.url())
-            held = await asyncio.to_thread(me.run, server.url(), key, token)
-            await asyncio.to_thread(marketplaces.run, server.url(), key)
-            await asyncio.to_thread(orders.run, server.url(), key)
-            await asyncio.to_thread(uvloop.run, journal.run(server.url()))
-            delivered = await asyncio.to_thread(uvloop.run, deliveries.run(server.url()))
-            return held and delivered
+            await asyncio.to_thread(me.run, server.url(), key, token, results)
+            await asyncio.to_thread(marketplaces.run, server.url(), key, results)
+            await asyncio.to_thread(orders.run, server.url(), key, results)
+            await asyncio.to_thread(uvloop.run, journal.run(server.url(), results))
+            await asyncio.to_thread(uvloop.run, deliveries.run(server.url(), results))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument(
+        "--json",
+        type=Path,
+        help="a file for the rows; performance.md beside it gets their table",
+    )
+    options = parser.parse_args()
+    results = Results()
+    asyncio.run(run(results))
+    if options.json:
+        saved_results.save(options.json, this_machine(PROGRAM), results.rows)
+        print(f"\nWrote {options.json} and the table in {saved_results.page_of(options.json)}.")
+    return 0 if results.held else 1
 
 
 if __name__ == "__main__":
-    sys.exit(0 if asyncio.run(main()) else 1)
+    sys.exit(main())

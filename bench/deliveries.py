@@ -13,6 +13,7 @@ from uuid import UUID
 from bench import one_post, processes, workers
 from bench import sender as bare_sender
 from bench.endpoints import Endpoints
+from bench.results import Results
 from bench.servers import tree_cpu_seconds
 from tradewind import ids
 from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
@@ -250,14 +251,13 @@ async def opened(database_url: str) -> AsyncIterator[Bench]:
         await db.close()
 
 
-async def run(database_url: str) -> bool:
-    """Print every figure; whether the bars hold."""
+async def run(database_url: str, results: Results) -> None:
+    """Tell every figure."""
     logs.configure("json", "error")
     tune_garbage_collection()
-    held = []
     async with opened(database_url) as bench:
         with Endpoints() as endpoints:
-            print("\nDeliveries")
+            results.section("Deliveries")
             for figure in (
                 _drain,
                 _price,
@@ -269,12 +269,11 @@ async def run(database_url: str) -> bool:
                 _workers,
                 _million,
             ):
-                held.append(await figure(bench, endpoints))
+                await figure(bench, endpoints, results)
                 await bench.clear()
-    return all(held)
 
 
-async def _drain(bench: Bench, endpoints: Endpoints) -> bool:
+async def _drain(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """What one engine spends on a delivery, against bare pycurl before and after.
 
     The ratio is one of CPU. A ratio of rates depends on how the system shares two cores between
@@ -289,12 +288,11 @@ async def _drain(bench: Bench, endpoints: Endpoints) -> bool:
         ratios.append(mean((before.cpu, after.cpu)) / costs[-1].cpu)
         before = after
     ratio = median(ratios)
-    _tell(ratio, "CPU of a bare POST by pycurl, against a whole delivery", 0.5)
-    print(
-        f"         {median(cost.rate for cost in costs):,.0f} deliveries/s against "
+    results.tell(ratio, "CPU of a bare POST by pycurl, against a whole delivery", 0.5)
+    results.note(
+        f"{median(cost.rate for cost in costs):,.0f} deliveries/s against "
         f"{before.rate:,.0f} bare POSTs/s"
     )
-    return ratio >= 0.5  # noqa: PLR2004
 
 
 async def _bare(endpoints: Endpoints) -> Cost:
@@ -303,7 +301,7 @@ async def _bare(endpoints: Endpoints) -> Cost:
     return meter.cost(DRAIN)
 
 
-async def _price(bench: Bench, endpoints: Endpoints) -> bool:
+async def _price(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """What one delivery costs in statements, WAL and CPU."""
     subscriptions = [await bench.subscribe(endpoints.good)]
     await bench.queue(subscriptions, DRAIN)
@@ -311,17 +309,15 @@ async def _price(bench: Bench, endpoints: Endpoints) -> bool:
     cost = await bench.drain_queued(subscriptions, DRAIN)
     after = await _spent(bench.db)
     statements = (after[0] - before[0]) / DRAIN
-    _tell(statements, "statements for a delivery (transactions of the database)", -0.1)
-    print(f"         {(after[1] - before[1]) / DRAIN:,.0f} bytes of WAL for a delivery")
-    print(f"         {cost.cpu * 1000:.2f} s of CPU for 1,000 deliveries")
-    return statements < 0.1  # noqa: PLR2004
+    results.tell(statements, "statements for a delivery (transactions of the database)", -0.1)
+    results.note(f"{(after[1] - before[1]) / DRAIN:,.0f} bytes of WAL for a delivery")
+    results.note(f"{cost.cpu * 1000:.2f} s of CPU for 1,000 deliveries")
 
 
-async def _one_post(_bench: Bench, endpoints: Endpoints) -> bool:
+async def _one_post(_bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """What it costs that libcurl cannot send a POST twice."""
-    ratio = await one_post.run(endpoints.good)
-    _tell(ratio, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
-    return ratio <= 1.1  # noqa: PLR2004
+    ratio = await one_post.run(endpoints.good, results)
+    results.tell(ratio, "CPU of a POST that cannot be sent twice, against one that can", -1.1)
 
 
 async def _spent(db: Database) -> tuple[int, int]:
@@ -336,7 +332,7 @@ async def _spent(db: Database) -> tuple[int, int]:
     return (0, 0) if row is None else (row["xact_commit"], row["wal"])
 
 
-async def _fairness(bench: Bench, endpoints: Endpoints) -> bool:
+async def _fairness(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """The p99 of healthy endpoints beside three that swallow everything, and without them.
 
     Each is the p99 of several turns together: in a single one it is the twelfth longest of 1,200,
@@ -351,8 +347,7 @@ async def _fairness(bench: Bench, endpoints: Endpoints) -> bool:
         beside += await _latencies(bench, healthy)
         await bench.clear()
     ratio = quantiles(beside, n=100)[98] / quantiles(alone, n=100)[98]
-    _tell(ratio, "p99 of 50 healthy endpoints beside three that hold 10,000 each", -1.2)
-    return ratio <= 1.2  # noqa: PLR2004
+    results.tell(ratio, "p99 of 50 healthy endpoints beside three that hold 10,000 each", -1.2)
 
 
 async def _latencies(bench: Bench, healthy: Sequence[UUID]) -> Sequence[float]:
@@ -376,18 +371,17 @@ async def _flow(bench: Bench, subscriptions: Sequence[UUID]) -> Sequence[float]:
     return await bench.latencies(subscriptions, sent)
 
 
-async def _latency(bench: Bench, endpoints: Endpoints) -> bool:
+async def _latency(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     subscriptions = [await bench.subscribe(endpoints.good)]
     async with bench.working():
         times = await _flow(bench, subscriptions)
     posts = await _bare_posts(endpoints.good)
     cut, bare = quantiles(times, n=100), quantiles(posts, n=100)
-    print(
-        f"         commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
+    results.say(
+        f"commit to endpoint at {FLOW_RATE}/s: p50 {cut[49] * 1000:.1f} ms, "
         f"p99 {cut[98] * 1000:.1f} ms; {cut[49] / bare[49]:.1f} and {cut[98] / bare[98]:.1f} times "
         "a bare POST"
     )
-    return True
 
 
 async def _bare_posts(url: str) -> Sequence[float]:
@@ -401,7 +395,7 @@ async def _bare_posts(url: str) -> Sequence[float]:
     return times
 
 
-async def _many(bench: Bench, endpoints: Endpoints) -> bool:
+async def _many(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """What a delivery costs with one subscription, against one of a thousand.
 
     The CPU of the engine and of PostgreSQL decides how many deliveries a machine can make.
@@ -416,15 +410,14 @@ async def _many(bench: Bench, endpoints: Endpoints) -> bool:
         rates.append(beside.rate)
         await bench.clear()
     ratio = median(ratios)
-    _tell(ratio, "CPU of a delivery with one subscription, against 1,000 of them", 0.7)
-    print(f"         {median(engine_ratios):.2f} without PostgreSQL")
-    print(f"         {median(rates):,.0f} deliveries/s with 1,000 subscriptions")
-    return ratio >= 0.7  # noqa: PLR2004
+    results.tell(ratio, "CPU of a delivery with one subscription, against 1,000 of them", 0.7)
+    results.note(f"{median(engine_ratios):.2f} without PostgreSQL")
+    results.note(f"{median(rates):,.0f} deliveries/s with 1,000 subscriptions")
 
 
-async def _processes(bench: Bench, endpoints: Endpoints) -> bool:
+async def _processes(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """From the journal to the endpoint through real processes, every one of them counted."""
-    print("         Through real processes: appender, worker, PostgreSQL, endpoint")
+    results.say("Through real processes: appender, worker, PostgreSQL, endpoint")
     postmaster = await bench.postmaster()
     for name, events, subscriptions in (
         (f"{FAN_OUT_EVENTS} events for {FAN_OUT} subscriptions", FAN_OUT_EVENTS, FAN_OUT),
@@ -435,32 +428,33 @@ async def _processes(bench: Bench, endpoints: Endpoints) -> bool:
         with processes.running(bench.url, bench.account, postmaster, endpoints.metered) as system:
             await asyncio.to_thread(system.burst, events // 10, subscriptions)
             spent = await asyncio.to_thread(system.burst, events, subscriptions)
-        print(f"         {name}: {spent}")
+        results.say(f"{name}: {spent}")
         await bench.clear()
-    healthy = await _latency_by_another(bench, endpoints, postmaster)
+    healthy = await _latency_by_another(bench, endpoints, postmaster, results)
     await bench.clear()
     await bench.queue_bad(endpoints, POISON)
-    beside = await _latency_by_another(bench, endpoints, postmaster)
-    print(f"         {beside / healthy:.2f} times the p99 beside endpoints that never answer")
-    return True
+    beside = await _latency_by_another(bench, endpoints, postmaster, results)
+    results.say(f"{beside / healthy:.2f} times the p99 beside endpoints that never answer")
 
 
-async def _latency_by_another(bench: Bench, endpoints: Endpoints, postmaster: int) -> float:
-    """Print the time from a commit in one process to the arrival by another; return the p99."""
+async def _latency_by_another(
+    bench: Bench, endpoints: Endpoints, postmaster: int, results: Results
+) -> float:
+    """Tell the time from a commit in one process to the arrival by another; return the p99."""
     for number in range(ACROSS):
         await bench.subscribe(f"{endpoints.metered}/{number}")
     with processes.running(bench.url, bench.account, postmaster, endpoints.metered) as system:
         await asyncio.to_thread(system.latencies, ACROSS_RATE, 2, ACROSS)
         times = await asyncio.to_thread(system.latencies, ACROSS_RATE, int(FLOW_SECONDS), ACROSS)
     cut = quantiles(times, n=100)
-    print(
-        f"         commit to arrival, {ACROSS_RATE} events/s for {ACROSS} endpoints: "
+    results.say(
+        f"commit to arrival, {ACROSS_RATE} events/s for {ACROSS} endpoints: "
         f"p50 {cut[49] * 1000:.1f} ms, p99 {cut[98] * 1000:.1f} ms"
     )
     return cut[98]
 
 
-async def _workers(bench: Bench, endpoints: Endpoints) -> bool:
+async def _workers(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """What a second worker adds. With two cores, the database has had one of them already."""
     rates = []
     for number in (1, 2):
@@ -471,11 +465,10 @@ async def _workers(bench: Bench, endpoints: Endpoints) -> bool:
             first, last = await asyncio.to_thread(workers.marks_at, running, counts, postmaster)
         rates.append(DRAIN * 0.9 / (last.seconds - first.seconds))
         await bench.clear()
-    print(
-        f"  {rates[1] / rates[0]:5.2f}  rate with two workers ({rates[1]:,.0f}/s) against one, "
-        f"on {os.cpu_count()} cores"
+    results.tell(
+        rates[1] / rates[0],
+        f"rate with two workers ({rates[1]:,.0f}/s) against one, on {os.cpu_count()} cores",
     )
-    return True
 
 
 @dataclass(frozen=True)
@@ -511,18 +504,9 @@ async def drain_long_queue(bench: Bench, endpoints: Endpoints, rows: int) -> Lon
     )
 
 
-async def _million(bench: Bench, endpoints: Endpoints) -> bool:
+async def _million(bench: Bench, endpoints: Endpoints, results: Results) -> None:
     """Whether the last tenth of a million costs no more than the first, in as little memory."""
     drain = await drain_long_queue(bench, endpoints, MILLION)
-    _tell(drain.cpu_ratio, f"CPU of the first tenth of {MILLION:,}, against the last", 0.8)
-    print(f"         {drain.rate_ratio:.2f} times the first tenth's rate in the last")
-    _tell(drain.peak_mib, "MiB of memory of the worker at the most", -300)
-    return drain.cpu_ratio >= 0.8 and drain.peak_mib <= 300  # noqa: PLR2004
-
-
-def _tell(value: float, text: str, bar: float) -> None:
-    """Print a figure with its bar; a bar below zero is one to stay under."""
-    held = value >= bar if bar > 0 else value <= -bar
-    word = "≥" if bar > 0 else "≤"
-    shown = f"{value:5.2f}" if value < 100 else f"{value:5.0f}"  # noqa: PLR2004
-    print(f"  {shown}  {text} (bar {word} {abs(bar)}{'' if held else ', MISSED'})")
+    results.tell(drain.cpu_ratio, f"CPU of the first tenth of {MILLION:,}, against the last", 0.8)
+    results.note(f"{drain.rate_ratio:.2f} times the first tenth's rate in the last")
+    results.tell(drain.peak_mib, "MiB of memory of the worker at the most", -300)

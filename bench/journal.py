@@ -7,6 +7,7 @@ from statistics import median
 from time import perf_counter
 from uuid import UUID
 
+from bench.results import Results
 from tradewind import ids
 from tradewind.observability import logs
 from tradewind.orders import advance, sql
@@ -39,21 +40,24 @@ _CREATED = Cause("created")
 _UNKEYED: StoredResponse[object] = StoredResponse(None, lambda _: Response())
 
 
-async def run(database_url: str) -> None:
-    """Print how many changes a second writers make who share an account, and who do not."""
+async def run(database_url: str, results: Results) -> None:
+    """Tell how many changes a second writers make who share an account, and who do not."""
     logs.configure("json", "warning")
     db = Database(database_url, size=max(_WRITERS), name="bench")
     await db.open()
     try:
         fsync = await db.fetchval("SELECT current_setting('fsync')")
-        print(f"\nJournal (fsync {fsync}): orders of one account changed, against many accounts")
+        results.section(
+            "Journal: orders of one account changed, against many accounts", f" (fsync {fsync})"
+        )
         shared = await _orders(db, _BATCH, accounts=1)
         spread = await _orders(db, _BATCH, accounts=_BATCH)
         for writers in _WRITERS:
-            await _compare(
-                f"{writers} at once", db, _one_by_one, shared[:writers], spread[:writers]
-            )
-        await _compare(f"{_BATCH} in a transaction", db, _together, shared, spread)
+            name = f"{writers} at once"
+            pair = shared[:writers], spread[:writers]
+            results.tell(*await _compare(name, db, _one_by_one, *pair))
+        name = f"{_BATCH} in a transaction"
+        results.tell(*await _compare(name, db, _together, shared, spread))
     finally:
         await db.close()
 
@@ -64,14 +68,17 @@ async def _compare(
     measure: Callable[[Database, Sequence[UUID]], Awaitable[float]],
     shared: Sequence[UUID],
     spread: Sequence[UUID],
-) -> None:
-    """Measure both in turns, so that whatever else the machine does meets both."""
+) -> tuple[float, str]:
+    """The ratio of the rates, and its name.
+
+    Both are measured in turns, so that whatever else the machine does meets both.
+    """
     rates: tuple[list[float], list[float]] = ([], [])
     for _ in range(_ROUNDS):
         rates[0].append(await measure(db, shared))
         rates[1].append(await measure(db, spread))
     one, many = map(median, rates)
-    print(f"  {one / many:5.2f}  {name} ({one:,.0f}/s against {many:,.0f}/s)")
+    return one / many, f"{name} ({one:,.0f}/s against {many:,.0f}/s)"
 
 
 async def _one_by_one(db: Database, orders: Sequence[UUID]) -> float:

@@ -11,6 +11,7 @@ from time import perf_counter, time
 from urllib.parse import urlencode
 
 from bench import servers
+from bench.results import Results
 from tradewind.egress.client import Client
 from tradewind.observability import logs
 from tradewind.platforms.access import PlatformAccess
@@ -27,7 +28,7 @@ _ADDRESS = Address("张三", "15251667788", "浙江省", "杭州市", "滨江区
 _SEARCH = {"q": "dress", "platform": "sandbox"}
 
 
-def run(database_url: str, key: str) -> None:
+def run(database_url: str, key: str, results: Results) -> None:
     logs.configure("json", "warning")  # a line per call to a terminal would be what is measured
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
@@ -43,13 +44,15 @@ def run(database_url: str, key: str) -> None:
             (f"{simulator}/healthz", {}),
             {"warm": (f"{api}/v1/products/search", search)},
         )
-        print(f"\nMarketplaces, against a bare request to the simulator ({rate:,.0f}/s)")
-        print(f"  {found['warm']:5.2f}  product searches through the API with a warm cache")
-        bare, batched = asyncio.run(_reads(simulator))
-        print(
-            f"  {batched / bare:5.2f}  orders read {_ORDERS} at a time, against single signed reads"
+        results.section(
+            "Marketplaces, against a bare request to the simulator", f" ({rate:,.0f}/s)"
         )
-        print(f"         ({batched:,.0f} orders/s against {bare:,.0f} bare signed reads/s)")
+        results.tell(found["warm"], "product searches through the API with a warm cache")
+        bare, batched = asyncio.run(_reads(simulator))
+        results.tell(
+            batched / bare, f"orders read {_ORDERS} at a time, against single signed reads"
+        )
+        results.note(f"({batched:,.0f} orders/s against {bare:,.0f} bare signed reads/s)")
 
 
 async def _reads(simulator: str) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from uuid import UUID
 
 from bench import servers
+from bench.results import Results
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys.issue import issue
@@ -16,6 +17,7 @@ from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
 BAR = 0.1
+_WITH_KEY = "GET /v1/me with an API key"
 
 
 async def prepare(database_url: str) -> tuple[str, str]:
@@ -40,8 +42,8 @@ async def _token(db: Database, keyring: Keyring, account_id: UUID) -> str:
     return tokens.access
 
 
-def run(database_url: str, key: str, token: str) -> bool:
-    """Print the ratios; whether the bar holds."""
+def run(database_url: str, key: str, token: str, results: Results) -> None:
+    """Tell the ratios; that of an API key has a bar."""
     with ExitStack() as stack:
         bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
         http_layer = {
@@ -62,13 +64,11 @@ def run(database_url: str, key: str, token: str) -> bool:
                     f"{api}/v1/me",
                     {"authorization": f"Bearer {token}"},
                 ),
-                "GET /v1/me with an API key": (f"{api}/v1/me", {"x-api-key": key}),
+                _WITH_KEY: (f"{api}/v1/me", {"x-api-key": key}),
             },
         )
-    print(f"\nRequests per second as a ratio to a bare ASGI hello ({rate:,.0f}/s in this run)")
+    results.section(
+        "Requests per second as a ratio to a bare ASGI hello", f" ({rate:,.0f}/s in this run)"
+    )
     for name, ratio in ratios.items():
-        print(f"  {ratio:5.2f}  {name}")
-    ratio = ratios["GET /v1/me with an API key"]
-    verdict = "holds" if ratio >= BAR else "IS MISSED"
-    print(f"  the bar of {BAR} for an API key {verdict}")
-    return ratio >= BAR
+        results.tell(ratio, name, BAR if name == _WITH_KEY else None)

@@ -7,6 +7,7 @@ from statistics import median
 
 import pycurl
 
+from bench.results import Results
 from bench.sender import BODY, LANES, headers
 from tradewind.egress.multi import Multi
 
@@ -41,8 +42,8 @@ class Poster:
         return part
 
 
-async def run(url: str) -> float:
-    """Print the CPU time of a POST each way; the ratio of the two."""
+async def run(url: str, results: Results) -> float:
+    """Tell the CPU time of a POST each way; the ratio of the two."""
     await _seconds(url, callback=True)
     fields: list[float] = []
     callback: list[float] = []
@@ -53,8 +54,8 @@ async def run(url: str) -> float:
             seconds = await _seconds(url, callback=with_callback)
             (callback if with_callback else fields).append(seconds)
         ratios.append(callback[-1] / fields[-1])
-    print(
-        f"         a POST takes {median(fields) * 1e6:.1f} µs of CPU with POSTFIELDS, "
+    results.say(
+        f"a POST takes {median(fields) * 1e6:.1f} µs of CPU with POSTFIELDS, "
         f"{median(callback) * 1e6:.1f} µs with a read callback"
     )
     return median(ratios)

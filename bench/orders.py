@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import sys
 from contextlib import ExitStack
 from datetime import timedelta
@@ -16,6 +15,8 @@ from uuid import uuid4
 import asyncpg
 
 from bench import servers
+from bench.results import Results
+from bench.statement_log import log_of, statements_in
 from tradewind.accounts.register import register
 from tradewind.audit.model import COMMAND_LINE
 from tradewind.auth.api_keys.issue import issue
@@ -37,7 +38,6 @@ from tradewind.storage.pool import Database
 _ORDERS = 160
 _ROUNDS = 5
 _PAID_ORDERS = 50
-_STATEMENT = re.compile(rb"\[(\d+)\] LOG:  (?:statement|execute [^:]*): ")
 _PRODUCT = "900000000001"
 _ADDRESS = {
     "name": "张三",
@@ -51,9 +51,9 @@ _ADDRESS = {
 _STEPS = ["pay", "partial_ship", "ship", "receive", "complete"]
 
 
-def run(database_url: str, key: str) -> None:
+def run(database_url: str, key: str, results: Results) -> None:
     logs.configure("json", "warning")  # a line per call to a terminal would be what is measured
-    cost(database_url, key)
+    cost(database_url, key, results)
     with ExitStack() as stack:
         simulator = stack.enter_context(servers.simulator())
         environ = {
@@ -64,11 +64,9 @@ def run(database_url: str, key: str) -> None:
         api = stack.enter_context(servers.tradewind(database_url, environ))
         ours, theirs = _place(api, key)
         read, synced = asyncio.run(_sync(environ, simulator, theirs))
-        print("\nOrders")
-        print(
-            f"  {synced / read:5.2f}  changed orders synced in batches, against a bare batch read"
-        )
-        print(f"         ({synced:,.0f} changed orders/s against {read:,.0f} read/s)")
+        results.section("Orders")
+        results.tell(synced / read, "changed orders synced in batches, against a bare batch read")
+        results.note(f"({synced:,.0f} changed orders/s against {read:,.0f} read/s)")
         bare = stack.enter_context(servers.granian("bench.bare:app", path="/"))
         calm = stack.enter_context(
             servers.tradewind(database_url, {**environ, "TRADEWIND_REFRESH_MIN_AGE": "3600"})
@@ -84,23 +82,23 @@ def run(database_url: str, key: str) -> None:
                 ),
             },
         )
-        print(f"  against a bare ASGI answer ({rate:,.0f}/s):")
+        results.section("Orders, against a bare ASGI answer", f" ({rate:,.0f}/s)")
         for name, ratio in found.items():
-            print(f"  {ratio:5.3f}  {name}")
+            results.tell(ratio, name, digits=3)
 
 
-def cost(database_url: str, key: str) -> None:
-    """Print what one order costs PostgreSQL, from its creation to the payment on the sandbox."""
-    approver = asyncio.run(_make_approver(database_url))
+def cost(database_url: str, key: str, results: Results) -> None:
+    """Tell what one order costs PostgreSQL, from its creation to the payment on the sandbox."""
+    approver = asyncio.run(make_approver(database_url))
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'none'"))
     cpu, _ = _pay_orders(database_url, key, approver)
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind SET log_statement = 'all'"))
     _, statements = _pay_orders(database_url, key, approver)
     asyncio.run(_execute(database_url, "ALTER DATABASE tradewind RESET log_statement"))
-    print("\nAn order from its creation until it is paid, on the sandbox")
-    print(f"  {cpu * 1000:5.1f}  ms of CPU of PostgreSQL's backends")
-    print(f"  {statements['all']:5.1f}  statements, BEGIN and COMMIT counted")
-    print(f"  {statements['POST']:5.1f}  of them for POST /v1/orders (at most 12)")
+    results.section("An order from its creation until it is paid, on the sandbox")
+    results.tell(cpu * 1000, "ms of CPU of PostgreSQL's backends", digits=1)
+    results.tell(statements["all"], "statements, BEGIN and COMMIT counted", digits=1)
+    results.tell(statements["POST"], "of them for POST /v1/orders (at most 12)", digits=1)
 
 
 def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict[str, float]]:
@@ -118,47 +116,42 @@ def _pay_orders(database_url: str, key: str, approver: str) -> tuple[float, dict
         worker = [sys.executable, "-m", "tradewind", "worker"]
         listen = {**environ, "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
         stack.enter_context(servers.process(worker, listen, f"http://127.0.0.1:{port}/healthz"))
-        body = _order_body(api, key)
+        body = order_body(api, key)
         for _ in range(10):  # until every connection has planned its statements
-            _pay_order(api, key, approver, body)
-        log = asyncio.run(_log_of(database_url))
+            pay_order(api, key, approver, body)
+        log = asyncio.run(log_of(database_url))
         before, start = asyncio.run(_cpu_of(database_url)), log.stat().st_size
-        windows = [_pay_order(api, key, approver, body, log) for _ in range(_PAID_ORDERS)]
+        windows = [pay_order(api, key, approver, body, log) for _ in range(_PAID_ORDERS)]
         after = asyncio.run(_cpu_of(database_url))
         cpu = sum(seconds - before.get(backend, 0) for backend, seconds in after.items())
         api_pids = {pid for pid, name in after if name.startswith("tradewind api")}
         statements = {
-            "all": len(_pids_in(log, start, log.stat().st_size)),
-            "POST": sum(pid in api_pids for window in windows for pid in _pids_in(log, *window)),
+            "all": len(statements_in(log, start, log.stat().st_size)),
+            "POST": sum(
+                pid in api_pids for window in windows for pid in statements_in(log, *window)
+            ),
         }
     return cpu / _PAID_ORDERS, {name: n / _PAID_ORDERS for name, n in statements.items()}
 
 
-def _pay_order(
+def pay_order(
     api: str, key: str, approver: str, body: object, log: Path | None = None
 ) -> tuple[int, int]:
     """Take an order through to its payment; the size of the log before and after its POST."""
     start = log.stat().st_size if log else 0
-    order = _call(api, key, "/v1/orders", body)
+    order = call(api, key, "/v1/orders", body)
     end = log.stat().st_size if log else 0
-    payment = _call(api, key, f"/v1/orders/{order['id']}/payment", {})
-    _call(api, approver, f"/v1/payments/{payment['id']}/approve", {})
+    payment = call(api, key, f"/v1/orders/{order['id']}/payment", {})
+    call(api, approver, f"/v1/payments/{payment['id']}/approve", {})
     deadline = perf_counter() + 30
-    while _call(api, key, f"/v1/orders/{order['id']}")["payment_status"] != "paid":
+    while call(api, key, f"/v1/orders/{order['id']}")["payment_status"] != "paid":
         if perf_counter() > deadline:
             raise RuntimeError("The order was not paid.")
         sleep(0.05)
     return start, end
 
 
-def _pids_in(log: Path, start: int, end: int) -> list[int]:
-    """The backend of each statement in a part of the log."""
-    with log.open("rb") as lines:
-        lines.seek(start)
-        return [int(pid) for pid in _STATEMENT.findall(lines.read(end - start))]
-
-
-async def _make_approver(database_url: str) -> str:
+async def make_approver(database_url: str) -> str:
     """An account that approves payments; its API key."""
     db = Database(database_url, size=1, name="bench")
     await db.open()
@@ -180,14 +173,6 @@ async def _execute(database_url: str, statement: str) -> None:
     await connection.close()
 
 
-async def _log_of(database_url: str) -> Path:
-    """The log of the embedded server."""
-    connection = await asyncpg.connect(database_url)
-    data_directory: str = await connection.fetchval("SHOW data_directory")
-    await connection.close()
-    return Path(data_directory).parent / "postgres.log"
-
-
 async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
     """Seconds of CPU of each backend, by its process id and the name of its application."""
     connection = await asyncpg.connect(database_url)
@@ -204,18 +189,18 @@ async def _cpu_of(database_url: str) -> dict[tuple[int, str], float]:
 
 def _place(api: str, key: str) -> tuple[list[str], list[str]]:
     """Orders through the API: their ids with us, and on the platform."""
-    body = _order_body(api, key)
-    placed = [_call(api, key, "/v1/orders", body) for _ in range(_ORDERS)]
+    body = order_body(api, key)
+    placed = [call(api, key, "/v1/orders", body) for _ in range(_ORDERS)]
     return [one["id"] for one in placed], [one["order_id"] for one in placed]
 
 
-def _order_body(api: str, key: str) -> object:
-    product = _call(api, key, f"/v1/products/sandbox/{_PRODUCT}")
+def order_body(api: str, key: str) -> object:
+    product = call(api, key, f"/v1/products/sandbox/{_PRODUCT}")
     item = {"product_id": _PRODUCT, "sku_id": product["skus"][0]["id"], "quantity": 2}
     return {"platform": "sandbox", "items": [item], "address": _ADDRESS}
 
 
-def _call(api: str, key: str, path: str, body: object = None) -> Any:
+def call(api: str, key: str, path: str, body: object = None) -> Any:
     headers = {"x-api-key": key, "idempotency-key": str(uuid4())}
     data = None if body is None else json.dumps(body).encode()
     if data is not None:
