@@ -219,12 +219,20 @@ async def test_the_chart_has_every_minute_of_the_last_hour(empty_performance: Pe
 
 def test_published_figures_are_those_of_the_longest_journal(tmp_path: Path) -> None:
     file = tmp_path / "growth.json"
-    source = {"command": "make growth", "commit": "abc", "machine": "2 cores", "date": "2026-11-16"}
+    machine = {
+        "cores": 2,
+        "processor": "Some CPU",
+        "memory_gib": 23.6,
+        "commit": "abc",
+        "date": "2026-11-16",
+    }
     shared = {"work": "deliver an event", "statements": 1, "dimension": "journal rows"}
+    elsewhere = {"dimension": "subscriptions", "size": 999, "cpu_ms": {}, "wal_bytes": 1}
     file.write_text(
         json.dumps(
             {
-                "source": source,
+                "machine": machine,
+                "command": "make growth",
                 "figures": [
                     {**shared, "size": 10, "cpu_ms": {"worker": 9}, "wal_bytes": 9},
                     {
@@ -236,15 +244,16 @@ def test_published_figures_are_those_of_the_longest_journal(tmp_path: Path) -> N
                         "p99_ms": 5,
                     },
                     {**shared, "size": 999, "cpu_ms": {}, "wal_bytes": 1, "work": "append"},
+                    {**shared, **elsewhere},
                 ],
             }
         )
     )
 
     assert published_figures(file) == PublishedFigures(
-        "abc", "2 cores", "2026-11-16", 99, 0.0025, 0.005, 0.14, 800
+        "abc", "2 cores (Some CPU), 24 GiB", "2026-11-16", 99, 0.0025, 0.005, 0.14, 800
     )
-    for name, text in (("empty.json", '{"source": {}}'), ("none.json", ""), ("text.json", "x")):
+    for name, text in (("empty.json", '{"machine": {}}'), ("none.json", ""), ("text.json", "x")):
         (tmp_path / name).write_text(text)
         assert published_figures(tmp_path / name) is None
     assert published_figures(tmp_path / "missing.json") is None

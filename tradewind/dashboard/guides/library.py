@@ -19,6 +19,7 @@ _SECTIONS = {
 }
 _LISTED = re.compile(r"^\| \[[^\]]+\]\(([a-z-]+)/([a-z0-9-]+)\.md\) \| (.+) \|$", re.MULTILINE)
 _IMAGES = "images"
+IMAGE_TYPES: Mapping[str, bytes] = {".png": b"image/png", ".svg": b"image/svg+xml"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Guides:
         self._by_path = {guide.path: guide for guides in sections.values() for guide in guides}
         self._images: Mapping[str, bytes] = {
             f"{_IMAGES}/{file.name}": file.read_bytes()
-            for file in sorted((folder / _IMAGES).glob("*.png"))
+            for file in sorted((folder / _IMAGES).glob("*.*"))
+            if file.suffix in IMAGE_TYPES
         }
 
     def find(self, path: str) -> Guide | None:

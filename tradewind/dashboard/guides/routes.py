@@ -1,8 +1,9 @@
 """The pages of the guides, each also as Markdown, and the list of them for programs."""
 
 from functools import cache
+from pathlib import PurePath
 
-from tradewind.dashboard.guides.library import Guide, Guides
+from tradewind.dashboard.guides.library import IMAGE_TYPES, Guide, Guides
 from tradewind.dashboard.guides.views import RenderedGuide, index_for_programs, render
 from tradewind.dashboard.reference.markdown import page_links
 from tradewind.dashboard.reference.model import ApiReference
@@ -44,7 +45,7 @@ async def show_guide(
     path = f"{section}/{name}"
     image = guides.image(path)
     if image is not None:
-        return Response(image, headers=[_DAY], content_type=b"image/png")
+        return Response(image, headers=[_DAY], content_type=IMAGE_TYPES[PurePath(path).suffix])
     guide = guides.find(path.removesuffix(".md"))
     if guide is None:
         raise RouteNotFound

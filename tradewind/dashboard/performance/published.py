@@ -10,18 +10,22 @@ import msgspec
 import tradewind
 
 # Beside the package. An installation without it shows its own figures only.
-FILE = Path(tradewind.__file__).parents[1] / "bench" / "results" / "growth.json"
+FILE = Path(tradewind.__file__).parents[1] / "docs" / "explanation" / "performance.json"
+_DIMENSION = "journal rows"
 _WORK = "deliver an event"
 _WORKER = "worker"
 
 
-class _Source(msgspec.Struct):
+class _Machine(msgspec.Struct):
+    cores: int
+    processor: str
+    memory_gib: float
     commit: str
-    machine: str
     date: str
 
 
 class _Figure(msgspec.Struct):
+    dimension: str
     work: str
     size: int
     cpu_ms: Mapping[str, float]
@@ -31,7 +35,7 @@ class _Figure(msgspec.Struct):
 
 
 class _Growth(msgspec.Struct):
-    source: _Source
+    machine: _Machine
     figures: Sequence[_Figure]
 
 
@@ -56,15 +60,19 @@ def published_figures(file: Path = FILE) -> PublishedFigures | None:
         growth = msgspec.json.decode(file.read_bytes(), type=_Growth)
     except (OSError, msgspec.DecodeError):
         return None
-    measured = [figure for figure in growth.figures if figure.work == _WORK]
+    measured = [
+        figure
+        for figure in growth.figures
+        if (figure.dimension, figure.work) == (_DIMENSION, _WORK)
+    ]
     if not measured:
         return None
     figure = max(measured, key=lambda figure: figure.size)
-    source = growth.source
+    machine = growth.machine
     return PublishedFigures(
-        commit=source.commit,
-        machine=source.machine,
-        date=source.date,
+        commit=machine.commit,
+        machine=f"{machine.cores} cores ({machine.processor}), {machine.memory_gib:.0f} GiB",
+        date=machine.date,
         journal_rows=figure.size,
         p50=_seconds(figure.p50_ms),
         p99=_seconds(figure.p99_ms),
