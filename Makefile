@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak chaos chaos-faults check blocks format map bench screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults check blocks format map bench growth screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,9 +61,12 @@ format: setup ## Format the code, and mend what the linter can mend by itself
 map: setup ## Print every file with its promise
 	@$(VENV_PYTHON) tools/map.py
 
-bench: setup ## Measure; prints ratios that were taken in one run
+bench: setup ## Measure; prints ratios that were taken in one run, and saves them with JSON=FILE
 	@$(PYTHON) tools/setup.py wrk
-	@$(VENV_PYTHON) -m bench
+	@$(VENV_PYTHON) -m bench $(if $(JSON),--json $(JSON))
+
+growth: setup ## Measure how cost grows; writes docs/explanation/performance.md (SIZES=small: briefly)
+	@$(VENV_PYTHON) -m bench.growth $(if $(SIZES),--sizes $(SIZES))
 
 screenshots: setup ## Shoot every page of the dashboard into build/screenshots; a few into docs/images
 	@$(PYTHON) tools/setup.py browser

@@ -15,6 +15,7 @@ from bench import sender as bare_sender
 from bench.endpoints import Endpoints
 from bench.results import Results
 from bench.servers import tree_cpu_seconds
+from bench.subscribe import subscribe
 from tradewind import ids
 from tradewind.delivery.engine import ENGINE_CONNECTIONS, ENGINE_SESSION_SETTINGS, Engine
 from tradewind.egress.guard import Policy
@@ -25,7 +26,6 @@ from tradewind.runtime.wiring import tune_garbage_collection
 from tradewind.settings.settings import DEVELOPMENT_SECRET
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
-from tradewind.webhooks import secret as secrets
 
 PAIRS = 5
 DRAIN = 50_000
@@ -109,19 +109,7 @@ class Bench:
         )
 
     async def subscribe(self, url: str) -> UUID:
-        subscription_id = ids.new()
-        await self.db.execute(
-            """
-            INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,
-                                              created_at, updated_at)
-            VALUES ($1, $2, $3, '{order.updated,payment.updated}', true, $4, now(), now())
-            """,
-            subscription_id,
-            self.account,
-            url,
-            secrets.sealed(self.keyring, self.account, subscription_id, secrets.make()),
-        )
-        return subscription_id
+        return await subscribe(self.db, self.keyring, self.account, url)
 
     async def queue(self, subscriptions: Sequence[UUID], number: int) -> None:
         """Queue `number` events, one a microsecond, dealt out over the subscriptions."""

@@ -32,9 +32,18 @@ def tree_cpu_seconds(process_id: int) -> float:
     children = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended
-            if int(_stat(int(folder.name))[1]) == process_id:
+            if parent_of(int(folder.name)) == process_id:
                 children.append(int(folder.name))
     return sum(cpu_seconds(pid) for pid in [process_id, *children])
+
+
+def parent_of(process_id: int) -> int:
+    return int(_stat(process_id)[1])
+
+
+def ended_children_cpu_seconds(process_id: int) -> float:
+    """The CPU of the children of a process that have ended."""
+    return sum(map(int, _stat(process_id)[13:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _stat(process_id: int) -> list[str]:
@@ -90,6 +99,15 @@ def granian(target: str, environ: Mapping[str, str] | None = None, *, path: str)
 @contextmanager
 def tradewind(database_url: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
     """`tradewind serve` with one process and the full stack on; its URL."""
+    with serving(database_url, settings) as (url, _):
+        yield url
+
+
+@contextmanager
+def serving(
+    database_url: str, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, int]]:
+    """The same; its URL and its process id."""
     port = free_port()
     environ = {
         "TRADEWIND_DATABASE_URL": database_url,
@@ -100,8 +118,8 @@ def tradewind(database_url: str, settings: Mapping[str, str] | None = None) -> I
     }
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "tradewind", "serve", "--workers", "1"]
-    with process(command, environ, f"{url}/readyz"):
-        yield url
+    with process(command, environ, f"{url}/readyz") as child:
+        yield url, child.pid
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,9 @@ class Mark:
 
 
 @contextmanager
-def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
+def working(
+    database_url: str, number: int, settings: Mapping[str, str] | None = None
+) -> Iterator[Sequence[Worker]]:
     """Run `number` times `tradewind worker` while the block lasts."""
     with ExitStack() as stack:
         running = []
@@ -66,6 +68,7 @@ def working(database_url: str, number: int) -> Iterator[Sequence[Worker]]:
                 "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}",
                 "TRADEWIND_LOG_STYLE": "json",
                 "TRADEWIND_LOG_LEVEL": "error",
+                **(settings or {}),
             }
             command = [sys.executable, "-m", "tradewind", "worker"]
             child = stack.enter_context(servers.process(command, environ, metrics))

@@ -1,0 +1,44 @@
+"""What a delivery costs through real processes, and what a worker costs that has nothing to do."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from bench import processes
+from bench.growth.model import APPENDER, WORKER, Figure
+from bench.growth.series import Effort
+from bench.growth.stage import Site
+
+DELIVER = "deliver an event"
+IDLE_WORKER = "a second of an idle worker"
+_FLOW_RATE = 60
+_IDLE_SECONDS = 4.0
+
+
+async def deliver(
+    site: Site, dimension: str, size: int, effort: Effort, *, idle: bool = False
+) -> AsyncIterator[Figure]:
+    """Deliver events of the template's account, which has one webhook.
+
+    The CPU is that of a burst, with one event a transaction. The latency is from a commit in one
+    process to the arrival by another, at a steady rate.
+    """
+    account_id, endpoint = site.template.account_id, site.endpoints.metered
+    with processes.running(site.url, account_id, site.postmaster, endpoint) as system:
+        meter = site.meter.beside({APPENDER: system.appender.pid, WORKER: system.worker.process_id})
+        number = effort.deliveries
+        tenth = max(1, number // 10)
+
+        async def burst(events: int) -> None:
+            await asyncio.to_thread(system.burst, events, 1)
+
+        await burst(tenth)
+        if idle:
+            waiting = site.meter.beside({WORKER: system.worker.process_id})
+            seconds = min(_IDLE_SECONDS, effort.seconds)
+            yield await waiting.measure_idle(dimension, size, IDLE_WORKER, seconds)
+        before = await meter.read()
+        await burst(number)
+        spent = (await meter.read()).since(before)
+        latencies = await asyncio.to_thread(system.latencies, _FLOW_RATE, effort.flow_seconds, 1)
+        statements = await meter.statements(lambda: burst(tenth), 1) / tenth
+        yield meter.figure(dimension, size, DELIVER, spent, number, statements, latencies)

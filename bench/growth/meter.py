@@ -1,0 +1,210 @@
+"""Measures what a work costs: CPU of every process, WAL, statements and latency."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+
+from bench import servers
+from bench.growth.model import CALLER, DATABASE, Figure, percentiles
+from bench.statement_log import statements_in
+
+_NANOSECONDS = 1e9
+_RELOAD_SECONDS = 0.1
+_COUNTED = 10
+_COUNTED_WITH_PREPARE = 2
+_WARM_UP = 10
+Work = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was spent up to a moment."""
+
+    cpu: Mapping[str, float]
+    wal: float
+    commits: float
+
+    def since(self, before: "Reading") -> "Reading":
+        cpu = {name: seconds - before.cpu[name] for name, seconds in self.cpu.items()}
+        return Reading(cpu, self.wal - before.wal, self.commits - before.commits)
+
+    def plus(self, other: "Reading") -> "Reading":
+        cpu = {name: seconds + other.cpu.get(name, 0.0) for name, seconds in self.cpu.items()}
+        return Reading(cpu, self.wal + other.wal, self.commits + other.commits)
+
+
+class GrowthMeter:
+    """Measures works on one database. `processes` are ours, by name and process id."""
+
+    def __init__(
+        self,
+        connection: asyncpg.Connection,
+        postmaster: int,
+        log: Path,
+        processes: Mapping[str, int] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._postmaster = postmaster
+        self._log = log
+        self._processes = dict(processes or {})
+        # The CPU of this process that went into readings.
+        self._reading_seconds = 0.0
+
+    def beside(self, processes: Mapping[str, int]) -> "GrowthMeter":
+        """A meter that counts these processes, and not this one."""
+        return GrowthMeter(self._connection, self._postmaster, self._log, processes)
+
+    async def measure(
+        self,
+        dimension: str,
+        size: int,
+        work: str,
+        do: Work,
+        *,
+        times: int,
+        at_most: float = 5.0,
+        prepare: Work | None = None,
+    ) -> Figure:
+        """Do a work many times, or as often as fits into `at_most` seconds.
+
+        `prepare` is called before each time, and is not counted. A first few times are not
+        counted either. Statements are counted in further times, because logging costs CPU.
+        """
+        begun = time.perf_counter()
+        for _ in range(min(_WARM_UP, max(1, times // 5))):
+            await _done(do, prepare)
+            if time.perf_counter() - begun > at_most:
+                break
+        seconds: list[float] = []
+        spent = Reading({}, 0.0, 0.0)
+        before = await self.read()
+        begun = time.perf_counter()
+        while len(seconds) < times and (not seconds or time.perf_counter() - begun < at_most):
+            if prepare is not None:
+                await prepare()
+                before = await self.read()
+            started = time.perf_counter()
+            await do()
+            seconds.append(time.perf_counter() - started)
+            if prepare is not None:
+                spent = (await self.read()).since(before).plus(spent)
+        if prepare is None:
+            spent = (await self.read()).since(before)
+        counted = min(_COUNTED if prepare is None else _COUNTED_WITH_PREPARE, len(seconds))
+        statements = await self.statements(do, counted, prepare)
+        return self.figure(dimension, size, work, spent, len(seconds), statements, seconds)
+
+    async def measure_idle(self, dimension: str, size: int, work: str, seconds: float) -> Figure:
+        """Wait, and count what is spent in a second meanwhile."""
+        before = await self.read()
+        started = time.perf_counter()
+        await asyncio.sleep(seconds)
+        took = time.perf_counter() - started
+        spent = (await self.read()).since(before)
+
+        async def wait() -> None:
+            await asyncio.sleep(seconds / 2)
+
+        statements = await self.statements(wait, 1) / (seconds / 2)
+        cpu_ms = {name: cpu * 1000 / took for name, cpu in spent.cpu.items()}
+        wal, commits = spent.wal / took, spent.commits / took
+        return Figure(dimension, size, work, 1, statements, cpu_ms, wal, commits)
+
+    def figure(
+        self,
+        dimension: str,
+        size: int,
+        work: str,
+        spent: Reading,
+        times: int,
+        statements: float,
+        seconds: Sequence[float],
+        rate: float | None = None,
+    ) -> Figure:
+        """What was spent on `times` works, for one of them."""
+        cpu_ms = {name: max(0.0, cpu) * 1000 / times for name, cpu in spent.cpu.items()}
+        p50, p99 = percentiles(seconds)
+        wal, commits = spent.wal / times, spent.commits / times
+        return Figure(
+            dimension, size, work, times, statements, cpu_ms, wal, commits, p50, p99, rate
+        )
+
+    async def read(self) -> Reading:
+        """What was spent until now, but for what this process spent on readings."""
+        began = time.process_time()
+        # A transaction gets an id when it first writes.
+        [row] = await self._connection.fetch(
+            """
+            SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS wal,
+                   pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS transactions
+            """
+        )
+        cpu = {DATABASE: exact_cpu_seconds(self._postmaster)}
+        for name, process_id in self._processes.items():
+            cpu[name] = exact_cpu_seconds(process_id)
+        if not self._processes:
+            cpu[CALLER] = began - self._reading_seconds
+        self._reading_seconds += time.process_time() - began
+        return Reading(cpu, row["wal"], row["transactions"])
+
+    async def statements(self, do: Work, times: int, prepare: Work | None = None) -> float:
+        """How many statements one work makes, in all processes together."""
+        total = 0
+        if prepare is None:
+            await self._log_statements("all")
+        for _ in range(times):
+            if prepare is not None:
+                await prepare()
+                await self._log_statements("all")
+            start = self._log.stat().st_size
+            await do()
+            total += len(statements_in(self._log, start, self._log.stat().st_size))
+            if prepare is not None:
+                await self._log_statements("none")
+        if prepare is None:
+            await self._log_statements("none")
+        return total / times
+
+    async def _log_statements(self, which: str) -> None:
+        """Have every connection log its statements, or none; it takes effect within moments."""
+        await self._connection.execute(f"ALTER SYSTEM SET log_statement = '{which}'")
+        await self._connection.execute("SELECT pg_reload_conf()")
+        await asyncio.sleep(_RELOAD_SECONDS)
+
+
+async def _done(do: Work, prepare: Work | None) -> None:
+    if prepare is not None:
+        await prepare()
+    await do()
+
+
+def exact_cpu_seconds(process_id: int) -> float:
+    """The CPU that a process and its descendants have used, to the microsecond for those alive."""
+    total = 0.0
+    parents = _parents()
+    tree = {process_id}
+    grown = True
+    while grown:
+        more = {pid for pid, parent in parents.items() if parent in tree} - tree
+        tree |= more
+        grown = bool(more)
+    for pid in tree:
+        with suppress(OSError):  # it has ended
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                total += int((thread / "schedstat").read_text().split()[0]) / _NANOSECONDS
+            total += servers.ended_children_cpu_seconds(pid)
+    return total
+
+
+def _parents() -> Mapping[int, int]:
+    """The parent of every process."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            parents[int(folder.name)] = servers.parent_of(int(folder.name))
+    return parents

@@ -1,0 +1,204 @@
+"""`make growth` measures every series, and writes figures, plot and page."""
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.growth import capacity, plot, report
+from bench.growth.accounts import LIST, PAY
+from bench.growth.commits import COMMIT
+from bench.growth.deliveries import DELIVER
+from bench.growth.model import Figure, Growth, percentiles
+from bench.growth.open_orders import SYNC_BATCH
+from bench.growth.series import (
+    ACCOUNTS,
+    CONNECTIONS,
+    JOURNAL_ROWS,
+    OPEN_ORDERS,
+    SMALL_SIZES,
+    SUBSCRIPTIONS,
+)
+from tools.machine import Machine
+from tradewind.dashboard.performance.published import published_figures
+
+ROOT = Path(__file__).parents[2]
+MACHINE = Machine(2, "Some CPU", 23.6, "Linux 6", "3.11", "18.4", "abc1234", "2026-11-16")
+
+
+@pytest.fixture
+def growth() -> Growth:
+    """A run with round numbers."""
+    return Growth(
+        MACHINE,
+        "make growth",
+        600.0,
+        {"shared_buffers": "1GB"},
+        (
+            Figure(
+                CONNECTIONS, 32, COMMIT, 9, 1.0, {"database": 0.04}, 100, 1.0, 1.0, 2.0, 20_000.0
+            ),
+            Figure(ACCOUNTS, 1, PAY, 20, 50.0, {"database": 1, "api": 1, "worker": 1}, 1, 9, 9, 9),
+            Figure(
+                ACCOUNTS,
+                10_000,
+                PAY,
+                20,
+                50.0,
+                {"database": 30.0, "api": 15.0, "worker": 20.0},
+                100_000.0,
+                18.0,
+                90.0,
+                99.0,
+            ),
+            Figure(
+                ACCOUNTS, 10_000, LIST, 300, 2.0, {"database": 0.5, "api": 1.5}, 0.0, 1.0, 2.0, 3.0
+            ),
+            Figure(
+                JOURNAL_ROWS,
+                10_000_000,
+                DELIVER,
+                2_000,
+                4.0,
+                {"database": 1.0, "appender": 0.4, "worker": 0.3},
+                2_500.0,
+                1.5,
+                3.0,
+                5.0,
+            ),
+            Figure(
+                OPEN_ORDERS,
+                100_000,
+                SYNC_BATCH,
+                20,
+                8.0,
+                {"database": 8.0, "caller": 16.0},
+                80_000.0,
+                2.0,
+                50.0,
+                60.0,
+            ),
+        ),
+    )
+
+
+def test_the_small_run_measures_every_series_and_writes_its_page(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench.growth", "--sizes", "small", "--folder", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "explanation/performance.json"
+    run = report.read_growth(file.read_text())
+    assert run.command == "make growth SIZES=small"
+    assert {item.dimension: item.size for item in run.figures} == {
+        dimension: sizes[0] for dimension, sizes in SMALL_SIZES.items()
+    }
+    assert {item.dimension for item in run.figures} > {SUBSCRIPTIONS, OPEN_ORDERS}
+    for figure in run.figures:
+        assert figure.database_ms > 0, figure
+        assert figure.statements > 0, figure
+    page = (tmp_path / "explanation/performance.md").read_text()
+    assert page.count("No run is saved yet.") == 1  # that of `make bench`
+    assert "| deliver an event | 10,000 |" in page
+    assert ET.parse(tmp_path / "images" / report.PLOT).getroot().tag.endswith("svg")  # noqa: S314 - ours
+    published = published_figures(file)
+    assert published is not None
+    assert published.journal_rows == 10_000
+
+
+def test_the_commands_of_the_makefile_are_those_of_the_page() -> None:
+    make = ["make", "-n", "-o", "setup", "growth", "SIZES=small"]
+    planned = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "-m bench.growth --sizes small" in planned.stdout
+    make = ["make", "-n", "-o", "setup", "bench", "JSON=docs/explanation/bench.json"]
+    planned = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "-m bench --json docs/explanation/bench.json" in planned.stdout
+
+
+def test_a_run_is_read_as_it_was_saved(growth: Growth) -> None:
+    assert report.read_growth(report.to_json(growth)) == growth
+    assert json.loads(report.to_json(growth))["machine"]["commit"] == "abc1234"
+
+
+def test_the_cost_of_an_order_is_the_sum_of_its_parts(growth: Growth) -> None:
+    parts = capacity.parts_of_order(growth)
+    cost = capacity.order_cost(parts)
+
+    assert [part.number for part in parts] == [1, 8, 10, 20]
+    assert cost.api_ms == pytest.approx(15 + 10 * 1.5)
+    # The appender's work is part of the order; the caller of a sync is a worker.
+    assert cost.worker_ms == pytest.approx(20 + 8 * 0.3 + 20 * 16 / 80)
+    assert cost.database_ms == pytest.approx(30 + 8 * 1.0 + 10 * 0.5 + 20 * 8 / 80)
+    assert cost.wal_bytes == pytest.approx(100_000 + 8 * 2_500 + 20 * 1_000)
+    assert cost.commits == pytest.approx(18 + 8 * 1.5 + 10 * 1 + 20 * 2 / 80)
+
+
+def test_cores_grow_with_orders_and_are_busy_to_the_target_at_the_peak(growth: Growth) -> None:
+    cost = capacity.order_cost(capacity.parts_of_order(growth))
+
+    need = capacity.capacity(cost, 864_000)
+    assert need.orders_a_second == 40.0
+    assert need.database_cores == pytest.approx(40 * 0.045 / 0.6)
+    assert need.api_cores == pytest.approx(40 * 0.030 / 0.6)
+    assert need.wal_mib_a_second == pytest.approx(40 * 140_000 / 2**20)
+    assert capacity.capacity(cost, 8_640_000).worker_cores == pytest.approx(10 * need.worker_cores)
+
+
+def test_one_postgresql_ends_at_its_scarcest_resource(growth: Growth) -> None:
+    cost = capacity.order_cost(capacity.parts_of_order(growth))
+
+    limits = capacity.limits(growth, cost)
+    assert [limit.resource for limit in limits] == ["commits", "CPU", "WAL"]
+    assert limits[0].orders_a_day == pytest.approx(20_000 * 0.6 / 40.5 * 86_400 / 4)
+    assert limits[1].orders_a_day == pytest.approx(32 * 0.6 / 0.045 * 86_400 / 4)
+    slow_disk = replace(capacity.MODEL, server_wal_mib=1.0)
+    assert capacity.limits(growth, cost, slow_disk)[0].resource == "WAL"
+
+
+def test_a_figure_that_was_not_measured_is_named(growth: Growth) -> None:
+    with pytest.raises(ValueError, match="no figure for 'deliver an event' by journal rows"):
+        capacity.parts_of_order(replace(growth, figures=growth.figures[:3]))
+
+
+def test_the_page_has_the_tables_of_a_run(growth: Growth) -> None:
+    page = (ROOT / "docs/explanation/performance.md").read_text()
+
+    shown = report.with_growth(page, growth)
+    assert "`make growth` at commit `abc1234` on 2026-11-16: 2 cores (Some CPU)" in shown
+    assert "| 1 to 10,000 accounts | 50.0 → 50.0 | 1 → 30 ms | 2 → 35 ms | 9 → 90 ms |" in shown
+    assert "| commit one row (20,000 a second) | 32 |" in shown
+    assert "| **an order** |  |  | 30 ms | 26.4 ms | 45 ms | 40.5 | 136.7 KiB |" in shown
+    assert "| 10,000,000 | 463.0 a second | 23.1 | 20.4 | 34.7 |" in shown
+    assert "the scarcest resource first: commits." in shown
+    assert report.with_growth(shown, growth) == shown
+
+
+def test_the_plot_has_a_line_for_each_work_of_several_sizes(growth: Growth) -> None:
+    picture = plot.draw(growth.figures, report.DIMENSIONS)
+
+    root = ET.fromstring(picture)  # noqa: S314 - ours
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert PAY in texts
+    assert DELIVER not in texts  # it has one size only
+    assert {"accounts", "ms of CPU", "1", "10k"} <= set(texts)
+    assert JOURNAL_ROWS not in texts
+    assert "prefers-color-scheme:dark" in picture
+
+
+def test_a_logarithmic_axis_gives_each_power_of_ten_the_same_room() -> None:
+    axis = plot.LogAxis.over([10, 900], 100.0, 300.0)
+
+    assert axis.ticks == [10.0, 100.0, 1000.0]
+    assert [axis.at(tick) for tick in axis.ticks] == pytest.approx([100.0, 200.0, 300.0])
+
+
+def test_percentiles_of_few_calls() -> None:
+    assert percentiles([]) == (None, None)
+    assert percentiles([0.002]) == (2.0, 2.0)
+    assert percentiles([0.001, 0.003]) == pytest.approx((2.0, 2.98))
