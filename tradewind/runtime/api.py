@@ -69,7 +69,12 @@ from tradewind.settings import settings
 from tradewind.settings.settings import Settings
 from tradewind.storage import partitions
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database, GateDatabase, LoginDatabase
+from tradewind.storage.pool import (
+    GATE_SESSION_SETTINGS,
+    Database,
+    GateDatabase,
+    LoginDatabase,
+)
 from tradewind.web import health, openapi, reference_routes
 from tradewind.web.application import Application
 from tradewind.web.endpoint import Endpoint, Routes
@@ -169,7 +174,12 @@ def create() -> Application:
 def build(chosen: Settings) -> Application:
     url = chosen.database_url
     db = Database(url, size=chosen.database_pool, name="tradewind api")
-    gate_db = GateDatabase(url, size=GATE_CONNECTIONS, name="tradewind api gate")
+    gate_db = GateDatabase(
+        url,
+        size=GATE_CONNECTIONS,
+        name="tradewind api gate",
+        settings=GATE_SESSION_SETTINGS,
+    )
     login_db = LoginDatabase(url, size=LOGIN_CONNECTIONS, name="tradewind api logins")
     keyring = Keyring(chosen.secret_key)
     passwords = Passwords()
