@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from kit.server import Server
 
-from tradewind.dashboard.guides.library import DOCS, Guide, Guides
+from tradewind.dashboard.guides.library import DOCS, IMAGE_TYPES, Guide, Guides
 from tradewind.dashboard.guides.routes import _rendered
 from tradewind.dashboard.guides.views import render
 
@@ -47,6 +47,29 @@ def test_links_outside_the_guides_and_raw_html_are_text() -> None:
     assert "<b>" not in html
     assert "Makefile" not in html
     assert "x.png" not in html
+
+
+def test_the_markers_of_written_parts_are_not_shown() -> None:
+    shown = "".join(render(guide, GUIDES.url).html for guide in ALL)
+
+    assert any("<!-- begin " in guide.markdown for guide in ALL)
+    assert "&lt;!--" not in shown
+
+
+def test_pictures_and_plots_are_served_and_other_files_are_not(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    for name in ("page.png", "plot.svg", "notes.txt"):
+        (tmp_path / "images" / name).write_text(name)
+
+    guides = Guides(tmp_path)
+
+    assert guides.url("images/plot.svg") == "/guides/images/plot.svg"
+    assert guides.image("images/page.png") == b"page.png"
+    assert guides.image("images/notes.txt") is None
+    assert {suffix: kind.decode() for suffix, kind in IMAGE_TYPES.items()} == {
+        ".png": "image/png",
+        ".svg": "image/svg+xml",
+    }
 
 
 def test_an_installation_without_docs_has_no_guides(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from markupsafe import Markup
 from tradewind.dashboard.guides.library import Guide, GuideSection
 
 _ABSOLUTE = re.compile(r"[a-z]+:|/|#")
+# The markers of a part that a command writes.
+_MARKER = re.compile(r"^<!-- (?:begin|end) .*-->$", re.MULTILINE)
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
 
@@ -60,7 +62,7 @@ _markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).en
 
 def render(guide: Guide, url_of: Callable[[str], str | None]) -> RenderedGuide:
     """Render a guide; `url_of` gives the URL of a file of docs/, None if it is not served."""
-    tokens = _markdown.parse(guide.markdown)
+    tokens = _markdown.parse(_MARKER.sub("", guide.markdown))
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         tokens = tokens[3:]
     headings = []
