@@ -64,6 +64,8 @@ class Authenticator:
         self._db = db
         self._keyring = keyring
         self._plans = plans
+        for plan in plans:
+            RATE_LIMITED.labels(plan)  # shown from the start, with 0
         self._waiting: dict[_Credentials, list[_Waiter]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._scheduled = False

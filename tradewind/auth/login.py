@@ -14,6 +14,10 @@ from tradewind.storage.transaction import transaction
 from tradewind.web import limits
 from tradewind.web.limits import Rate, RateLimited
 
+# Every result is shown from the start, with 0.
+for _result in ("rate_limited", "stopped", "wrong", "locked", "ok"):
+    LOGINS.labels(_result)
+
 
 @dataclass(frozen=True, slots=True)
 class LoginRate:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
+from tradewind.observability.metrics import LOOP_FAILURES
 
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
@@ -26,11 +27,13 @@ async def repeat(
     together do not retry together. A failure never ends the loop.
     """
     pause = _FIRST_PAUSE
+    failures = LOOP_FAILURES.labels(name)
     while not stop.is_set():
         wake.clear()
         try:
             busy = await step()
         except Exception as error:  # noqa: BLE001 - the loop continues after any error
+            failures.inc()
             expected = isinstance(error, TradewindError)
             (log.warning if expected else log.exception)(
                 "loop.failed", loop=name, error=str(error), pause=pause

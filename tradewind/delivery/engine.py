@@ -30,6 +30,7 @@ from tradewind.delivery.retry_policy import RetryPolicy, reason_not_to_send
 from tradewind.egress.result import AttemptResult
 from tradewind.errors import TradewindError
 from tradewind.observability.logs import log
+from tradewind.observability.metrics import LOOP_FAILURES
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
 from tradewind.storage.sealing import CannotUnseal
@@ -73,6 +74,7 @@ _UNREADABLE_SECONDS = 30.0
 _LATE_SECONDS = 5.0
 _LATE_CHECK_SECONDS = 0.5
 _CONTRACT = RetryPolicy()
+_FAILURES = LOOP_FAILURES.labels("deliveries")
 
 
 class Engine:
@@ -423,6 +425,7 @@ class Engine:
 
 
 def _report(event: str, error: Exception, pause: float) -> None:
+    _FAILURES.inc()
     expected = isinstance(error, TradewindError)
     (log.warning if expected else log.exception)(event, error=str(error), pause=pause)
 

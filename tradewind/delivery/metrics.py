@@ -50,6 +50,14 @@ RECORD_SECONDS = Histogram(
 LEASES_EXPIRED = Counter(
     "tradewind_delivery_leases_expired_total", "Attempts that ended after their lease expired."
 )
+PARKED = Counter(
+    "tradewind_delivery_parked_total",
+    "Deliveries that were postponed, because workers died while they had them.",
+)
+GIVEN_UP = Counter(
+    "tradewind_delivery_given_up_total",
+    "Deliveries that were given up, because workers died while they had them.",
+)
 QUEUE_DEPTH = Gauge(
     "tradewind_delivery_queue_depth", "Pending deliveries.", multiprocess_mode="max"
 )

@@ -28,6 +28,8 @@ async def watch(db: Database) -> bool:
         db, lost=_LOST, parked=_PARKED, lease=LEASE, why=_WHY
     )
     parked = await sql_expired_leases.park(db, lost=_LOST, most=_PARKED, rest=_REST)
+    metrics.GIVEN_UP.inc(len(given_up))
+    metrics.PARKED.inc(len(parked))
     for event, deliveries in (("delivery.given_up", given_up), ("delivery.parked", parked)):
         for delivery in deliveries:
             log.error(

@@ -30,6 +30,14 @@ RATE_LIMITED = Counter(
     "tradewind_rate_limited", "Requests rejected by the rate limit, by plan.", ["plan"]
 )
 
+# What runs in the background reports failures here: nobody waits for a response that shows them.
+LOOP_FAILURES = Counter(
+    "tradewind_loop_failures", "Steps of background loops that failed.", ["loop"]
+)
+TASK_FAILURES = Counter(
+    "tradewind_scheduled_task_failures", "Scheduled tasks that failed.", ["task"]
+)
+
 PLATFORM_CALLS = Counter(
     "tradewind_platform_calls",
     "Calls to marketplaces by operation and result.",

@@ -75,6 +75,7 @@ class PacedClient:
         self.base_url = base_url
         self._client = client
         self._pace = pace
+        self._counted: set[str] = set()
 
     async def call(self, api: Api, prepare: Prepare, read: Callable[[bytes], T]) -> T:
         """Call an operation and read its response; an unreadable one is a failure of the call."""
@@ -121,6 +122,10 @@ class PacedClient:
             raise self._failure("no_time", "The deadline passed before the call.")
         body, headers = prepare()
         result = "failed"
+        if operation not in self._counted:
+            self._counted.add(operation)
+            # Shown with 0 from the first call on: then the first failure is an increase.
+            PLATFORM_CALLS.labels(self.platform, operation, result)
         reason = None
         try:
             reply = await self._client.post(

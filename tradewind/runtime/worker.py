@@ -13,7 +13,11 @@ from tradewind.auth import login_throttle, sql_sessions
 from tradewind.auth import sql as auth_sql
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.background.loop import repeat
-from tradewind.background.scheduled_tasks import ScheduledTask, run_due_tasks
+from tradewind.background.scheduled_tasks import (
+    ScheduledTask,
+    count_from_zero,
+    run_due_tasks,
+)
 from tradewind.cart import sql as cart_sql
 from tradewind.delivery import sql_log, sql_performance
 from tradewind.delivery.cancel import cancel_unwanted
@@ -31,6 +35,7 @@ from tradewind.imports.run import run_imports
 from tradewind.imports.upload import IMPORTS
 from tradewind.observability import listener, metrics
 from tradewind.observability.logs import log
+from tradewind.operations.metrics import StateMetrics
 from tradewind.orders.advance import SUBMIT
 from tradewind.orders.platform_jobs import Submitter
 from tradewind.orders.scheduled_sync import sync_modified
@@ -134,6 +139,8 @@ async def _work(
 ) -> None:
     """Run every loop: scheduled tasks, two loops for each marketplace, and deliveries."""
     tasks = [*renewal(chosen, db, platforms), *housekeeping(chosen, db)]
+    count_from_zero(tasks)
+    state = StateMetrics(db, list(platforms.clients), [task.name for task in tasks])
     loops = [
         repeat(
             "scheduled tasks",
@@ -168,15 +175,11 @@ async def _work(
         background_tasks = BackgroundTasks()
         uploaded = stack.enter_context(db.wakeups.waiting(IMPORTS))
         report = WorkerReport(db)
-        loops.append(
-            repeat(
-                "report",
-                report.report_if_due,
-                stop=stop,
-                wake=asyncio.Event(),
-                idle=_POLL_SECONDS,
-            )
-        )
+        for name, own_step, idle in (
+            ("state", state.measure, _FIGURES_SECONDS),
+            ("report", report.report_if_due, _POLL_SECONDS),
+        ):
+            loops.append(repeat(name, own_step, stop=stop, wake=asyncio.Event(), idle=idle))
         go_on = partial(run_imports, db, platforms, background_tasks)
         loops.append(repeat("imports", go_on, stop=stop, wake=uploaded, idle=_POLL_SECONDS))
         await asyncio.gather(*loops)

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tradewind.dashboard.shell.labels import LARGEST_COUNT
 from tradewind.delivery.sql import QueueDepth
 from tradewind.delivery.sql_performance import SAMPLE_SECONDS
+from tradewind.operations.sql import SILENT
 from tradewind.storage.pool import Database
-
-# A worker reports every ten seconds; one that missed three reports has stopped or hangs.
-_SILENT = timedelta(seconds=40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ async def list_workers(db: Database, *, limit: int) -> Sequence[WorkerProcess]:
          ORDER BY is_silent, host, pid, started_at
          LIMIT $2
         """,
-        _SILENT,
+        SILENT,
         limit,
     )
     return [WorkerProcess(**row) for row in rows]

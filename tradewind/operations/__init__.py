@@ -1,0 +1,1 @@
+"""What operators watch: the state of the whole system, measured for metrics and `top`."""
