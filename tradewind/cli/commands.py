@@ -16,6 +16,7 @@ from tradewind.cli import (
     platforms,
     products,
     secrets,
+    top,
     trigger,
     verify,
 )
@@ -58,6 +59,7 @@ def migrate(*, as_json: Json = False) -> None:
         say("The schema is up to date.")
 
 
+app.command("top")(top.top)
 app.command("mcp")(mcp.serve_agents)
 
 

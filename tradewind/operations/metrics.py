@@ -28,17 +28,17 @@ WORKERS_SILENT = Gauge(
 ORDER_JOBS = Gauge(
     "tradewind_order_jobs",
     "Orders that wait for a job at a marketplace. Of syncs, those that are due.",
-    ["platform", "job"],
+    ["platform", "work"],
 )
 ORDER_JOB_OLDEST = Gauge(
     "tradewind_order_job_oldest_seconds",
     "Time since the last change of the order that has waited longest for a job.",
-    ["platform", "job"],
+    ["platform", "work"],
 )
 ORDER_JOB_OVERDUE = Gauge(
     "tradewind_order_job_overdue_seconds",
     "How long the first job at a marketplace is overdue.",
-    ["platform", "job"],
+    ["platform", "work"],
 )
 PAYMENT_REQUESTS = Gauge(
     "tradewind_payment_requests", "Open payment requests by status.", ["status", "mode"]
