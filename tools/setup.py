@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -283,22 +283,23 @@ def ensure_sdk_languages() -> int:
 
 
 def ensure_deployment_tools() -> int:
-    """Get what runs the configuration of docs/how-to/deploy.md. Without it its tests are skipped.
+    """Get what runs docs/how-to/deploy.md and checks deploy/. Without it its tests are skipped.
 
-    In CI a missing tool is an error. nginx and Caddy are only unpacked, into build/debian: the
-    packages would start them, on port 80.
+    In CI a missing tool is an error. nginx, Caddy and Prometheus are only unpacked, into
+    build/debian: the packages would start them. Of Prometheus, only promtool is unpacked.
     """
 
     def missing() -> list[str]:
         tools = {"nft": "nftables", "ip": "iproute2", "systemd-analyze": "systemd"}
         return [package for tool, package in tools.items() if not find_tool(tool)]
 
-    def proxies() -> list[str]:
-        return [package for package in ("nginx", "caddy") if not find_tool(package)]
+    def not_unpacked() -> list[str]:
+        tools = {"nginx": "nginx", "caddy": "caddy", "promtool": "prometheus"}
+        return [package for tool, package in tools.items() if not find_tool(tool)]
 
-    if wanted := proxies():
-        unpack(wanted)
-    packages = [*installed_or_missing(missing), *proxies()]
+    if wanted := not_unpacked():
+        unpack(wanted, only={"prometheus": "./usr/bin/promtool"})
+    packages = [*installed_or_missing(missing), *not_unpacked()]
     if not packages:
         return 0
     say(f"Tests of the deployment need {' and '.join(packages)}; run: {apt_command(packages)}")
@@ -313,8 +314,11 @@ def find_tool(name: str) -> str | None:
     )
 
 
-def unpack(packages: Sequence[str]) -> None:
-    """Download packages, and unpack them without installing them; this needs no rights."""
+def unpack(packages: Sequence[str], only: Mapping[str, str]) -> None:
+    """Download packages, and unpack them without installing them; this needs no rights.
+
+    Of a package in `only`, one file is unpacked.
+    """
     apt_get_path, dpkg_deb = shutil.which("apt-get"), shutil.which("dpkg-deb")
     if not apt_get_path or not dpkg_deb:
         return
@@ -327,8 +331,19 @@ def unpack(packages: Sequence[str]) -> None:
     if done.returncode != 0:
         say(done.stderr.strip())
     for archive in UNPACKED.glob("*.deb"):
-        subprocess.run([dpkg_deb, "-x", str(archive), str(UNPACKED)], check=False)
+        unpack_archive(dpkg_deb, archive, only.get(archive.name.partition("_")[0]))
         archive.unlink()
+
+
+def unpack_archive(dpkg_deb: str, archive: Path, only: str | None) -> None:
+    if only is None:
+        subprocess.run([dpkg_deb, "-x", str(archive), str(UNPACKED)], check=False)
+        return
+    with subprocess.Popen(
+        [dpkg_deb, "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE
+    ) as reader:
+        extract = [shutil.which("tar") or "tar", "-x", "-C", str(UNPACKED), only]
+        subprocess.run(extract, check=False, stdin=reader.stdout)
 
 
 def version(text: str) -> tuple[int, ...]:

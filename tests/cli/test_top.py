@@ -28,7 +28,7 @@ from tradewind import ids
 from tradewind.cli.top_screen import TopState, render, share_rows
 from tradewind.dashboard.performance.queries import WorkerProcess
 from tradewind.operations.model import PaymentBacklog
-from tradewind.operations.overview import OrderState, WaitingWork, WebhookState, most_urgent
+from tradewind.operations.overview import OrderState, WaitingWork, WebhookLoad, most_urgent
 from tradewind.operations.sql_top import BusyWebhook
 
 NOW = datetime(2026, 11, 16, 22, 30, tzinfo=UTC)
@@ -40,9 +40,9 @@ def worker(number: int, *, silent: bool = False) -> WorkerProcess:
     return WorkerProcess(f"host-{number}", number, NOW, NOW, 0.5, 120.0, silent)
 
 
-def webhook(number: int) -> WebhookState:
+def webhook(number: int) -> WebhookLoad:
     url = f"https://a-long-name-of-a-host-{number}.customers.example/hooks"
-    return WebhookState(
+    return WebhookLoad(
         ids.SUBSCRIPTION.show(ids.new()), url, 12_345, 7200.0, NOW - timedelta(days=3), 1, 2, 16384
     )
 

@@ -56,7 +56,7 @@ async def test_orders_and_payments_that_wait_are_measured(system: System) -> Non
     oldest = value("payment_request_oldest_seconds", status="pending_approval", mode="auto")
     assert oldest == at(3600)
     assert (value("payments_expiring") or 0) >= 1
-    assert value("order_job_oldest_seconds", platform="sandbox", job="create") is not None
+    assert value("order_job_oldest_seconds", platform="sandbox", work="create") is not None
     system.ok("DELETE", f"/v1/orders/{order['id']}/payment")
 
 
@@ -66,7 +66,7 @@ async def test_an_empty_system_has_every_value(db: Database) -> None:
     for platform in PLATFORMS:
         for job in JOBS:
             for name in ("order_jobs", "order_job_oldest_seconds", "order_job_overdue_seconds"):
-                assert value(name, platform=platform, job=job) == 0
+                assert value(name, platform=platform, work=job) == 0
     for status in ("pending_approval", "approved", "processing"):
         for mode in ("auto", "link"):
             assert value("payment_requests", status=status, mode=mode) == 0

@@ -10,7 +10,7 @@ from tradewind.dashboard.performance.queries import WorkerProcess
 from tradewind.dashboard.performance.views import rate
 from tradewind.dashboard.shell.labels import duration
 from tradewind.operations.model import PaymentBacklog
-from tradewind.operations.overview import OrderState, WaitingWork, WebhookState
+from tradewind.operations.overview import OrderState, WaitingWork, WebhookLoad
 
 # A delivery that waits longer than this is late; so is an order, which waits for a marketplace.
 _LATE_DELIVERY = 30.0
@@ -37,7 +37,7 @@ class TopState:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScreenLine:
     """A line of text. `is_alarming` is shown in red, a heading in bold."""
 
     text: str
@@ -58,10 +58,12 @@ def render(state: TopState, *, width: int, height: int, colours: bool, hint: str
         height - _FIXED_LINES,
     )
     lines = [
-        Line(f"Tradewind  {state.now:%Y-%m-%d %H:%M:%S} UTC  {hint}".rstrip(), is_heading=True),
+        ScreenLine(
+            f"Tradewind  {state.now:%Y-%m-%d %H:%M:%S} UTC  {hint}".rstrip(), is_heading=True
+        ),
         _queue(state),
         *_payments(state.waiting),
-        Line(""),
+        ScreenLine(""),
         *_workers(state, rooms[0]),
         *_webhooks(state, rooms[1], max(_LEAST_NAME, width - _FIGURES_WIDTH)),
         *_orders(state.waiting.orders, rooms[2]),
@@ -79,9 +81,9 @@ def share_rows(wanted: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def _queue(state: TopState) -> Line:
+def _queue(state: TopState) -> ScreenLine:
     overdue = state.oldest_due_seconds
-    return Line(
+    return ScreenLine(
         f"Deliveries  {_count(state.pending)} pending"
         + ("  none overdue" if overdue is None else f"  oldest {duration(overdue)} overdue")
         + f"  ok {rate(state.delivered_per_second)}/s"
@@ -90,7 +92,7 @@ def _queue(state: TopState) -> Line:
     )
 
 
-def _payments(waiting: WaitingWork) -> list[Line]:
+def _payments(waiting: WaitingWork) -> list[ScreenLine]:
     """Open payment requests, with the age of the oldest in each status."""
 
     def part(label: str, status: str, mode: str | None = None) -> str:
@@ -110,8 +112,8 @@ def _payments(waiting: WaitingWork) -> list[Line]:
         p.requests and p.oldest_seconds > _LATE_ORDER for p in waiting.payments if _is_ours(p)
     )
     return [
-        Line(f"Payments    {'  '.join(for_people)}", is_alarming=expiring > 0),
-        Line(f"            {'  '.join(for_us)}", is_alarming=unclear),
+        ScreenLine(f"Payments    {'  '.join(for_people)}", is_alarming=expiring > 0),
+        ScreenLine(f"            {'  '.join(for_us)}", is_alarming=unclear),
     ]
 
 
@@ -122,17 +124,19 @@ def _is_ours(payments: PaymentBacklog) -> bool:
     )
 
 
-def _workers(state: TopState, room: int) -> list[Line]:
+def _workers(state: TopState, room: int) -> list[ScreenLine]:
     running = sum(not worker.is_silent for worker in state.workers)
     silent = len(state.workers) - running
     title = f"WORKERS  {running} reporting" + (f", {silent} silent" if silent else "")
-    heading = Line(f"{title:<36}{'REPORTED':>10}{'CPU':>8}{'ATTEMPTS/s':>13}", is_heading=True)
+    heading = ScreenLine(
+        f"{title:<36}{'REPORTED':>10}{'CPU':>8}{'ATTEMPTS/s':>13}", is_heading=True
+    )
     if not state.workers:
-        return [heading, Line("  No worker has reported in the last hour.", is_alarming=True)]
+        return [heading, ScreenLine("  No worker has reported in the last hour.", is_alarming=True)]
     return [
         heading,
         *(
-            Line(
+            ScreenLine(
                 f"  {_cut(f'{worker.host} {worker.pid}', 32):<34}"
                 f"{duration((state.now - worker.reported_at).total_seconds()):>10}"
                 f"{f'{worker.cpu_share:.0%}':>8}{rate(worker.attempts_per_second):>13}",
@@ -143,42 +147,42 @@ def _workers(state: TopState, room: int) -> list[Line]:
     ]
 
 
-def _webhooks(state: TopState, room: int, width: int) -> list[Line]:
-    heading = Line(
+def _webhooks(state: TopState, room: int, width: int) -> list[ScreenLine]:
+    heading = ScreenLine(
         f"{'WEBHOOKS  overdue, failing, slow':<{width + 3}}{'DUE':>8}{'OVERDUE':>11}{'FAILING':>11}"
         f"{'P95':>10}",
         is_heading=True,
     )
     if not state.waiting.webhooks:
-        return [heading, Line("  Nothing waits, nothing fails.")]
+        return [heading, ScreenLine("  Nothing waits, nothing fails.")]
     rows = state.waiting.webhooks[:room]
     return [heading, *(_webhook(webhook, state.now, width) for webhook in rows)]
 
 
-def _webhook(webhook: WebhookState, now: datetime, width: int) -> Line:
+def _webhook(webhook: WebhookLoad, now: datetime, width: int) -> ScreenLine:
     failing = webhook.failing_since and duration((now - webhook.failing_since).total_seconds())
     p95 = "—" if webhook.p95_ms is None else duration(webhook.p95_ms / 1000)
     overdue = webhook.overdue_seconds
     name = f"{urlsplit(webhook.url).hostname} {webhook.webhook}"
-    return Line(
+    return ScreenLine(
         f"  {_cut(name, width):<{width + 1}}{_count(webhook.due):>8}{duration(overdue):>11}"
         f"{failing or '—':>11}{p95:>10}",
         is_alarming=failing is not None or (overdue or 0) > _LATE_DELIVERY,
     )
 
 
-def _orders(orders: Sequence[OrderState], room: int) -> list[Line]:
-    heading = Line(
+def _orders(orders: Sequence[OrderState], room: int) -> list[ScreenLine]:
+    heading = ScreenLine(
         f"{'ORDERS  waiting for a marketplace':<36}{'PLATFORM':>10}{'WORK':>8}{'FAILURES':>10}"
         f"{'WAITING':>12}",
         is_heading=True,
     )
     if not orders:
-        return [heading, Line("  No order waits to be created, cancelled or paid.")]
+        return [heading, ScreenLine("  No order waits to be created, cancelled or paid.")]
     return [
         heading,
         *(
-            Line(
+            ScreenLine(
                 f"  {order.order:<34}{_cut(order.platform, 10):>10}{order.work:>8}"
                 f"{order.failures:>10}{duration(order.waiting_seconds):>12}",
                 is_alarming=order.waiting_seconds > _LATE_ORDER,

@@ -18,7 +18,7 @@ _MOST_ORDERS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookState:
+class WebhookLoad:
     """A webhook as operators see it. `p95_ms` is an upper bound, of this hour."""
 
     webhook: str
@@ -47,7 +47,7 @@ class OrderState:
 class WaitingWork:
     """Everything that waits: for an endpoint, a marketplace or a person."""
 
-    webhooks: Sequence[WebhookState]
+    webhooks: Sequence[WebhookLoad]
     orders: Sequence[OrderState]
     payments: Sequence[PaymentBacklog]
     payments_expiring: int
@@ -75,10 +75,10 @@ async def read_waiting(db: Database, platforms: Sequence[str]) -> WaitingWork:
     )
 
 
-def most_urgent(webhooks: Sequence[BusyWebhook]) -> Sequence[WebhookState]:
+def most_urgent(webhooks: Sequence[BusyWebhook]) -> Sequence[WebhookLoad]:
     """Webhooks that are overdue first, by how long; then those that fail; then the slowest."""
     states = [
-        WebhookState(
+        WebhookLoad(
             ids.SUBSCRIPTION.show(webhook.id),
             webhook.url,
             webhook.due,
