@@ -98,7 +98,10 @@ ROWS: Mapping[str, Sequence[Panel]] = {
             "Overdue syncs",
             "How late orders are read from a marketplace.",
             "s",
-            {"{{platform}}": 'max by (platform) (tradewind_order_job_overdue_seconds{work="sync"})'},
+            {
+                "{{platform}}": "max by (platform) "
+                '(tradewind_order_job_overdue_seconds{work="sync"})'
+            },
         ),
         Panel(
             "Open payment requests",

@@ -12,8 +12,10 @@ from tradewind.delivery import automatic_replay, metrics, sql, sql_expired_lease
 from tradewind.delivery.lanes import Lane
 from tradewind.delivery.model import COUNTED, ClaimedDelivery
 from tradewind.delivery.retry_policy import RetryPolicy
+from tradewind.delivery.trace_attempts import trace_attempts
 from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.errors import TradewindError
+from tradewind.observability import tracing
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
 
@@ -185,6 +187,8 @@ class Recorder:
             late_ids = {delivery.delivery_id for delivery, _ in late}
             batch = [attempt for attempt in batch if attempt[0].delivery_id not in late_ids]
         metrics.attempted(batch)
+        if (traces := tracing.current()) is not None:
+            trace_attempts(traces, batch)
         for delivery, result in batch:
             if result.outcome is not Outcome.CANCELLED:
                 is_over = self._policy.is_over(delivery.attempt, result.outcome)

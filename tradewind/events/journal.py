@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tradewind.events import sql
 from tradewind.events.catalogue import Event
+from tradewind.observability import tracing
 from tradewind.storage.transaction import Tx
 
 # Announced when something was queued to be delivered.
@@ -24,3 +25,5 @@ async def _write(tx: Tx, events: Sequence[Event]) -> None:
     await tx.wait_in_line(sorted({event.account_id for event in events}))
     if await sql.append(tx, events):
         tx.wake(DELIVERIES)
+    if (traces := tracing.current()) is not None:
+        traces.journaled([(event.id, event.kind) for event in events])

@@ -3,6 +3,7 @@
 import asyncio
 
 from tradewind.errors import TradewindError
+from tradewind.observability import tracing
 from tradewind.observability.logs import log
 from tradewind.orders import cancel, sql_leases, submit
 from tradewind.orders.goods import GoodsReading
@@ -56,7 +57,7 @@ class Submitter:
             self._db, connector.traits.platform, _JOBS, lease=lease.id, held=HELD, limit=room
         )
         for order in held:
-            task = asyncio.create_task(self._do(connector, order, lease))
+            task = asyncio.create_task(self._do_traced(connector, order, lease))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
         return len(held) == room
@@ -65,6 +66,10 @@ class Submitter:
         """Wait a while for jobs to end; another process finds out about the rest."""
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_SECONDS)
+
+    async def _do_traced(self, connector: Connector, order: Order, lease: Lease) -> None:
+        with tracing.span(f"order {next_job(order)}", **{"tradewind.order": order.reference}):
+            await self._do(connector, order, lease)
 
     async def _do(self, connector: Connector, order: Order, lease: Lease) -> None:
         """Run one job."""

@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from tradewind import ids
+from tradewind.observability import tracing
 from tradewind.observability.logs import log
 from tradewind.orders import advance, sql_leases
 from tradewind.orders.advance import Advance, GiveBack
@@ -55,8 +56,9 @@ async def sync_due(db: Database, connector: Connector) -> bool:
     )
     if not held:
         return False
-    read = await read_orders(connector, held)
-    await apply(db, connector, lease, held, read)
+    with tracing.span("orders sync", **{"tradewind.platform": traits.platform}):
+        read = await read_orders(connector, held)
+        await apply(db, connector, lease, held, read)
     if read.failures and not read.parts:
         raise next(iter(read.failures.values()))
     return True

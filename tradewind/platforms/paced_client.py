@@ -9,6 +9,7 @@ from typing import TypeVar
 from urllib.parse import quote_plus, urlencode
 
 from tradewind.egress.client import CallFailed, Client, Reply
+from tradewind.observability import tracing
 from tradewind.observability.logs import log
 from tradewind.observability.metrics import PLATFORM_CALLS, PLATFORM_SECONDS
 from tradewind.platforms.failures import (
@@ -97,7 +98,13 @@ class PacedClient:
         deadline = perf_counter() + seconds
         for attempt in range(1, _SAFE_ATTEMPTS + 1):
             try:
-                return await self._attempt(operation, path, prepare, safe=safe, deadline=deadline)
+                # The marketplace gets no trace context: it is ours.
+                with tracing.client_span(
+                    f"{self.platform} {operation}", **{"tradewind.platform": self.platform}
+                ):
+                    return await self._attempt(
+                        operation, path, prepare, safe=safe, deadline=deadline
+                    )
             except BudgetUsedUp:  # the pacing has waited until the deadline
                 raise
             except Unavailable as failure:

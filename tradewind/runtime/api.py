@@ -59,10 +59,12 @@ from tradewind.runtime.wiring import (
     GATE_CONNECTIONS,
     LOGIN_CONNECTIONS,
     configured_credentials,
+    database_of,
     pay_modes_of,
     platforms_of,
     policy_of,
     retry_policy_of,
+    start_tracing,
     tune_garbage_collection,
 )
 from tradewind.settings import settings
@@ -82,6 +84,7 @@ from tradewind.web.limits import RateLimited, plan_rate
 from tradewind.web.problems import DuplicateHeader
 from tradewind.web.reference_routes import Reference
 from tradewind.web.response import encode
+from tradewind.web.traced_application import TracedApplication
 from tradewind.web.urls import PublicUrl
 from tradewind.webhooks import routes as webhook_routes
 from tradewind.webhooks.headers import DESCRIPTIONS
@@ -173,7 +176,8 @@ def create() -> Application:
 
 def build(chosen: Settings) -> Application:
     url = chosen.database_url
-    db = Database(url, size=chosen.database_pool, name="tradewind api")
+    tracing = start_tracing(chosen, "tradewind-api")
+    db = database_of(chosen, "tradewind api")
     gate_db = GateDatabase(
         url,
         size=GATE_CONNECTIONS,
@@ -202,6 +206,8 @@ def build(chosen: Settings) -> Application:
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            if tracing is not None:
+                stack.push_async_callback(asyncio.to_thread, tracing.close)
             for pool in (db, gate_db, login_db):
                 stack.push_async_callback(pool.close)
                 await pool.open()
@@ -223,7 +229,8 @@ def build(chosen: Settings) -> Application:
                 await partitions.make_ahead(db)
             yield
 
-    return Application(
+    application = Application if tracing is None else TracedApplication
+    return application(
         endpoints(),
         parts={
             Database: db,

@@ -10,6 +10,8 @@ from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.client import Client
 from tradewind.egress.guard import Policy
 from tradewind.errors import CannotStart
+from tradewind.observability import tracing
+from tradewind.observability.tracing import Tracing
 from tradewind.orders.payments.model import PayMode
 from tradewind.orders.payments.modes import PayModes
 from tradewind.platforms.access import AppCredentials
@@ -17,6 +19,7 @@ from tradewind.platforms.registry import MARKETPLACES, PlatformEndpoint, Platfor
 from tradewind.settings.settings import PlatformSettings, Settings
 from tradewind.storage.keyring import Keyring
 from tradewind.storage.pool import Database
+from tradewind.storage.traced_pool import TracedDatabase
 from tradewind.web.limits import plan_rate
 
 # Calls a minute. Marketplaces publish no limit; users report errors from a few hundred on.
@@ -99,6 +102,22 @@ def configured_credentials(chosen: Settings) -> Mapping[str, AppCredentials]:
         elif endpoint.simulated and demo is not None:
             credentials[platform] = demo
     return credentials
+
+
+def start_tracing(chosen: Settings, service: str) -> Tracing | None:
+    """Install the tracing of this process; None: it is off, and costs nothing."""
+    if not chosen.tracing:
+        return None
+    made = Tracing(service)
+    tracing.install(made)
+    return made
+
+
+def database_of(chosen: Settings, name: str) -> Database:
+    """The pool for requests and jobs."""
+    if chosen.tracing:
+        return TracedDatabase(chosen.database_url, size=chosen.database_pool, name=name)
+    return Database(chosen.database_url, size=chosen.database_pool, name=name)
 
 
 def tune_garbage_collection() -> None:

@@ -51,9 +51,11 @@ from tradewind.platforms.registry import Platforms
 from tradewind.products import sql as products
 from tradewind.runtime.wiring import (
     configured_credentials,
+    database_of,
     platforms_of,
     policy_of,
     retry_policy_of,
+    start_tracing,
     tune_garbage_collection,
 )
 from tradewind.settings.settings import Settings
@@ -223,7 +225,7 @@ async def run(chosen: Settings) -> None:
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
-    db = Database(chosen.database_url, size=chosen.database_pool, name="tradewind worker")
+    db = database_of(chosen, "tradewind worker")
     engine_db = Database(
         chosen.database_url,
         size=ENGINE_CONNECTIONS,
@@ -231,6 +233,8 @@ async def run(chosen: Settings) -> None:
         settings=ENGINE_SESSION_SETTINGS,
     )
     with ExitStack() as stack:
+        if (tracing := start_tracing(chosen, "tradewind-worker")) is not None:
+            stack.callback(tracing.close)
         if chosen.metrics_listen is not None:
             host, port = chosen.metrics_listen
             bound = stack.enter_context(listener.serving(host, port, metrics.registry(None)))

@@ -54,6 +54,7 @@ class Settings:
     login_rate: int
     log_level: str
     log_style: Literal["json", "console"]
+    tracing: bool
     sandbox_url: str
     search_cache_seconds: int
     refresh_min_age: int
@@ -117,6 +118,9 @@ SETTINGS = [
             "The lowest level that is logged."),
     Setting("log_style", parse.choice("", "json", "console"), "",
             "`json` or `console`; by default `json` in production."),
+    Setting("tracing", parse.yes_or_no, "no",
+            "`yes` sends traces by OpenTelemetry to OTEL_EXPORTER_OTLP_ENDPOINT; needs the extra "
+            "`tracing`."),
     Setting("sandbox_url", parse.url("http", "https"), "",
             "The URL of the simulated marketplace; the platform `sandbox` is on when it is set."),
     Setting("search_cache_seconds", parse.number(0, 3600), "60",
