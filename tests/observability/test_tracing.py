@@ -165,6 +165,9 @@ def test_jobs_of_workers_have_a_trace_with_their_calls(
 def test_nobody_outside_gets_our_trace_context_and_no_value_leaks(
     traced: WebhookSystem, collector: Collector, endpoint: WebhookEndpoint
 ) -> None:
+    hook = traced.hook(endpoint.url())
+    traced.paid()
+    traced.logged(hook, 1)
     until(lambda: collector.named("deliver"), len)
 
     assert endpoint.received
