@@ -43,7 +43,7 @@ class System:
     """The running processes."""
 
     appender: subprocess.Popen[str]
-    worker: workers.Worker
+    workers: Sequence[workers.Worker]
     postmaster: int
     endpoint: str
 
@@ -57,13 +57,18 @@ class System:
 
     def burst(self, events: int, subscriptions: int) -> Spent:
         """Append events as fast as it goes, until the last attempt is recorded."""
-        before, recorded, number = self._cpu(), self.worker.delivered(), events * subscriptions
+        before, recorded, number = self._cpu(), self._delivered(), events * subscriptions
         committed = self.append("burst", events)
         arrived = self._arrivals(number)
-        self._wait(lambda: self.worker.delivered() >= recorded + number)
-        used = [after - start for after, start in zip(self._cpu(), before, strict=True)]
+        self._wait(lambda: self._delivered() >= recorded + number)
         seconds = max(at for _, at in arrived) - min(committed.values())
-        return Spent(number / seconds, *(1000 * cpu / number for cpu in used))
+        return self._spent(before, number, seconds)
+
+    def only_append(self, events: int) -> Spent:
+        """Append events as fast as it goes; without workers they stay in the queue."""
+        before = self._cpu()
+        committed = self.append("burst", events).values()
+        return self._spent(before, events, max(committed) - min(committed))
 
     def latencies(self, rate: int, seconds: int, subscriptions: int) -> Sequence[float]:
         """Seconds from a commit to the arrival, at a steady rate of events."""
@@ -88,23 +93,32 @@ class System:
         with urlopen(f"{self.endpoint}/{path}", timeout=30) as response:  # noqa: S310 - loopback
             return json.load(response)
 
+    def _delivered(self) -> int:
+        return sum(worker.delivered() for worker in self.workers)
+
+    def _spent(self, before: Sequence[float], number: int, seconds: float) -> Spent:
+        used = [after - start for after, start in zip(self._cpu(), before, strict=True)]
+        return Spent(number / seconds, *(1000 * cpu / number for cpu in used))
+
     def _cpu(self) -> Sequence[float]:
-        process_ids = (self.appender.pid, self.worker.process_id, self.postmaster)
-        return [servers.tree_cpu_seconds(process_id) for process_id in process_ids]
+        """Seconds of CPU of the appender, the workers and PostgreSQL."""
+        cpu = servers.tree_cpu_seconds
+        in_workers = sum(cpu(worker.process_id) for worker in self.workers)
+        return [cpu(self.appender.pid), in_workers, cpu(self.postmaster)]
 
 
 @contextmanager
 def running(
-    database_url: str, account_id: UUID, postmaster: int, endpoint: str
+    database_url: str, account_id: UUID, postmaster: int, endpoint: str, *, number: int = 1
 ) -> Iterator[System]:
-    """An appender and a worker, while the block lasts."""
+    """An appender and `number` workers, while the block lasts."""
     command = [sys.executable, "-m", "bench.appender", database_url, str(account_id)]
     pipe = subprocess.PIPE
     with (
-        workers.working(database_url, 1) as (worker,),
+        workers.working(database_url, number) as running_workers,
         subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as appender,
     ):
-        system = System(appender, worker, postmaster, endpoint)
+        system = System(appender, running_workers, postmaster, endpoint)
         try:
             if appender.stdout is None or appender.stdout.readline() != "ready\n":
                 raise RuntimeError("The appender did not start.")

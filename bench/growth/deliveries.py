@@ -24,7 +24,9 @@ async def deliver(
     """
     account_id, endpoint = site.template.account_id, site.endpoints.metered
     with processes.running(site.url, account_id, site.postmaster, endpoint) as system:
-        meter = site.meter.beside({APPENDER: system.appender.pid, WORKER: system.worker.process_id})
+        meter = site.meter.beside(
+            {APPENDER: system.appender.pid, WORKER: system.workers[0].process_id}
+        )
         number = effort.deliveries
         tenth = max(1, number // 10)
 
@@ -33,7 +35,7 @@ async def deliver(
 
         await burst(tenth)
         if idle:
-            waiting = site.meter.beside({WORKER: system.worker.process_id})
+            waiting = site.meter.beside({WORKER: system.workers[0].process_id})
             seconds = min(_IDLE_SECONDS, effort.seconds)
             yield await waiting.measure_idle(dimension, size, IDLE_WORKER, seconds)
         before = await meter.read()
