@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from kit.commands import Commands, forking_commands
 from kit.postgres import Postgres
-from kit.server import Server, ServerLauncher
+from kit.server import Server, ServerLauncher, free_port
 
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
@@ -416,6 +416,40 @@ def test_the_doctor_counts_authorities_in_a_folder_too(shell: Shell) -> None:
     _, result = findings(shell.having(folder))
 
     assert result["certificates"][0] == "ok"
+
+
+def test_health_asks_the_process_on_this_machine(server_shell: Shell, server: Server) -> None:
+    port = server.url.rpartition(":")[2]
+    listening = server_shell.having({"TRADEWIND_PORT": port})
+
+    healthy = listening.run("health", "api")
+
+    assert (healthy.returncode, healthy.stderr) == (0, "")
+    assert healthy.stdout == f"The api at 127.0.0.1:{port} is healthy.\n"
+    everywhere = {"TRADEWIND_HOST": "0.0.0.0", "TRADEWIND_DEV_BIND_ANY": "yes"}  # noqa: S104 - a setting
+    assert listening.having(everywhere).run("health", "api").stdout == healthy.stdout
+
+
+def test_health_says_why_a_process_cannot_work(
+    server_shell: Shell, server: Server, postgres: Postgres
+) -> None:
+    port = server.url.rpartition(":")[2]
+    nobody = server_shell.having({"TRADEWIND_PORT": str(free_port())})
+    assert "did not answer: [Errno 111] Connection refused." in nobody.complaint("health", "api")
+    assert "TRADEWIND_METRICS_LISTEN" in nobody.complaint("health", "worker")
+    listening = server_shell.having({"TRADEWIND_PORT": port})
+    hidden = "UPDATE schema_migration SET number = -number WHERE abs(number) = $1"
+
+    postgres.fetch(server.database_url, hidden, len(all_migrations()))
+    try:
+        complaint = listening.complaint("health", "api")
+    finally:
+        postgres.fetch(server.database_url, hidden, len(all_migrations()))
+
+    assert complaint == (
+        f"The api at 127.0.0.1:{port} answered 503. "
+        "1 migrations are missing: run `tradewind migrate`."
+    )
 
 
 def test_a_new_master_secret_takes_over_key_by_key(

@@ -11,6 +11,8 @@ import typer
 import uvloop
 from typer.core import TyperGroup
 
+from tradewind.cli import health
+from tradewind.cli.health import Process
 from tradewind.cli.output import say, write_error
 from tradewind.errors import CannotStart, TradewindError
 from tradewind.observability import logs
@@ -145,6 +147,14 @@ def worker() -> None:
     from tradewind.runtime import worker as background  # noqa: PLC0415 - only this command needs it
 
     uvloop.run(background.run(_configured()))
+
+
+@app.command("health")
+def check_health(
+    process: Annotated[Process, typer.Argument(help="The process on this machine.")],
+) -> None:
+    """Ask the API or the worker on this machine whether it works; exit status 1 if not."""
+    say(health.check(settings.load(database=False), process))
 
 
 @app.command(
