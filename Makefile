@@ -11,10 +11,10 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak chaos chaos-faults check blocks format map bench growth screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults restore-drill check blocks format map bench growth screenshots client lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv ready for development; does nothing when it is
 	@$(PYTHON) tools/setup.py dev
@@ -28,8 +28,9 @@ test: setup ## Everything that CI asks for: check, then all the tests
 	@$(PYTHON) tools/setup.py sdk
 	@$(PYTHON) tools/setup.py deploy
 	@$(MAKE) check
-	@rm -f build/blocks-run.txt
+	@rm -rf build/blocks-run.txt build/drills
 	$(VENV_PYTHON) -m pytest -n 2 --dist loadgroup --durations 20
+	@cat build/drills/*.txt
 	@# Without a tool that CI has, some tests are skipped.
 	@$(MAKE) blocks || [ "$$CI" != true ]
 
@@ -43,6 +44,9 @@ chaos: setup ## Kill, freeze, cut off and flood everything; writes docs/explanat
 
 chaos-faults: setup ## Plant a fault for each row of `make chaos`, and expect that it is detected
 	@$(VENV_PYTHON) -m tools.chaos faults $(if $(ROWS),--only $(ROWS))
+
+restore-drill: setup ## Back up under load, lose the server, restore it, and prove what is there
+	@$(VENV_PYTHON) -m pytest tests/deploy/test_restore.py -q -s
 
 check: setup ## Formatter, linter, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

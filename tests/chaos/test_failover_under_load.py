@@ -88,18 +88,6 @@ def _both(primary: EmbeddedServer, standby: EmbeddedServer) -> str:
     return f"{url}&target_session_attrs=read-write"
 
 
-def _read_journal(system: System, cursor: str = "") -> tuple[list[str], str]:
-    """The events after a cursor, page by page, and where the journal ends."""
-    events: list[str] = []
-    while True:
-        after = f"&after={cursor}" if cursor else ""
-        page = system.ok("GET", f"/v1/events?limit=100{after}")
-        events += [item["id"] for item in page["items"]]
-        cursor = page["next_cursor"]
-        if not page["has_more"]:
-            return events, cursor
-
-
 def _finish(system: System, endpoint: WebhookEndpoint) -> None:
     """Have what the failover interrupted brought to its end: orders, then deliveries."""
     with chaos.accelerated_clock(system.api, system.market, 20):
@@ -134,7 +122,7 @@ async def test_acknowledged_is_journaled_delivered_and_read_by_cursor_after_a_fa
         orders = await asyncio.to_thread(OrderWriters, system)
         writing = [asyncio.create_task(orders.place(number)) for number in range(_WRITERS)]
         await orders.until_more(_ORDERS, _PATIENCE_SECONDS)
-        before, cursor = await asyncio.to_thread(_read_journal, system)
+        before, cursor = await asyncio.to_thread(system.read_journal)
 
         killed_at = await _kill_ahead(primary, standby)
         await _ask(standby, "SELECT pg_promote()")
@@ -148,7 +136,7 @@ async def test_acknowledged_is_journaled_delivered_and_read_by_cursor_after_a_fa
         await orders.close()
         with scorecard.kept_for_later(problems):
             await asyncio.to_thread(_finish, system, endpoint)
-        after, _ = await asyncio.to_thread(_read_journal, system, cursor)
+        after, _ = await asyncio.to_thread(system.read_journal, cursor)
         journaled = {
             ids.EVENT.show(row["id"])
             for row in await asyncio.to_thread(api.fetch, "SELECT id FROM event")

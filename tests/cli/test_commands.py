@@ -14,6 +14,7 @@ import pytest
 from kit.commands import Commands, forking_commands
 from kit.postgres import Postgres
 from kit.server import Server, ServerLauncher, free_port
+from kit.webhook_system import emit
 
 from tradewind import ids
 from tradewind.storage.keyring import Keyring
@@ -416,6 +417,36 @@ def test_the_doctor_counts_authorities_in_a_folder_too(shell: Shell) -> None:
     _, result = findings(shell.having(folder))
 
     assert result["certificates"][0] == "ok"
+
+
+def test_a_restored_database_is_held_until_it_is_released(shell: Shell, postgres: Postgres) -> None:
+    prepared = shell.tell("restored")
+
+    held = shell.tell("queue", "status")
+    assert prepared == {
+        "accounts_with_events": 0, "events": 0, "deliveries_held": 0, "orders_to_look_up": 0
+    }  # fmt: skip
+    assert held["reason"] == "The database was restored from a backup."
+    assert shell.run("queue", "hold", "me too").stdout.endswith("the reason stays.\n")
+    assert shell.run("queue", "release").stdout == "Deliveries are sent again.\n"
+    assert shell.run("queue", "release").stdout == "Deliveries are not held.\n"
+    assert shell.tell("queue", "status")["held_since"] is None
+    actions = [("deliveries.held",), ("deliveries.released",)]
+    assert [row[:1] for row in audited(postgres, shell)] == actions
+
+
+def test_a_journal_with_a_gap_is_no_restored_database(shell: Shell, postgres: Postgres) -> None:
+    url = shell.settings["TRADEWIND_DATABASE_URL"]
+    shell.tell("account", "create", "buyer@test.example")
+    (account,) = postgres.fetch(url, "SELECT id FROM account")
+    events = emit(url, account["id"], 3)
+    assert shell.tell("restored")["events"] == 3
+
+    postgres.fetch(url, "DELETE FROM event WHERE id = $1", ids.EVENT.read(events[1]))
+
+    complaint = shell.complaint("restored")
+    assert "missing in the journals of 1 of 1 accounts" in complaint
+    assert shell.tell("queue", "status")["held_since"] is not None
 
 
 def test_health_asks_the_process_on_this_machine(server_shell: Shell, server: Server) -> None:

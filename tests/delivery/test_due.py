@@ -4,7 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from tradewind.delivery import sql
+from tradewind.audit.model import COMMAND_LINE
+from tradewind.delivery import hold, sql
 from tradewind.storage.pool import Database
 
 # Of each subscription: when its rows are due, in seconds from now, and for how long they are held.
@@ -52,6 +53,28 @@ async def test_those_who_have_something_due_are_found_longest_waiting_first(
     result = await sql.due_subscriptions(db)
 
     assert [item.id.int for item in result] == [8, 6, 2, 4]
+
+
+@pytest.mark.parametrize("few", [500, 3])
+async def test_nothing_is_due_while_deliveries_are_held(
+    db: Database, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(sql, "_FEW", few)
+    for hook in range(8):
+        await db.execute(_ROW, UUID(int=hook), -1.0, 0.0)
+    assert len(await sql.due_subscriptions(db)) == 8
+
+    assert await hold.hold(db, COMMAND_LINE, "a drill")
+    assert not await hold.hold(db, COMMAND_LINE, "another reason")
+    held = await sql.due_subscriptions(db)
+    reason = await db.fetchval("SELECT reason FROM delivery_hold")
+    assert await hold.release(db, COMMAND_LINE)
+    assert not await hold.release(db, COMMAND_LINE)
+
+    assert (held, reason) == ([], "a drill")
+    assert len(await sql.due_subscriptions(db)) == 8
+    actions = await db.fetch("SELECT action FROM audit ORDER BY id")
+    assert [row["action"] for row in actions] == ["deliveries.held", "deliveries.released"]
 
 
 async def test_nothing_queued_is_nothing_due(db: Database) -> None:

@@ -11,7 +11,8 @@ from kit.system import System
 class OrderWriters:
     """Places orders all the time; what is not acknowledged is sent again with the same key."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, name: str = "writer") -> None:
+        self._name = name
         self._body = system.order_body()
         self._client = httpx.AsyncClient(
             base_url=system.api.url, headers=system.buyer.headers, timeout=20
@@ -24,7 +25,7 @@ class OrderWriters:
     async def place(self, writer: int) -> None:
         number = 0
         while self._going:
-            key = f"writer {writer} order {number}"
+            key = f"{self._name} {writer} order {number}"
             answer = await self._send(key)
             if answer.status_code == 201:
                 self.acknowledged[key] = answer.json()["id"]

@@ -78,6 +78,17 @@ class System:
         assert " fen" not in problem["detail"], "callers read CNY"
         return problem
 
+    def read_journal(self, cursor: str = "") -> tuple[list[str], str]:
+        """The ids of the events after a cursor, page by page, and where the journal ends."""
+        events: list[str] = []
+        while True:
+            after = f"&after={cursor}" if cursor else ""
+            page = self.ok("GET", f"/v1/events?limit=100{after}")
+            events += [item["id"] for item in page["items"]]
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return events, cursor
+
     def sku(self, product: str = PLAIN, platform: str = "sandbox") -> str:
         """The first variant of a product, as an order names it."""
         key = (platform, product)

@@ -15,6 +15,8 @@ from tradewind.cli import (
     orders,
     platforms,
     products,
+    queue,
+    restored,
     secrets,
     top,
     trigger,
@@ -32,6 +34,7 @@ app.add_typer(account.app, name="account")
 app.add_typer(keys.app, name="keys")
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(secrets.app, name="secrets")
+app.add_typer(queue.app, name="queue")
 app.command(rich_help_panel=_CLIENT)(login.login)
 app.command(rich_help_panel=_CLIENT)(login.logout)
 app.command(rich_help_panel=_CLIENT)(listen.listen)
@@ -60,6 +63,7 @@ def migrate(*, as_json: Json = False) -> None:
 
 
 app.command("top")(top.top)
+app.command("restored")(restored.prepare)
 app.command("mcp")(mcp.serve_agents)
 
 

@@ -1,9 +1,9 @@
-"""Measures the queue, and postpones deliveries that keep crashing workers."""
+"""Measures the queue, warns of a hold, and postpones deliveries that keep crashing workers."""
 
 from datetime import timedelta
 
 from tradewind import ids
-from tradewind.delivery import metrics, sql, sql_expired_leases
+from tradewind.delivery import metrics, sql, sql_expired_leases, sql_hold
 from tradewind.delivery.engine import LEASE
 from tradewind.observability.logs import log
 from tradewind.storage.pool import Database
@@ -24,6 +24,9 @@ async def watch(db: Database) -> bool:
     queue = await sql.find_queue_depth(db)
     metrics.QUEUE_DEPTH.set(queue.depth)
     metrics.OLDEST_DUE.set(queue.oldest_due_seconds or 0)
+    hold = await sql_hold.find_hold(db)
+    if hold is not None:
+        log.warning("delivery.held", since=hold.since, reason=hold.reason, queued=queue.depth)
     given_up = await sql_expired_leases.give_up(
         db, lost=_LOST, parked=_PARKED, lease=LEASE, why=_WHY
     )

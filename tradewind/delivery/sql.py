@@ -30,14 +30,17 @@ async def due_subscriptions(db: Database) -> Sequence[DueSubscription]:
 
     A loose index scan, whose cost grows with the subscriptions and not with the backlog. Where
     more than a few of them have something queued, most may only wait for a retry: then the rows
-    that are due are read, and only if they are too many, the scan goes on to the end.
+    that are due are read, and only if they are too many, the scan goes on to the end. While an
+    operator holds deliveries, there are none.
     """
     # Written out, so that the planner knows how little is read.
     rows = await db.fetch(
         f"""
         WITH RECURSIVE few AS (
             (SELECT subscription_id, 1 AS place
-               FROM delivery_queue ORDER BY subscription_id LIMIT 1)
+               FROM delivery_queue
+              WHERE NOT EXISTS (SELECT FROM delivery_hold)
+              ORDER BY subscription_id LIMIT 1)
             UNION ALL
             SELECT (SELECT q.subscription_id
                       FROM delivery_queue AS q

@@ -237,3 +237,35 @@ async def find_event(db: Database, account_id: UUID, event_id: UUID) -> bytes | 
         "SELECT body FROM event WHERE account_id = $1 AND id = $2", account_id, event_id
     )
     return body
+
+
+class JournalCheck(NamedTuple):
+    """How many accounts and events the journal has, and the accounts whose numbers have gaps."""
+
+    accounts: int
+    events: int
+    accounts_with_gaps: int
+
+
+async def check_numbers(db: Database) -> JournalCheck:
+    """Compare the events of each account with its head: every number once, and none missing.
+
+    Numbers up to the last dropped one are not counted: retention deletes them by the day.
+    """
+    [row] = await db.fetch(
+        """
+        SELECT count(*), coalesce(sum(stored.events), 0)::bigint,
+               count(*) FILTER (WHERE head.last_number - coalesce(dropped.dropped_through, 0)
+                                      IS DISTINCT FROM stored.events
+                                   OR stored.numbers <> stored.events)
+          FROM journal_head AS head
+          LEFT JOIN journal_retention AS dropped ON dropped.account_id = head.account_id
+         CROSS JOIN LATERAL (
+               SELECT count(*) AS events, count(DISTINCT e.number) AS numbers
+                 FROM event AS e
+                WHERE e.account_id = head.account_id
+                  AND e.number > coalesce(dropped.dropped_through, 0)
+                  AND e.number <= head.last_number) AS stored
+        """
+    )
+    return JournalCheck(*row)

@@ -187,6 +187,22 @@ async def mark_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) ->
     return marked is not None
 
 
+async def mark_all_sent(db: Database) -> int:
+    """Record for every order that is to be created that it may have been created already."""
+    marked: int = await db.fetchval(
+        """
+        WITH marked AS (
+            UPDATE purchase_order
+               SET create_sent_at = tradewind_now()
+             WHERE work = 'create' AND create_sent_at IS NULL
+            RETURNING id
+        )
+        SELECT count(*) FROM marked
+        """
+    )
+    return marked
+
+
 async def mark_cancel_sent(db: Database, lease: UUID, order_id: UUID, *, sent: bool) -> None:
     """Record that the marketplace took the cancellation; or that it has to be requested again."""
     await db.execute(
