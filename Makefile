@@ -48,12 +48,12 @@ chaos-faults: setup ## Plant a fault for each row of `make chaos`, and expect th
 restore-drill: setup ## Back up under load, lose the server, restore it, and prove what is there
 	@$(VENV_PYTHON) -m pytest tests/deploy/test_restore.py -q -s
 
-check: setup ## Formatter, linter, types, import contracts and the shape of the project
+check: setup ## Formatter, linters, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy --num-workers 2
 	.venv/bin/lint-imports
-	$(VENV_PYTHON) -m pytest tests/shape -q
+	$(VENV_PYTHON) -m pytest tests/shape tests/deploy/test_lint.py -q
 
 blocks: setup ## List the code blocks of README and docs that no test has run
 	@PYTHONPATH=tests $(VENV_PYTHON) tools/unrun_blocks.py

@@ -1,4 +1,4 @@
-"""Installs what the Makefile needs: .venv, a browser, Node's tools, SDK languages, proxies, wrk."""
+"""Installs what the Makefile needs: .venv, a browser, Node's tools, SDK languages, linters, wrk."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: it has to reach the message that says so.
@@ -31,6 +31,18 @@ OLDEST_PYTHON = (3, 11)
 PYTHON = ".".join(map(str, sys.version_info[:3]))
 NODE_TOOLS = ROOT / "tests" / "openapi"
 UNPACKED = ROOT / "build" / "debian"
+LINT = ROOT / "deploy" / "lint"
+LINTERS = ROOT / "build" / "linters"
+# Definitions of the custom resources that the chart makes: their files in modules of Go.
+CUSTOM_RESOURCES = {
+    "github.com/cloudnative-pg/cloudnative-pg@v1.27.0": (
+        "config/crd/bases/postgresql.cnpg.io_clusters.yaml",
+    ),
+    "github.com/kedacore/keda/v2@v2.21.0": ("config/crd/bases/keda.sh_scaledobjects.yaml",),
+    "github.com/prometheus-operator/prometheus-operator@v0.85.0": (
+        "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
+    ),
+}
 # Without windows, toolbars and extensions, a page takes a third of the time of the other browsers.
 HEADLESS_BROWSER = "chromium-headless-shell"
 BROWSERS = (HEADLESS_BROWSER, "chromium", "chromium-browser", "google-chrome")
@@ -283,7 +295,7 @@ def ensure_sdk_languages() -> int:
 
 
 def ensure_deployment_tools() -> int:
-    """Get what runs docs/how-to/deploy.md and checks deploy/. Without it its tests are skipped.
+    """Get what runs and lints the files of deploy/. Without it their tests are skipped.
 
     In CI a missing tool is an error. nginx, Caddy and Prometheus are only unpacked, into
     build/debian: the packages would start them. Of Prometheus, only promtool is unpacked.
@@ -300,15 +312,49 @@ def ensure_deployment_tools() -> int:
     if wanted := not_unpacked():
         unpack(wanted, only={"prometheus": "./usr/bin/promtool"})
     packages = [*installed_or_missing(missing), *not_unpacked()]
-    if not packages:
-        return 0
-    say(f"Tests of the deployment need {' and '.join(packages)}; run: {apt_command(packages)}")
-    return 1 if os.environ.get("CI") == "true" else 0
+    if packages:
+        say(f"Tests of the deployment need {' and '.join(packages)}; run: {apt_command(packages)}")
+    problem = ensure_linters()
+    if problem:
+        say(f"Some linters of the deployment are missing: {problem}")
+    return 1 if (packages or problem) and os.environ.get("CI") == "true" else 0
+
+
+def ensure_linters() -> str:
+    """Get the locked linters of deploy/lint into build/linters; what is missing, or nothing."""
+    locked = [LINT / name for name in ("requirements.lock", "go.mod", "go.sum", "main.go")]
+    inputs = b"".join(path.read_bytes() for path in locked) + repr(CUSTOM_RESOURCES).encode()
+    expected = hashlib.sha256(inputs).hexdigest()
+    installed = LINTERS / STAMP
+    if installed.exists() and installed.read_text(encoding="utf-8") == expected:
+        return ""
+    go = shutil.which("go")
+    if not go:
+        return "go is not installed."
+    remove(LINTERS)
+    (LINTERS / "bin").mkdir(parents=True)
+    say("Installing the linters of deploy/lint. The first time it takes two minutes.")
+    pip = [str(VENV / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet"]
+    lock = ("--only-binary", ":all:", "--require-hashes", "-r", str(LINT / "requirements.lock"))
+    packages = [*pip, "--no-deps", "--no-compile", "--target", str(LINTERS / "python"), *lock]
+    build = [go, "build", "-o", f"{LINTERS / 'bin'}{os.sep}", ".", "helm.sh/helm/v3/cmd/helm"]
+    for command in (packages, build):
+        if subprocess.run(command, check=False, cwd=LINT).returncode != 0:
+            return f"this command failed: {' '.join(command)}"
+    for module, files in CUSTOM_RESOURCES.items():
+        folder = output(go, "mod", "download", "-json", module)
+        if not folder:
+            return f"{module} could not be downloaded."
+        for file in files:
+            shutil.copy(Path(json.loads(folder)["Dir"], file), LINTERS)
+    installed.write_text(expected, encoding="utf-8")
+    return ""
 
 
 def find_tool(name: str) -> str | None:
-    """Find a program, also where only root looks, and among the unpacked packages."""
-    folders = [UNPACKED / "usr" / "sbin", UNPACKED / "usr" / "bin", "/usr/sbin", "/sbin"]
+    """Find a program, also where only root looks, and among unpacked packages and linters."""
+    unpacked = [UNPACKED / "usr" / "sbin", UNPACKED / "usr" / "bin"]
+    folders = [LINTERS / "bin", LINTERS / "python" / "bin", *unpacked, "/usr/sbin", "/sbin"]
     return shutil.which(
         name, path=os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders)])
     )

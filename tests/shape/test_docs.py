@@ -6,7 +6,7 @@ from pathlib import Path
 from tradewind.settings.settings import PLATFORM_FIELDS, SETTINGS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")]
 DECISIONS = sorted((ROOT / "docs/decisions").glob("*.md"))
 STATUS = re.compile(
     r"^Status: (accepted\b|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\))", re.MULTILINE
