@@ -53,7 +53,7 @@ check: setup ## Formatter, linters, types, import contracts and the shape of the
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy --num-workers 2
 	.venv/bin/lint-imports
-	$(VENV_PYTHON) -m pytest tests/shape tests/deploy/test_lint.py -q
+	$(VENV_PYTHON) -m pytest tests/shape tests/deploy/test_lint.py tests/deploy/test_chart.py -q
 
 blocks: setup ## List the code blocks of README and docs that no test has run
 	@PYTHONPATH=tests $(VENV_PYTHON) tools/unrun_blocks.py

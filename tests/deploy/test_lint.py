@@ -1,4 +1,4 @@
-"""The files of deploy/ pass the linters of their kinds, and keep what deploy/README.md promises."""
+"""Dockerfile, compose file, units and scripts pass their linters, and keep what we promise."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kit.blocks import ROOT
+from kit.linters import run
 from kit.toolchains import deployment_tool
 
 from tradewind.settings import settings
@@ -20,21 +21,6 @@ DOCKER, SYSTEMD = ROOT / "deploy/docker", ROOT / "deploy/systemd"
 MOST_EXPOSURE = 1.5
 UNITS = ("tradewind-serve.service", "tradewind-worker@9465.service", "tradewind-migrate.service")
 DOMAINS = ("localhost", "api.your-company.example")
-
-
-def run(*command: str, **environ: str) -> str:
-    """Run a linter, and return what it writes; what it objects to fails the test."""
-    program, *words = command
-    done = subprocess.run(
-        [deployment_tool(program), *words],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **environ},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def composed(domain: str = DOMAINS[0]) -> dict[str, Any]:
