@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak chaos chaos-faults restore-drill check blocks format map bench growth screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults restore-drill upgrade-drill check blocks format map bench growth screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ chaos-faults: setup ## Plant a fault for each row of `make chaos`, and expect th
 
 restore-drill: setup ## Back up under load, lose the server, restore it, and prove what is there
 	@$(VENV_PYTHON) -m pytest tests/deploy/test_restore.py -q -s
+
+upgrade-drill: setup ## Run the version FROM (by default before the last migration) beside this one
+	@UPGRADE_FROM=$(FROM) $(VENV_PYTHON) -m pytest tests/deploy/test_upgrade.py -q -s
 
 check: setup ## Formatter, linters, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

@@ -167,13 +167,15 @@ class ServerLauncher:
         workers: int = 2,
         settings: Mapping[str, str] | None = None,
         port: int | None = None,
+        cwd: Path | None = None,
     ) -> Iterator[Server]:
+        """Serve on a database; a program that is in `cwd` comes before the installed one."""
         port = port or free_port()
         log = self.folder / f"server-{next(self._numbers)}.log"
         environ = _environ(database_url, {"TRADEWIND_PORT": str(port), **(settings or {})})
         command = [sys.executable, "-m", "tradewind", "serve", "--workers", str(workers)]
         with log.open("wb") as output:
-            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)
+            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output, cwd=cwd)
         server = Server(database_url, self, f"http://127.0.0.1:{port}", log, process)
         try:
             _wait_until_ready(server)
@@ -184,20 +186,28 @@ class ServerLauncher:
             process.wait(timeout=20)
 
     def worker(
-        self, database_url: str, *, settings: Mapping[str, str] | None = None
+        self,
+        database_url: str,
+        *,
+        settings: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start a worker. Whoever starts it ends it; see `working` for one that ends by itself."""
         log = self.folder / f"worker-{next(self._numbers)}.log"
         command = [sys.executable, "-m", "tradewind", "worker"]
         with log.open("wb") as output:
             environ = _environ(database_url, settings or {})
-            return subprocess.Popen(command, env=environ, stdout=output, stderr=output)
+            return subprocess.Popen(command, env=environ, stdout=output, stderr=output, cwd=cwd)
 
     @contextmanager
     def working(
-        self, database_url: str, *, settings: Mapping[str, str] | None = None
+        self,
+        database_url: str,
+        *,
+        settings: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> Iterator[subprocess.Popen[bytes]]:
-        process = self.worker(database_url, settings=settings)
+        process = self.worker(database_url, settings=settings, cwd=cwd)
         try:
             yield process
         finally:
