@@ -62,6 +62,15 @@ def test_compose_reads_its_file(domain: str) -> None:
     assert [name for name, service in services.items() if "ports" in service] == ["caddy"]
 
 
+def test_the_api_believes_caddy_and_nobody_else() -> None:
+    services = composed()["services"]
+    shared = services["api"]["networks"].keys() & services["caddy"]["networks"].keys()
+
+    assert shared == {"proxy"}
+    address = services["caddy"]["networks"]["proxy"]["ipv4_address"]
+    assert services["api"]["environment"]["TRADEWIND_TRUSTED_PROXIES"] == address
+
+
 def test_the_compose_file_has_no_password() -> None:
     project = composed()
 
