@@ -25,6 +25,9 @@ from kit.toolchains import lack
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+# The image is built once.
+pytestmark = pytest.mark.xdist_group("image")
+
 DOCKERFILE = ROOT / "deploy/docker/Dockerfile"
 IMAGE = "/image"
 _START_SECONDS = 60
