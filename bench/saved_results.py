@@ -16,7 +16,7 @@ _HUNDRED = 100
 
 
 def page_of(file: Path) -> Path:
-    """The page that shows the rows of a file: the one beside it."""
+    """The page that shows the rows of a file: the one beside it, if there is one."""
     return file.with_name("performance.md")
 
 
@@ -24,7 +24,8 @@ def save(file: Path, machine: Machine, rows: Sequence[ResultRow]) -> None:
     text = to_json(machine, rows)
     file.write_text(text, encoding="utf-8")
     page = page_of(file)
-    page.write_text(with_results(page.read_text("utf-8"), text), encoding="utf-8")
+    if page.exists():
+        page.write_text(with_results(page.read_text("utf-8"), text), encoding="utf-8")
 
 
 def to_json(machine: Machine, rows: Sequence[ResultRow]) -> str:
