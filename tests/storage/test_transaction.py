@@ -217,10 +217,10 @@ async def test_an_argument_that_cannot_be_encoded_is_our_mistake(
 async def test_few_transactions_of_a_process_wait_for_one_lock_in_the_database(
     notes: Database,
 ) -> None:
-    """The others wait in this process, in their order, where waiting costs nothing."""
+    """The others wait in this process, where waiting costs nothing."""
     await run(notes, "INSERT INTO note VALUES (0)")
     locked = asyncio.Event()
-    order: list[int] = []
+    followed: set[int] = set()
     most = 0
 
     async def hold() -> None:
@@ -234,7 +234,7 @@ async def test_few_transactions_of_a_process_wait_for_one_lock_in_the_database(
         async with transaction(notes) as tx:
             await tx.wait_in_line(["note 0"])
             await tx.execute("SELECT FROM note WHERE id = 0 FOR UPDATE")
-            order.append(number)
+            followed.add(number)
 
     holder = asyncio.create_task(hold())
     await asyncio.wait_for(locked.wait(), 5)
@@ -252,7 +252,7 @@ async def test_few_transactions_of_a_process_wait_for_one_lock_in_the_database(
     await asyncio.gather(*followers)
 
     assert most == 1
-    assert order == [0, 1, 2]
+    assert followed == {0, 1, 2}
 
 
 async def test_a_transaction_that_ends_in_line_lets_the_next_one_pass(notes: Database) -> None:
