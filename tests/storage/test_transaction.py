@@ -265,17 +265,18 @@ async def test_a_transaction_that_ends_in_line_lets_the_next_one_pass(notes: Dat
     for _ in range(5):
         with pytest.raises(ZeroDivisionError):
             await work(ZeroDivisionError())
-    held = asyncio.Event()
+    held = asyncio.Semaphore(0)
     release = asyncio.Event()
 
     async def hold() -> None:
         async with transaction(notes) as tx:
             await tx.wait_in_line(["b"])
-            held.set()
+            held.release()
             await release.wait()
 
     holders = [asyncio.create_task(hold()) for _ in range(2)]
-    await asyncio.wait_for(held.wait(), 5)
+    for _ in holders:
+        await asyncio.wait_for(held.acquire(), 5)
     cancelled = asyncio.create_task(work(None))
     await asyncio.sleep(0.05)
     cancelled.cancel()
