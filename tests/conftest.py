@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from kit import blocks
+from kit.pgbouncer import Pooler, running_pooler
 from kit.postgres import Postgres, serving_postgres
-from kit.server import MigratedDatabase, Server, ServerLauncher
+from kit.server import MigratedDatabase, Server, ServerLauncher, free_port
 from kit.system import System, running_system
 
 from tradewind.storage.keyring import Keyring
@@ -71,9 +72,22 @@ def database_url(postgres: Postgres) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def pooler(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pooler]:
+    """A PgBouncer in transaction mode, with few connections, in front of this server."""
+    folder = tmp_path_factory.mktemp("pgbouncer")
+    with running_pooler(postgres.url(), folder, free_port()) as running:
+        yield running
+
+
 @pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, size=5, name="test")
+async def db(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Database]:
+    """An open database; through the pooler for a test that is marked so, or in its turn."""
+    url, direct_url = database_url, ""
+    if getattr(request, "param", "direct") == "pooler":
+        pooler: Pooler = request.getfixturevalue("pooler")
+        url, direct_url = pooler.url(database_url), database_url
+    database = Database(url, size=5, name="test", direct_url=direct_url)
     await database.open()
     yield database
     await database.close()

@@ -302,7 +302,12 @@ def ensure_deployment_tools() -> int:
     """
 
     def missing() -> list[str]:
-        tools = {"nft": "nftables", "ip": "iproute2", "systemd-analyze": "systemd"}
+        tools = {
+            "nft": "nftables",
+            "ip": "iproute2",
+            "systemd-analyze": "systemd",
+            "pgbouncer": "pgbouncer",
+        }
         return [package for tool, package in tools.items() if not find_tool(tool)]
 
     def not_unpacked() -> list[str]:

@@ -79,6 +79,9 @@ class Postgres:
         self._thread.start()
         self._wait(_make_template(server))
 
+    def url(self) -> str:
+        return self._server.url()
+
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import httpx
 from simulator.sandbox_kit import Market, serving
 
+from kit.pgbouncer import Pooler
 from kit.server import Person, Server, ServerLauncher
 from tradewind.auth.model import Role
 
@@ -236,12 +237,18 @@ def running_system(
     workers: int = 1,
     settings: dict[str, str] | None = None,
     notices: bool = True,
+    pooler: Pooler | None = None,
 ) -> Iterator[System]:
-    """A system of one's own: a fresh database, a simulator, an API and as many workers."""
+    """A system of one's own: a fresh database, a simulator, an API and as many workers.
+
+    With a pooler, API and workers reach the database through it.
+    """
     with ExitStack() as stack:
         market = stack.enter_context(serving(folder))
-        chosen = {**simulated(market), **(settings or {})}
-        api = stack.enter_context(launcher.serving(settings=chosen))
+        url = stack.enter_context(launcher.postgres.fresh_database())
+        addresses = pooler.settings(url) if pooler else {}
+        chosen = {**simulated(market), **addresses, **(settings or {})}
+        api = stack.enter_context(launcher.serving_on(url, settings=chosen))
         for _ in range(workers):
             stack.enter_context(launcher.working(api.database_url, settings=chosen))
         system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))

@@ -42,6 +42,7 @@ def load_settings() -> Settings:
     return replace(
         chosen,
         database_url=running.database_url,
+        database_direct_url="",
         public_url=running.url,
         sandbox_url=running.sandbox_url,
         platforms={
@@ -59,7 +60,12 @@ def run(work: Callable[[Context], Awaitable[T]]) -> T:
     logs.configure(chosen.log_style, os.environ.get("TRADEWIND_LOG_LEVEL", "warning"))
 
     async def inside() -> T:
-        db = Database(chosen.database_url, size=2, name="tradewind command")
+        db = Database(
+            chosen.database_url,
+            size=2,
+            name="tradewind command",
+            direct_url=chosen.database_direct_url,
+        )
         await db.open()
         passwords = Passwords()
         try:

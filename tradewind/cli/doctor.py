@@ -146,9 +146,10 @@ def _connections(chosen: Settings, allowed: int) -> Finding:
     """Whether the server has room for at least one API process and one worker."""
     api, worker = api_connections(chosen), worker_connections(chosen)
     return Finding.when(
-        api + worker <= allowed,
+        api.total + worker.total <= allowed,
         "connections",
-        f"An API process opens up to {api}, a worker up to {worker}; the server allows {allowed} "
+        f"An API process opens up to {api.total}, a worker up to {worker.total}; the server allows "
+        f"{allowed} "
         "for all of them",
         "raise max_connections, or lower TRADEWIND_DATABASE_POOL.",
         "warning",

@@ -166,6 +166,7 @@ def _environment(
         **os.environ,
         "TRADEWIND_SECRET_KEY": ",".join(master.hex() for master in masters),
         "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_DATABASE_DIRECT_URL": "",
         "TRADEWIND_HOST": chosen.host,
         "TRADEWIND_PORT": str(port),
         child_processes.PARENT: str(os.getpid()),

@@ -175,16 +175,20 @@ def create() -> Application:
 
 
 def build(chosen: Settings) -> Application:
-    url = chosen.database_url
     tracing = start_tracing(chosen, "tradewind-api")
     db = database_of(chosen, "tradewind api")
     gate_db = GateDatabase(
-        url,
+        chosen.database_direct_url or chosen.database_url,
         size=GATE_CONNECTIONS,
         name="tradewind api gate",
         settings=GATE_SESSION_SETTINGS,
     )
-    login_db = LoginDatabase(url, size=LOGIN_CONNECTIONS, name="tradewind api logins")
+    login_db = LoginDatabase(
+        chosen.database_url,
+        size=LOGIN_CONNECTIONS,
+        name="tradewind api logins",
+        direct_url=chosen.database_direct_url,
+    )
     keyring = Keyring(chosen.secret_key)
     passwords = Passwords()
     client = Client()

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -26,20 +27,38 @@ from tradewind.web.limits import plan_rate
 _REAL_RATE = 600
 _SIMULATED_RATE = 600_000
 # An API process opens these on top of its pool: for the gate, which runs two statements and the
-# lookups of pages, and for logins. Every process has one more connection that listens.
+# lookups of pages, and for logins. Every process has one more connection that listens, and an API
+# process one that holds the locks of its event streams.
 GATE_CONNECTIONS = 3
 LOGIN_CONNECTIONS = 2
 _LISTENING_CONNECTIONS = 1
+_STREAM_CONNECTIONS = 1
 
 
-def api_connections(chosen: Settings) -> int:
-    """The most database connections that one API process opens."""
-    return chosen.database_pool + GATE_CONNECTIONS + LOGIN_CONNECTIONS + _LISTENING_CONNECTIONS
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """The most database connections that a process opens, and how many of them a pooler can give.
+
+    The others are sessions.
+    """
+
+    pooled: int
+    sessions: int
+
+    @property
+    def total(self) -> int:
+        return self.pooled + self.sessions
 
 
-def worker_connections(chosen: Settings) -> int:
-    """The most database connections that a worker opens."""
-    return chosen.database_pool + ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS
+def api_connections(chosen: Settings) -> Connections:
+    """The connections of one API process."""
+    sessions = GATE_CONNECTIONS + _LISTENING_CONNECTIONS + _STREAM_CONNECTIONS
+    return Connections(chosen.database_pool + LOGIN_CONNECTIONS, sessions)
+
+
+def worker_connections(chosen: Settings) -> Connections:
+    """The connections of a worker."""
+    return Connections(chosen.database_pool, ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS)
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:
@@ -115,9 +134,13 @@ def start_tracing(chosen: Settings, service: str) -> Tracing | None:
 
 def database_of(chosen: Settings, name: str) -> Database:
     """The pool for requests and jobs."""
-    if chosen.tracing:
-        return TracedDatabase(chosen.database_url, size=chosen.database_pool, name=name)
-    return Database(chosen.database_url, size=chosen.database_pool, name=name)
+    pool = TracedDatabase if chosen.tracing else Database
+    return pool(
+        chosen.database_url,
+        size=chosen.database_pool,
+        name=name,
+        direct_url=chosen.database_direct_url,
+    )
 
 
 def tune_garbage_collection() -> None:

@@ -227,7 +227,7 @@ async def run(chosen: Settings) -> None:
         loop.add_signal_handler(signum, stop.set)
     db = database_of(chosen, "tradewind worker")
     engine_db = Database(
-        chosen.database_url,
+        chosen.database_direct_url or chosen.database_url,
         size=ENGINE_CONNECTIONS,
         name="tradewind deliveries",
         settings=ENGINE_SESSION_SETTINGS,

@@ -40,6 +40,7 @@ class Settings:
 
     env: Literal["development", "production"]
     database_url: str = field(repr=False)
+    database_direct_url: str = field(repr=False)
     database_pool: int
     secret_key: Sequence[bytes] = field(repr=False)
     host: str
@@ -91,6 +92,9 @@ SETTINGS = [
             "`production` rejects weak settings; `development` listens on loopback only."),
     Setting("database_url", parse.database, "",
             "PostgreSQL 15 or newer. Required, except for `tradewind dev`, which brings its own."),
+    Setting("database_direct_url", parse.database, "",
+            "The URL of PostgreSQL itself, if TRADEWIND_DATABASE_URL leads to a pooler in "
+            "transaction mode, such as PgBouncer."),
     Setting("database_pool", parse.number(2, 200), "10", "Database connections of a process"),
     Setting("secret_key", parse.secrets, "",
             "The master secret: 64 hexadecimal digits. While rotating, a list separated by commas: "

@@ -10,8 +10,9 @@ from importlib.resources import files
 import asyncpg
 
 from tradewind.errors import CannotStart
+from tradewind.observability.logs import log
 from tradewind.storage import sql
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import SESSION_SETTINGS, Database
 
 _LOCK_TRIES = 15
 _POLL_SECONDS = 0.2
@@ -72,7 +73,7 @@ async def migrate(db: Database) -> Sequence[Migration]:
     """Apply what is missing, each migration in its own transaction; returns those it applied.
 
     A statement that waits over 2 s for a lock gives up and its migration is retried, so that the
-    running code never waits behind it.
+    running code never waits behind it. Behind a pooler, the role also gets its defaults.
     """
     connection = await db.connect()
     try:
@@ -81,9 +82,22 @@ async def migrate(db: Database) -> Sequence[Migration]:
         to_apply = missing(all_migrations(), await sql.applied_migrations(connection))
         for migration in to_apply:
             await _apply(connection, migration)
+        if db.is_pooled:
+            await _set_role_defaults(db)
         return to_apply
     finally:
         await connection.close()
+
+
+async def _set_role_defaults(db: Database) -> None:
+    """Give the role that the pooler uses the settings which its sessions cannot set themselves.
+
+    They hold for connections that the pooler opens from now on.
+    """
+    try:
+        await sql.set_role_defaults(db, SESSION_SETTINGS)
+    except asyncpg.InsufficientPrivilegeError as error:
+        log.warning("migrate.role_defaults_not_set", error=str(error))
 
 
 async def _wait_for_lock(connection: asyncpg.Connection) -> None:

@@ -18,13 +18,15 @@ _ACQUIRE_SECONDS = 4.0
 _STATEMENT_SECONDS = 10.0
 
 # No session may hold a snapshot or a lock for long: held snapshots stop vacuum.
-_SESSION_SETTINGS = {
+SESSION_SETTINGS = {
     "statement_timeout": "10s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "10s",
     "timezone": "UTC",
     "jit": "off",
 }
+# A pooler sets these for each client. It rejects the others at the start of a connection.
+_POOLER_SETTINGS = ("timezone", "application_name")
 
 # What asyncpg raises when the server is down, stopping, starting, or rejects connections.
 _AWAY = (
@@ -70,19 +72,37 @@ class Database:
     """
 
     def __init__(
-        self, url: str, *, size: int, name: str, settings: Mapping[str, str] | None = None
+        self,
+        url: str,
+        *,
+        size: int,
+        name: str,
+        settings: Mapping[str, str] | None = None,
+        direct_url: str = "",
     ) -> None:
-        """`settings` are PostgreSQL settings for every connection of this pool."""
-        self._settings = {**_SESSION_SETTINGS, "application_name": name, **(settings or {})}
-        self._url = url
+        """`settings` are PostgreSQL settings for every connection of this pool.
+
+        With a `direct_url`, `url` leads to a pooler in transaction mode: each transaction may get
+        another connection to the server. So no statement is prepared for later, and the settings
+        of the session are the defaults of the role (`migrate` sets them).
+        """
+        if direct_url and settings:
+            raise ValueError("a pooler keeps no settings of a session; use the direct URL")
+        self._settings = {**SESSION_SETTINGS, "application_name": name, **(settings or {})}
+        self._direct_url = direct_url or url
+        self.is_pooled = bool(direct_url)
         self._pool = asyncpg.create_pool(
             url,
             min_size=0,
             max_size=size,
             timeout=_CONNECT_SECONDS,
             command_timeout=_STATEMENT_SECONDS,
-            server_settings=self._settings,
             reset=_skip_reset,
+            **(
+                pooler_options(self._settings)
+                if self.is_pooled
+                else {"server_settings": self._settings}
+            ),
         )
         self.wakeups = Wakeups(self._pool, self.connect)
         self.local_queues = LocalQueues()
@@ -98,10 +118,10 @@ class Database:
             self._pool.terminate()
 
     async def connect(self) -> asyncpg.Connection:
-        """A connection outside the pool: for LISTEN and for migrations."""
+        """A session of its own, without a pooler: for LISTEN, locks of a session and migrations."""
         with _explained():
             return await asyncpg.connect(
-                self._url, timeout=_CONNECT_SECONDS, server_settings=self._settings
+                self._direct_url, timeout=_CONNECT_SECONDS, server_settings=self._settings
             )
 
     @asynccontextmanager
@@ -145,6 +165,14 @@ class GateDatabase(Database):
 
 class LoginDatabase(Database):
     """Connections that only log people in, so that logins and slow queries do not delay others."""
+
+
+def pooler_options(settings: Mapping[str, str]) -> dict[str, Any]:
+    """The options of asyncpg for connections to a pooler in transaction mode."""
+    return {
+        "server_settings": {name: settings[name] for name in _POOLER_SETTINGS},
+        "statement_cache_size": 0,
+    }
 
 
 @contextmanager

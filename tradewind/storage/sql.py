@@ -1,6 +1,6 @@
 """The statements of storage: wake-ups, migrations, partitions, readiness."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,6 +74,20 @@ async def record_migration(db: asyncpg.Connection, number: int, name: str, check
         name,
         checksum,
     )
+
+
+async def set_role_defaults(db: "Database", settings: Mapping[str, str]) -> None:
+    """Make settings the defaults of the current role in this database."""
+    rows = await db.fetch(
+        """
+        SELECT format('ALTER ROLE CURRENT_USER IN DATABASE %I SET %I = %L',
+                      current_database(), name, value) AS statement
+          FROM unnest($1::text[], $2::text[]) AS setting (name, value)
+        """,
+        [*settings.keys()],
+        [*settings.values()],
+    )
+    await db.execute("; ".join(row["statement"] for row in rows))
 
 
 async def server_facts(db: "Database") -> ServerFacts:
