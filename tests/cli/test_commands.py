@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from kit.commands import Commands, forking_commands
+from kit.commands import Commands
 from kit.postgres import Postgres
 from kit.server import Server, ServerLauncher, free_port
 from kit.webhook_system import emit
@@ -54,12 +54,6 @@ class Shell:
         assert ended.stderr.count("\n") == 1, ended.stderr
         assert ended.stderr.startswith("tradewind: ")
         return ended.stderr.removeprefix("tradewind: ").rstrip("\n")
-
-
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Commands]:
-    with forking_commands() as forking:
-        yield forking
 
 
 @pytest.fixture

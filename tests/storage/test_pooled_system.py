@@ -15,7 +15,11 @@ from kit.system import running_system
 from kit.webhook_endpoint import assert_genuine, running_endpoint
 from kit.webhook_system import WebhookSystem
 
+from tradewind.delivery.engine import ENGINE_CONNECTIONS
+from tradewind.runtime.wiring import GATE_CONNECTIONS
+
 ORDERS = 12
+POOLED = ("tradewind api", "tradewind api logins", "tradewind worker")
 # Wake-ups come at once. Without them, a stream and a worker would look after seconds only.
 STREAM_SECONDS = 2.0
 
@@ -52,9 +56,10 @@ def test_order_pay_deliver_stream_and_import(
         for request in received:
             assert_genuine(request, hook.secret)
         assert len({request.event_id for request in received}) == len(journal)
-        assert _connections(system, "tradewind api", "tradewind worker") <= POOL_SIZE
-        # Deliveries and wake-ups of each of two workers, wake-ups and streams of two processes.
-        assert 0 < _connections(system, "tradewind deliveries") <= 2 * 4
+        assert 0 < _connections(system, *POOLED) <= POOL_SIZE
+        # Two workers, and two processes of the API.
+        assert 0 < _connections(system, "tradewind deliveries") <= 2 * ENGINE_CONNECTIONS
+        assert 0 < _connections(system, "tradewind api gate") <= 2 * GATE_CONNECTIONS
         logs = "".join(log.read_text() for log in launcher.folder.glob("*.log"))
         assert "prepared statement" not in logs
     blocks.ran([block])
@@ -66,10 +71,10 @@ def _connections(system: WebhookSystem, *names: str) -> int:
         """
         SELECT count(*) AS connections
           FROM pg_stat_activity
-         WHERE datname = current_database() AND application_name LIKE ANY ($1)
+         WHERE datname = current_database() AND application_name = ANY ($1)
            AND query NOT LIKE 'LISTEN%' AND query NOT LIKE '%advisory%'
         """,
-        [f"{name}%" for name in names],
+        names,
     )
     connections: int = rows[0]["connections"]
     return connections

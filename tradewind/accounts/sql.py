@@ -100,6 +100,14 @@ async def share_accounts(tx: Tx, account_ids: Sequence[UUID]) -> Mapping[UUID, A
     return {row["id"]: _account(row) for row in rows}
 
 
+async def has_operator(db: Database) -> bool:
+    """Whether there is an operator who is not locked."""
+    exists: bool = await db.fetchval(
+        "SELECT EXISTS (SELECT FROM account WHERE 'operator' = ANY (roles) AND locked_at IS NULL)"
+    )
+    return exists
+
+
 async def is_locked(db: Database, account_id: UUID) -> bool:
     """Whether an operator has locked the account."""
     locked: bool = await db.fetchval(

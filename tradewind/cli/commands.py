@@ -74,7 +74,20 @@ def check(
         list[str] | None,
         typer.Option(help="Also test a connection to this host:port; repeat for several."),
     ] = None,
+    blocked: Annotated[
+        list[str] | None,
+        typer.Option(help="Also test that there is no connection to this host:port."),
+    ] = None,
+    proxy: Annotated[
+        bool,
+        typer.Option(
+            "--proxy",
+            help="Also check the TLS proxy: call the public URL, and listen in place of the API.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check settings, database, migrations, clock and egress, and say how to fix problems."""
-    raise typer.Exit(doctor.check(reach=reach or [], as_json=as_json))
+    raise typer.Exit(
+        doctor.check(reach=reach or [], blocked=blocked or [], proxy=proxy, as_json=as_json)
+    )

@@ -7,63 +7,43 @@ import socket
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
+from tradewind.accounts.sql import has_operator
 from tradewind.cli.context import load_settings
+from tradewind.cli.doctor_checks.exposure import exposure_warnings, own_address_warnings
+from tradewind.cli.doctor_checks.finding import Finding
+from tradewind.cli.doctor_checks.pooler import check_pooler
+from tradewind.cli.doctor_checks.proxy import check_proxy
 from tradewind.cli.output import write
 from tradewind.errors import TradewindError
 from tradewind.platforms.registry import DEMO_SECRETS
 from tradewind.runtime.wiring import api_connections, configured_credentials, worker_connections
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
-from tradewind.storage import migrate, sql
+from tradewind.storage import migrate, partitions, sql
 from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.pooler import PoolMode, find_mode
 
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
 _REACH_SECONDS = 3
 _FREE_BYTES = 100 * 1024 * 1024
-# A larger network of trusted proxies contains more than proxies.
-_PROXIES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check, its result, and what to do."""
-
-    check: str
-    result: Literal["ok", "warning", "failed"]
-    detail: str
-
-    @classmethod
-    def when(
-        cls,
-        fine: bool,
-        check: str,
-        detail: str,
-        advice: str,
-        otherwise: Literal["warning", "failed"] = "failed",
-    ) -> "Finding":
-        """Return `ok` with the detail, or `otherwise` with the detail and what to do."""
-        if fine:
-            return cls(check, "ok", f"{detail}.")
-        return cls(check, otherwise, f"{detail}; {advice}")
-
-
-def check(*, reach: Sequence[str], as_json: bool) -> int:
+def check(*, reach: Sequence[str], blocked: Sequence[str], proxy: bool, as_json: bool) -> int:
     """Run every check; the exit status is 1 when one of them failed.
 
-    `reach` are addresses outside, as host:port, to which connections must go out.
+    `reach` are addresses outside, as host:port, to which connections must go out, and `blocked`
+    those to which none may. `proxy` is whether to listen in place of the API.
     """
-    findings = asyncio.run(_all(reach))
+    findings = asyncio.run(_all(reach, blocked, proxy=proxy))
     write(findings, as_json=as_json)
     return int(any(finding.result == "failed" for finding in findings))
 
 
-async def _all(reach: Sequence[str]) -> list[Finding]:
+async def _all(reach: Sequence[str], blocked: Sequence[str], *, proxy: bool) -> list[Finding]:
     try:
         chosen = load_settings()
     except TradewindError as error:
@@ -75,6 +55,8 @@ async def _all(reach: Sequence[str]) -> list[Finding]:
         _certificates(),
         _resolvers(),
         *[await asyncio.to_thread(_reached, address) for address in reach],
+        *[await asyncio.to_thread(_reached, address, is_blocked=True) for address in blocked],
+        *(await check_proxy(chosen) if proxy else []),
     ]
 
 
@@ -83,15 +65,11 @@ def _settings(chosen: Settings) -> list[Finding]:
     unknown = settings.unknown_variables(os.environ)
     if unknown:
         warnings.append(f"Unknown settings: {', '.join(unknown)}.")
-    wide = [str(network) for network in chosen.trusted_proxies if network.num_addresses > _PROXIES]
-    if wide:
-        warnings.append(
-            f"TRADEWIND_TRUSTED_PROXIES trusts all of {', '.join(wide)}: any machine there can "
-            "claim to be any client. List the addresses of your proxies."
-        )
+    warnings += exposure_warnings(chosen)
     if chosen.production and chosen.metrics_listen is None:
         warnings.append("TRADEWIND_METRICS_LISTEN is not set, so there are no metrics.")
     if chosen.production:
+        warnings += own_address_warnings(chosen)
         warnings += _demo_secrets(chosen)
     return [
         Finding("settings", "ok", f"{chosen.env}, public URL {chosen.public_url}"),
@@ -113,7 +91,22 @@ def _demo_secrets(chosen: Settings) -> list[str]:
 
 
 async def _database(chosen: Settings) -> AsyncIterator[Finding]:
-    db = Database(chosen.database_url, size=1, name="tradewind doctor")
+    try:
+        mode = await find_mode(chosen.database_url)
+        async for finding in check_pooler(chosen, mode):
+            yield finding
+    except DatabaseAway as error:
+        yield Finding(
+            "database",
+            "failed",
+            f"Cannot be reached ({error.__cause__}); check TRADEWIND_DATABASE_URL and the server.",
+        )
+        return
+    # Through a pooler that the settings do not name, too, these checks should tell the truth.
+    direct_url = chosen.database_direct_url or (
+        chosen.database_url if mode is not PoolMode.NONE else ""
+    )
+    db = Database(chosen.database_url, size=1, name="tradewind doctor", direct_url=direct_url)
     await db.open()
     try:
         facts = await sql.server_facts(db)
@@ -131,13 +124,22 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
             "synchronise both with NTP.",
         )
         yield _connections(chosen, facts.connections)
-        yield await _migrations(db)
+        if not await sql.is_writable(db):
+            yield Finding(
+                "database",
+                "failed",
+                "TRADEWIND_DATABASE_URL leads to a server that is read-only, such as a standby; "
+                "use the address of the primary.",
+            )
+        for finding in _ownership(await sql.ownership(db)):
+            yield finding
+        migrated = await _migrations(db)
+        yield migrated
+        if migrated.result == "ok":
+            for finding in await _contents(db):
+                yield finding
     except DatabaseAway as error:
-        yield Finding(
-            "database",
-            "failed",
-            f"Cannot be reached ({error.__cause__}); check TRADEWIND_DATABASE_URL and the server.",
-        )
+        yield Finding("database", "failed", f"Stopped answering ({error.__cause__}).")
     finally:
         await db.close()
 
@@ -145,15 +147,43 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
 def _connections(chosen: Settings, allowed: int) -> Finding:
     """Whether the server has room for at least one API process and one worker."""
     api, worker = api_connections(chosen), worker_connections(chosen)
+    if chosen.database_direct_url:
+        needed = api.sessions + worker.sessions
+        detail = (
+            f"Beside the pooler, an API process opens up to {api.sessions}, a worker up to "
+            f"{worker.sessions}"
+        )
+    else:
+        needed = api.total + worker.total
+        detail = f"An API process opens up to {api.total}, a worker up to {worker.total}"
     return Finding.when(
-        api.total + worker.total <= allowed,
+        needed <= allowed,
         "connections",
-        f"An API process opens up to {api.total}, a worker up to {worker.total}; the server allows "
-        f"{allowed} "
-        "for all of them",
+        f"{detail}; the server allows {allowed} for all of them",
         "raise max_connections, or lower TRADEWIND_DATABASE_POOL.",
         "warning",
     )
+
+
+def _ownership(owned: sql.Ownership) -> list[Finding]:
+    """Whether migrations can create, change and drop tables, and no other program has any there."""
+    findings = []
+    if not owned.owns_database:
+        findings.append(
+            f"The role {owned.role} in TRADEWIND_DATABASE_URL does not own the database "
+            f"{owned.database}; run: ALTER DATABASE {owned.database} OWNER TO {owned.role}"
+        )
+    elif owned.has_tables_of_others:
+        findings.append(
+            f"Tables in the database {owned.database} belong to another role than {owned.role}, "
+            "the role in TRADEWIND_DATABASE_URL; use the role that migrated it, or REASSIGN OWNED."
+        )
+    if owned.has_unknown_tables:
+        findings.append(
+            f"The database {owned.database} in TRADEWIND_DATABASE_URL has tables of another "
+            "program; create an empty database for Tradewind."
+        )
+    return [Finding("ownership", "failed", sentence) for sentence in findings]
 
 
 async def _migrations(db: Database) -> Finding:
@@ -165,6 +195,28 @@ async def _migrations(db: Database) -> Finding:
         names = ", ".join(f"{migration.number:04} {migration.name}" for migration in pending)
         return Finding("migrations", "failed", f"Missing: {names}; run `tradewind migrate`.")
     return Finding("migrations", "ok", f"All {len(migrate.all_migrations())} are applied.")
+
+
+async def _contents(db: Database) -> list[Finding]:
+    """Whether there is what running processes and people need."""
+    findings = []
+    if not await partitions.reach_tomorrow(db):
+        findings.append(
+            Finding(
+                "partitions",
+                "failed",
+                "Tomorrow's partitions are missing; start `tradewind worker`, which makes them.",
+            )
+        )
+    if not await has_operator(db):
+        findings.append(
+            Finding(
+                "accounts",
+                "warning",
+                "There is no operator; run `tradewind account create EMAIL --role operator`.",
+            )
+        )
+    return findings
 
 
 def _folder() -> Finding:
@@ -198,14 +250,20 @@ def _resolvers() -> Finding:
     )
 
 
-def _reached(address: str) -> Finding:
+def _reached(address: str, *, is_blocked: bool = False) -> Finding:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return Finding("egress", "failed", f"{address} is not host:port.")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_SECONDS):
-            return Finding("egress", "ok", f"{address} was reached.")
+            if not is_blocked:
+                return Finding("egress", "ok", f"{address} was reached.")
+        return Finding(
+            "egress", "failed", f"{address} was reached; block it in the rules of your firewall."
+        )
     except OSError as error:
+        if is_blocked:
+            return Finding("egress", "ok", f"{address} was not reached ({error}).")
         return Finding(
             "egress",
             "failed",

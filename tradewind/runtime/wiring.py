@@ -36,7 +36,7 @@ _STREAM_CONNECTIONS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Connections:
+class ProcessConnections:
     """The most database connections that a process opens, and how many of them a pooler can give.
 
     The others are sessions.
@@ -50,15 +50,15 @@ class Connections:
         return self.pooled + self.sessions
 
 
-def api_connections(chosen: Settings) -> Connections:
+def api_connections(chosen: Settings) -> ProcessConnections:
     """The connections of one API process."""
     sessions = GATE_CONNECTIONS + _LISTENING_CONNECTIONS + _STREAM_CONNECTIONS
-    return Connections(chosen.database_pool + LOGIN_CONNECTIONS, sessions)
+    return ProcessConnections(chosen.database_pool + LOGIN_CONNECTIONS, sessions)
 
 
-def worker_connections(chosen: Settings) -> Connections:
+def worker_connections(chosen: Settings) -> ProcessConnections:
     """The connections of a worker."""
-    return Connections(chosen.database_pool, ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS)
+    return ProcessConnections(chosen.database_pool, ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS)
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:

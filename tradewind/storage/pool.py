@@ -99,7 +99,7 @@ class Database:
             command_timeout=_STATEMENT_SECONDS,
             reset=_skip_reset,
             **(
-                pooler_options(self._settings)
+                _pooler_options(self._settings)
                 if self.is_pooled
                 else {"server_settings": self._settings}
             ),
@@ -167,7 +167,18 @@ class LoginDatabase(Database):
     """Connections that only log people in, so that logins and slow queries do not delay others."""
 
 
-def pooler_options(settings: Mapping[str, str]) -> dict[str, Any]:
+async def connect_plainly(url: str) -> asyncpg.Connection:
+    """A connection that any pooler accepts: nothing is set at its start, or prepared for later."""
+    with _explained():
+        return await asyncpg.connect(
+            url,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=_STATEMENT_SECONDS,
+            statement_cache_size=0,
+        )
+
+
+def _pooler_options(settings: Mapping[str, str]) -> dict[str, Any]:
     """The options of asyncpg for connections to a pooler in transaction mode."""
     return {
         "server_settings": {name: settings[name] for name in _POOLER_SETTINGS},

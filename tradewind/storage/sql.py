@@ -20,6 +20,23 @@ class ServerFacts(NamedTuple):
     connections: int
 
 
+class DatabaseIdentity(NamedTuple):
+    """What tells one database from every other: the start of its server, and its number there."""
+
+    server_started: datetime
+    database_id: int
+
+
+class Ownership(NamedTuple):
+    """What the current role owns, and what was in the database before Tradewind."""
+
+    role: str
+    database: str
+    owns_database: bool
+    has_tables_of_others: bool
+    has_unknown_tables: bool
+
+
 CHANNEL = "tradewind_wakeup"
 # The advisory lock of the process that migrates.
 _MIGRATION_LOCK = 7_216_450_283
@@ -101,6 +118,51 @@ async def server_facts(db: "Database") -> ServerFacts:
         """
     )
     return ServerFacts(*row)
+
+
+async def backend_pid(db: asyncpg.Connection) -> int:
+    """The number of the server's process that runs this statement."""
+    pid: int = await db.fetchval("SELECT pg_backend_pid()")
+    return pid
+
+
+async def settings_in_force(db: asyncpg.Connection, names: Sequence[str]) -> dict[str, str]:
+    rows = await db.fetch(
+        "SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name", names
+    )
+    return {row["name"]: row["value"] for row in rows}
+
+
+async def database_identity(db: asyncpg.Connection) -> DatabaseIdentity:
+    (row,) = await db.fetch(
+        """
+        SELECT pg_postmaster_start_time() AS server_started,
+               oid AS database_id
+          FROM pg_database
+         WHERE datname = current_database()
+        """
+    )
+    return DatabaseIdentity(*row)
+
+
+async def ownership(db: "Database") -> Ownership:
+    (row,) = await db.fetch(
+        """
+        SELECT current_user AS role,
+               datname AS database,
+               pg_has_role(datdba, 'USAGE') AS owns_database,
+               EXISTS (SELECT FROM pg_class
+                        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+                          AND NOT pg_has_role(relowner, 'USAGE')) AS has_tables_of_others,
+               to_regclass('schema_migration') IS NULL
+                   AND EXISTS (SELECT FROM pg_class
+                                WHERE relnamespace = 'public'::regnamespace
+                                  AND relkind IN ('r', 'p')) AS has_unknown_tables
+          FROM pg_database
+         WHERE datname = current_database()
+        """
+    )
+    return Ownership(*row)
 
 
 async def is_writable(db: "Database") -> bool:

@@ -1,0 +1,125 @@
+"""The doctor behind a real nginx: for each line of the page that is missing, it names the line."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cli.test_commands import Shell
+from cli.test_doctor_deployments import RIGHT
+from docs.test_deploy_page import NGINX, PAGE, UPSTREAM, running
+from egress.receivers import certificates
+from kit import blocks
+from kit.commands import Commands
+from kit.docs import replaced
+from kit.server import free_port
+from kit.toolchains import deployment_tool
+
+pytestmark = pytest.mark.xdist_group("commands")
+
+VERSION = "proxy_http_version 1.1;"
+CONNECTION = 'proxy_set_header Connection "";'
+HOST = "proxy_set_header Host $host;"
+FORWARDED = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
+BODY = "client_max_body_size 12m;"
+IDLE = "keepalive_timeout 10s;"
+
+
+@contextmanager
+def behind_nginx(
+    commands: Commands, database_url: str, folder: Path, changes: Mapping[str, str]
+) -> Iterator[Shell]:
+    """A shell before a deployment behind nginx, whose configuration is the page's with changes."""
+    (block,) = blocks.find(PAGE, "nginx")
+    assert all(change in block.text for change in changes)
+    program, port, upstream = deployment_tool("nginx"), free_port(), free_port()
+    authority = certificates(folder)
+    certificate, key = authority.files("localhost")
+    text = replaced(
+        block.text,
+        {
+            **changes,
+            UPSTREAM: f"127.0.0.1:{upstream}",
+            "listen 443 ": f"listen 127.0.0.1:{port} ",
+            "/etc/ssl/tradewind/certificate.pem": str(certificate),
+            "/etc/ssl/tradewind/key.pem": str(key),
+        },
+    )
+    (folder / "tradewind.conf").write_text(text)
+    user = "user root; " if os.geteuid() == 0 else ""
+    (folder / "nginx.conf").write_text(NGINX.format(user=user, folder=folder))
+    settings = {
+        **RIGHT,
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_PUBLIC_URL": f"https://localhost:{port}",
+        "TRADEWIND_PORT": str(upstream),
+        "SSL_CERT_FILE": str(authority.bundle),
+    }
+    with running([program, "-e", "stderr", "-c", str(folder / "nginx.conf")], folder, port):
+        yield Shell(commands, settings)
+
+
+def proxy_problems(shell: Shell) -> Sequence[str]:
+    ended = shell.run("doctor", "--json", "--proxy")
+    assert ended.stderr == ""
+    findings = [finding for finding in json.loads(ended.stdout) if finding["check"] == "proxy"]
+    problems = [finding["detail"] for finding in findings if finding["result"] == "failed"]
+    assert ended.returncode == int(bool(problems))
+    assert problems or [finding["result"] for finding in findings] == ["ok"]
+    return problems
+
+
+def test_the_proxy_of_the_page_is_right(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    with behind_nginx(commands, database_url, tmp_path, {}) as shell:
+        assert proxy_problems(shell) == []
+
+
+def test_each_missing_line_is_named(commands: Commands, database_url: str, tmp_path: Path) -> None:
+    lines = [VERSION, CONNECTION, HOST, FORWARDED, BODY]
+    with behind_nginx(commands, database_url, tmp_path, dict.fromkeys(lines, "")) as shell:
+        problems = proxy_problems(shell)
+
+    assert all(
+        problem.endswith(f"{line[:-1]}.") for problem, line in zip(problems, lines, strict=True)
+    ), problems
+    assert problems[0].startswith("The proxy uses HTTP/1.0 to Tradewind")
+    assert problems[2].startswith("The proxy sends Host tradewind instead of localhost")
+    assert problems[4].startswith("The proxy answered 413 to a body of 11 MiB")
+
+
+def test_connections_that_stay_open_and_a_proxy_that_is_not_trusted(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    with behind_nginx(commands, database_url, tmp_path, {IDLE: ""}) as shell:
+        problems = proxy_problems(shell.having({"TRADEWIND_TRUSTED_PROXIES": "127.0.0.9"}))
+
+    assert problems == [
+        "TRADEWIND_TRUSTED_PROXIES does not have 127.0.0.1, from where the proxy connects; add it.",
+        (
+            "The proxy keeps idle connections for more than 15 seconds, when Tradewind closes "
+            "them; let it close them earlier: keepalive_timeout 10s."
+        ),
+    ]
+
+
+def test_a_proxy_that_leads_elsewhere_and_a_certificate_that_nobody_trusts(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    with behind_nginx(
+        commands, database_url, tmp_path, {f"server {UPSTREAM};": "server 127.0.0.1:1;"}
+    ) as shell:
+        (problem,) = proxy_problems(shell)
+        assert problem.startswith("The proxy answered 502 itself; let it lead to TRADEWIND_HOST")
+
+        (problem,) = proxy_problems(shell.having({"SSL_CERT_FILE": "/etc/ssl/none.pem"}))
+        assert problem == (
+            "The certificate of TRADEWIND_PUBLIC_URL is not valid (unable to get local issuer "
+            "certificate); check the certificate of the proxy."
+        )
+
+        (problem,) = proxy_problems(shell.having({"TRADEWIND_PUBLIC_URL": "https://localhost:1"}))
+        assert problem.startswith("TRADEWIND_PUBLIC_URL was not reached (")
