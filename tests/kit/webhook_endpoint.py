@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import os
 import re
 import threading
 import time
@@ -126,6 +127,36 @@ def assert_genuine(request: Received, secret: str) -> None:
     assert all(order[name] is not None for name in _FIELDS - {"order_id", "total_amount_cny"})
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+
+
+# The ports that endpoints of this process had. Processes of one run take ports of their own.
+_USED_PORTS: set[int] = set()
+_PROCESSES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
+def _on_new_port(handler: type[BaseHTTPRequestHandler]) -> _Server:
+    """A server on a port that no other endpoint of the run had.
+
+    Webhooks of earlier tests still retry at the ports of theirs, when a test moves the clock.
+    """
+    rejected: list[_Server] = []
+    try:
+        while True:
+            server = _Server(("127.0.0.1", 0), handler)
+            port = server.server_address[1]
+            if port % _PROCESSES == _PROCESS and port not in _USED_PORTS:
+                _USED_PORTS.add(port)
+                return server
+            rejected.append(server)
+    finally:
+        for other in rejected:
+            other.server_close()
+
+
 @contextmanager
 def running_endpoint() -> Iterator[WebhookEndpoint]:
     """An endpoint on a free port of this machine."""
@@ -152,11 +183,7 @@ def running_endpoint() -> Iterator[WebhookEndpoint]:
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 1024
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _on_new_port(Handler)
     endpoint = WebhookEndpoint(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -210,7 +210,8 @@ def test_a_server_logs_json_from_start_to_end_and_listening_when_every_process_d
         server.call("GET", "/v1/me")
 
     assert listeners == 2
-    events = [line["event"] for line in lines(server)]
+    events = [line["event"] for line in lines(server) if line["event"] != "partitions.made"]
+    # If midnight has passed since the database was made, a partition is missing.
     assert events == ["api.listening", "request", "api.stopped"]
 
 
