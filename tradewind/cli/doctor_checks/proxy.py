@@ -34,7 +34,7 @@ class Arrival:
 
 
 @dataclass(slots=True)
-class Listener:
+class ProbeServer:
     """Answers in place of the API, and notes what arrives and when connections end."""
 
     token: str
@@ -94,11 +94,9 @@ class Listener:
 
 async def check_proxy(chosen: Settings) -> list[Finding]:
     """Listen in place of the API, which must not run, and call the public URL."""
-    listener = Listener(secrets.token_hex(16))
+    probe = ProbeServer(secrets.token_hex(16))
     try:
-        server = await asyncio.start_server(
-            listener.serve, chosen.host, chosen.port, reuse_port=False
-        )
+        server = await asyncio.start_server(probe.serve, chosen.host, chosen.port, reuse_port=False)
     except OSError as error:
         return [
             _failed(
@@ -107,9 +105,9 @@ async def check_proxy(chosen: Settings) -> list[Finding]:
             )
         ]
     try:
-        status = await _call(chosen.public_url, listener.token, 0)
-        large = await _call(chosen.public_url, listener.token, _LARGEST_BODY)
-        stays_open = not await listener.closes_within(_IDLE_SECONDS - 1)
+        status = await _call(chosen.public_url, probe.token, 0)
+        large = await _call(chosen.public_url, probe.token, _LARGEST_BODY)
+        stays_open = not await probe.closes_within(_IDLE_SECONDS - 1)
     except ssl.SSLCertVerificationError as error:
         return [
             _failed(
@@ -121,30 +119,30 @@ async def check_proxy(chosen: Settings) -> list[Finding]:
         return [_failed(f"TRADEWIND_PUBLIC_URL was not reached ({str(error) or 'no answer'}).")]
     finally:
         server.close()
-        await listener.close()
-    problems = judge(chosen, listener, status, large, stays_open=stays_open)
+        await probe.close()
+    problems = judge(chosen, probe, status, large, stays_open=stays_open)
     return [_failed(problem) for problem in problems] or [
         Finding(_CHECK, "ok", "Requests arrive as they should, and idle connections end in time.")
     ]
 
 
 def judge(
-    chosen: Settings, listener: Listener, status: int, large: int, *, stays_open: bool
+    chosen: Settings, probe: ProbeServer, status: int, large: int, *, stays_open: bool
 ) -> Sequence[str]:
     """What is wrong, with the line of nginx's configuration that puts it right.
 
     `status` and `large` are the answers to a small and to the largest request.
     """
-    if listener.speaks_http2:
+    if probe.speaks_http2:
         return ["The proxy uses HTTP/2 to Tradewind; let it use HTTP/1.1: proxy_http_version 1.1."]
-    if not listener.arrivals:
+    if not probe.arrivals:
         return [
             (
                 f"The proxy answered {status} itself; let it lead to TRADEWIND_HOST {chosen.host} "
                 f"and TRADEWIND_PORT {chosen.port}: proxy_pass."
             )
         ]
-    first = listener.arrivals[0]
+    first = probe.arrivals[0]
     problems = []
     if first.version != "HTTP/1.1":
         problems.append(
@@ -173,7 +171,7 @@ def judge(
             f"TRADEWIND_TRUSTED_PROXIES does not have {first.peer}, from where the proxy connects; "
             "add it."
         )
-    if all(arrival.body < _LARGEST_BODY for arrival in listener.arrivals):
+    if all(arrival.body < _LARGEST_BODY for arrival in probe.arrivals):
         problems.append(
             f"The proxy answered {large} to a body of 11 MiB; allow 12 MiB: "
             "client_max_body_size 12m."
