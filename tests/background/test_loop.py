@@ -6,7 +6,7 @@ from itertools import pairwise
 from time import monotonic
 
 from tradewind.background.loop import repeat
-from tradewind.storage.pool import DatabaseAway
+from tradewind.storage.errors import DatabaseAway
 
 
 class Loop:

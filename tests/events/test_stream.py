@@ -30,7 +30,8 @@ from tradewind.events.read import Cursor
 from tradewind.events.stream import EventStreams
 from tradewind.events.stream_slots import STREAMS_PER_ACCOUNT, StreamSlots, TooManyStreams
 from tradewind.observability import logs
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
 pytestmark = pytest.mark.xdist_group("system")

@@ -16,8 +16,9 @@ import uvloop
 
 from kit.virtual import Process, State, VirtualLoop
 from tradewind.delivery import sql, sql_cancel, sql_expired_leases, sql_replays
+from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.local_queues import LocalQueues
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.pool import Database
 from tradewind.storage.wakeups import Wakeups
 
 T = TypeVar("T")

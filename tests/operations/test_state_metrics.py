@@ -72,7 +72,7 @@ async def test_an_empty_system_has_every_value(db: Database) -> None:
             assert value("payment_requests", status=status, mode=mode) == 0
             assert value("payment_request_oldest_seconds", status=status, mode=mode) == 0
     assert value("payments_expiring") == value("workers") == value("workers_silent") == 0
-    for check in ("writable", "migrations", "partitions"):
+    for check in ("writable", "writes", "migrations", "partitions"):
         assert value("database_ready", check=check) == 1
 
 

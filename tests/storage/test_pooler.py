@@ -10,8 +10,9 @@ from kit.postgres import Postgres
 from kit.server import free_port
 
 from tradewind.delivery.engine import ENGINE_SESSION_SETTINGS
+from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.migrate import migrate
-from tradewind.storage.pool import SESSION_SETTINGS, Database, DatabaseAway
+from tradewind.storage.pool import SESSION_SETTINGS, Database
 from tradewind.storage.transaction import transaction
 
 through_the_pooler = pytest.mark.parametrize("db", ["pooler"], indirect=True)

@@ -8,7 +8,8 @@ import asyncpg
 import pytest
 
 from tradewind.observability import logs
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx, transaction
 
 

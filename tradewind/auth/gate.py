@@ -18,8 +18,9 @@ from tradewind.errors import ApiError, InsufficientPermissions
 from tradewind.ids import Kind
 from tradewind.observability.logs import log, note
 from tradewind.observability.metrics import ADMISSION_BATCH, RATE_LIMITED
+from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.keyring import Keyring
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.pool import Database
 from tradewind.web import limits
 from tradewind.web.caller import Caller
 from tradewind.web.limits import Budget, Rate, RateLimited

@@ -23,7 +23,8 @@ from tradewind.runtime.wiring import api_connections, configured_credentials, wo
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
 from tradewind.storage import migrate, partitions, sql
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 from tradewind.storage.pooler import PoolMode, find_mode
 
 _OLDEST_POSTGRES = 150_000

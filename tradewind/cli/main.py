@@ -19,7 +19,7 @@ from tradewind.observability import logs
 from tradewind.runtime import child_processes
 from tradewind.settings import settings
 from tradewind.settings.settings import Settings
-from tradewind.storage.pool import DatabaseAway
+from tradewind.storage.errors import DatabaseAway
 
 
 class _Commands(TyperGroup):

@@ -15,7 +15,8 @@ from tradewind.events.read import Cursor, JournalPage
 from tradewind.events.stream_slots import Slot, StreamSlots
 from tradewind.events.wire import comment, message, position
 from tradewind.observability.logs import log
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 
 _HEARTBEAT_SECONDS = 15.0
 # Credentials are checked this often, and events are sent only within a second of a check.

@@ -9,7 +9,8 @@ import asyncpg
 
 from tradewind.errors import TooMany
 from tradewind.events import sql
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 
 STREAMS_PER_ACCOUNT = 8
 _RETRY_SECONDS = 5

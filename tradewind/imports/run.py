@@ -27,7 +27,8 @@ from tradewind.platforms.contract import Capability
 from tradewind.platforms.errors import PlatformBusy
 from tradewind.platforms.pacing import Purpose
 from tradewind.platforms.registry import Platforms
-from tradewind.storage.pool import Database, DatabaseAway
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database
 
 # A worker that dies lets the next one go on after this time. A batch takes far less.
 _LEASE = timedelta(seconds=60)

@@ -148,5 +148,6 @@ class StateMetrics:
         DATABASE_SLOT_BYTES.set(state.replication_slot_bytes)
         DATABASE_SIZE.set(state.size_bytes)
         DATABASE_READY.labels("writable").set(state.is_writable)
+        DATABASE_READY.labels("writes").set(await self._db.writes.are_acknowledged())
         DATABASE_READY.labels("migrations").set(not await migrate.pending(self._db))
         DATABASE_READY.labels("partitions").set(await partitions.reach_tomorrow(self._db))

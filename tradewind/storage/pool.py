@@ -8,14 +8,17 @@ from typing import Any
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from tradewind.errors import ServiceUnavailable
 from tradewind.observability.logs import note
+from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.wakeups import Wakeups
+from tradewind.storage.writes import Writes
 
 _CONNECT_SECONDS = 3.0
 _ACQUIRE_SECONDS = 4.0
 _STATEMENT_SECONDS = 10.0
+# Longer than the server's own limit: asyncpg must not cancel a change (see `Writes`).
+_CHANGE_SECONDS = 30.0
 
 # No session may hold a snapshot or a lock for long: held snapshots stop vacuum.
 SESSION_SETTINGS = {
@@ -48,20 +51,6 @@ _AWAY = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.InsufficientResourcesError,
 )
-
-
-class DatabaseAway(ServiceUnavailable):
-    """The database cannot be reached right now.
-
-    Try again after the seconds in `Retry-After`, with the same Idempotency-Key where you sent
-    one: if the connection broke at the very end, the first request may have had its effect.
-    """
-
-    code = "database_unavailable"
-    title = "The database is unavailable"
-
-    def __init__(self) -> None:
-        super().__init__("The database cannot be reached right now; try again.", retry_after=2)
 
 
 class Database:
@@ -106,12 +95,14 @@ class Database:
         )
         self.wakeups = Wakeups(self._pool, self.connect)
         self.local_queues = LocalQueues()
+        self.writes = Writes(self.connect)
 
     async def open(self) -> None:
         await self._pool
 
     async def close(self) -> None:
         await self.wakeups.close()
+        await self.writes.close()
         try:
             await asyncio.wait_for(self._pool.close(), timeout=5)
         except TimeoutError:
@@ -145,17 +136,22 @@ class Database:
             return await connection.fetchval(query, *args)
 
     async def execute(self, query: str, *args: Any) -> str:
+        """Run a statement that changes something, and commit it."""
+        self.writes.check()
         async with self.connection() as connection:
-            status: str = await connection.execute(query, *args)
+            change = connection.execute(query, *args, timeout=_CHANGE_SECONDS)
+            status: str = await self.writes.acknowledged(connection, change)
             return status
 
 
 # The gate's statements are planned once, and find every row by an index. With thousands of accounts
 # PostgreSQL would plan the admission of every request anew, which takes four times as long as the
 # admission; and a plan that was made while the tables were empty must serve when they are not.
+# Nothing is lost that matters if a key is marked as used and the server dies: no request waits.
 GATE_SESSION_SETTINGS: Mapping[str, str] = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
+    "synchronous_commit": "off",
 }
 
 

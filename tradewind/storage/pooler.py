@@ -8,7 +8,8 @@ from enum import StrEnum
 import asyncpg
 
 from tradewind.storage import sql
-from tradewind.storage.pool import DatabaseAway, connect_plainly
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import connect_plainly
 
 _ROUNDS = 5
 _HOLD_SECONDS = 2.0

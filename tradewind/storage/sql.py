@@ -173,6 +173,11 @@ async def is_writable(db: "Database") -> bool:
     return writable
 
 
+async def try_write(connection: asyncpg.Connection) -> None:
+    """Commit a message that nobody reads: it is in the WAL, as every change has to be."""
+    await connection.execute("SELECT pg_logical_emit_message(true, 'tradewind', '')")
+
+
 async def has_partition(db: "Database", parent: str, *, days: int) -> bool:
     """Whether the partition of the day so many days ahead exists."""
     exists: bool = await db.fetchval(

@@ -87,12 +87,19 @@ class Tx:
 @asynccontextmanager
 async def transaction(db: Database) -> AsyncIterator[Tx]:
     """Open a transaction; it commits when the block ends and rolls back when it raises."""
+    db.writes.check()
     async with db.connection() as connection:
         tx = Tx(connection, db.local_queues)
+        opened = connection.transaction()
+        await opened.start()
         try:
-            async with connection.transaction():
+            try:
                 yield tx
                 await tx.write_deferred()
+            except BaseException:
+                await opened.rollback()
+                raise
+            await db.writes.acknowledged(connection, opened.commit())
         finally:
             tx.leave_lines()
     for topic in tx.wakes:

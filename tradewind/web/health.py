@@ -4,7 +4,8 @@ import asyncio
 
 from tradewind.errors import CannotStart
 from tradewind.storage import migrate, partitions, sql
-from tradewind.storage.pool import DatabaseAway, GateDatabase
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import Database, GateDatabase
 from tradewind.web.endpoint import Routes
 from tradewind.web.inputs import Output
 from tradewind.web.response import NO_STORE, Response
@@ -28,10 +29,10 @@ async def healthz() -> Response:
 
 
 @routes.get("/readyz", returns=ReadinessOut, also={503: "Not ready; `problems` says why."})
-async def readyz(db: GateDatabase) -> Response:
-    """Whether the database is reachable, with every migration and tomorrow's partitions.
+async def readyz(db: GateDatabase, changed: Database) -> Response:
+    """Whether the database acknowledges a change, with every migration and tomorrow's partitions.
 
-    Otherwise 503 says what is missing.
+    Otherwise 503 says what is missing. The change is tried at most once a second.
     """
     problems = []
     try:
@@ -39,8 +40,11 @@ async def readyz(db: GateDatabase) -> Response:
             pending = await migrate.pending(db)
             writable = await sql.is_writable(db)
             tomorrow = pending or await partitions.reach_tomorrow(db)
+            acknowledged = not writable or await changed.writes.are_acknowledged()
         if not writable:
             problems.append("The database is read-only: it is a standby, or a failover is running.")
+        if not acknowledged:
+            problems.append("The database acknowledges no changes: is a standby or its disk away?")
         if pending:
             problems.append(f"{len(pending)} migrations are missing: run `tradewind migrate`.")
         if not tomorrow:

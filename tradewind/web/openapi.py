@@ -7,7 +7,7 @@ from typing import Any
 
 from tradewind import errors
 from tradewind.errors import ApiError
-from tradewind.storage.pool import DatabaseAway
+from tradewind.storage.errors import DatabaseAway
 from tradewind.web import problems, scopes
 from tradewind.web.endpoint import Endpoint
 from tradewind.web.idempotency import (

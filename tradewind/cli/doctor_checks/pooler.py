@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from tradewind.cli.doctor_checks.finding import Finding
 from tradewind.settings.settings import Settings
 from tradewind.storage import sql
-from tradewind.storage.pool import SESSION_SETTINGS, DatabaseAway, connect_plainly
+from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.pool import SESSION_SETTINGS, connect_plainly
 from tradewind.storage.pooler import PoolMode, find_mode, settings_at_once
 
 _CHECK = "pooler"
