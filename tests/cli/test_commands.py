@@ -319,7 +319,7 @@ def test_the_doctor_finds_a_healthy_system_healthy(shell: Shell) -> None:
     assert results["clock"][0] == "ok"
     assert results["connections"] == (
         "ok",
-        "An API process opens up to 17, a worker up to 15; the server allows 197 for all of them.",
+        "An API process opens up to 19, a worker up to 17; the server allows 197 for all of them.",
     )
 
 
@@ -337,7 +337,7 @@ def test_the_doctor_warns_of_more_connections_than_the_server_has_and_of_wide_ne
     assert result["connections"] == (
         "warning",
         (
-            "An API process opens up to 137, a worker up to 135; the server allows 197 for all of "
+            "An API process opens up to 139, a worker up to 137; the server allows 197 for all of "
             "them; raise max_connections, or lower TRADEWIND_DATABASE_POOL."
         ),
     )

@@ -1,4 +1,4 @@
-"""The doctor behind a real nginx: for each line of the page that is missing, it names the line."""
+"""The doctor behind a real nginx and a real Caddy: it names the line that is missing or wrong."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli.test_commands import Shell
 from cli.test_doctor_deployments import RIGHT
-from docs.test_deploy_page import NGINX, PAGE, UPSTREAM, running
+from docs.test_deploy_page import CADDY, NAME, NGINX, PAGE, UPSTREAM, running
 from egress.receivers import certificates
 from kit import blocks
 from kit.commands import Commands
@@ -61,6 +61,29 @@ def behind_nginx(
         yield Shell(commands, settings)
 
 
+@contextmanager
+def behind_caddy(
+    commands: Commands, database_url: str, folder: Path, changes: Mapping[str, str]
+) -> Iterator[Shell]:
+    """The same behind Caddy."""
+    (block,) = blocks.find(PAGE, "caddyfile")
+    assert all(change in block.text for change in changes)
+    program, port, upstream = deployment_tool("caddy"), free_port(), free_port()
+    text = replaced(block.text, {**changes, UPSTREAM: f"127.0.0.1:{upstream}", NAME: "localhost"})
+    (folder / "Caddyfile.page").write_text(text)
+    (folder / "Caddyfile").write_text(CADDY.format(port=port, folder=folder))
+    settings = {
+        **RIGHT,
+        "TRADEWIND_DATABASE_URL": database_url,
+        "TRADEWIND_PUBLIC_URL": f"https://localhost:{port}",
+        "TRADEWIND_PORT": str(upstream),
+        "SSL_CERT_FILE": str(folder / "pki/authorities/local/root.crt"),
+    }
+    command = [program, "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
+    with running(command, folder, port, name="localhost"):
+        yield Shell(commands, settings)
+
+
 def proxy_problems(shell: Shell) -> Sequence[str]:
     ended = shell.run("doctor", "--json", "--proxy")
     assert ended.stderr == ""
@@ -84,7 +107,8 @@ def test_each_missing_line_is_named(commands: Commands, database_url: str, tmp_p
         problems = proxy_problems(shell)
 
     assert all(
-        problem.endswith(f"{line[:-1]}.") for problem, line in zip(problems, lines, strict=True)
+        f"(nginx: {line[:-1]}; Caddy: " in problem
+        for problem, line in zip(problems, lines, strict=True)
     ), problems
     assert problems[0].startswith("The proxy uses HTTP/1.0 to Tradewind")
     assert problems[2].startswith("The proxy sends Host tradewind instead of localhost")
@@ -101,7 +125,7 @@ def test_connections_that_stay_open_and_a_proxy_that_is_not_trusted(
         "TRADEWIND_TRUSTED_PROXIES does not have 127.0.0.1, from where the proxy connects; add it.",
         (
             "The proxy keeps idle connections for more than 15 seconds, when Tradewind closes "
-            "them; let it close them earlier: keepalive_timeout 10s."
+            "them; let it close them earlier (nginx: keepalive_timeout 10s; Caddy: keepalive 10s)."
         ),
     ]
 
@@ -123,3 +147,52 @@ def test_a_proxy_that_leads_elsewhere_and_a_certificate_that_nobody_trusts(
 
         (problem,) = proxy_problems(shell.having({"TRADEWIND_PUBLIC_URL": "https://localhost:1"}))
         assert problem.startswith("TRADEWIND_PUBLIC_URL was not reached (")
+
+
+def test_the_caddy_of_the_page_is_right(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    with behind_caddy(commands, database_url, tmp_path, {}) as shell:
+        assert proxy_problems(shell) == []
+
+
+def test_each_wrong_line_of_caddy_is_named(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    upstream = f"reverse_proxy {UPSTREAM} {{"
+    changes = {
+        "keepalive 10s": "keepalive off",
+        upstream: (
+            f"request_body {{\nmax_size 1MB\n}}\n{upstream}\n"
+            "header_up Host {upstream_hostport}\nheader_up X-Forwarded-For 192.0.2.1"
+        ),
+    }
+    with behind_caddy(commands, database_url, tmp_path, changes) as shell:
+        problems = proxy_problems(shell)
+
+    lines = ["keepalive 10s", "no header_up Host", "no header_up X-Forwarded-For", "max_size 12MiB"]
+    assert all(
+        line in problem.rpartition("; Caddy: ")[2]
+        for problem, line in zip(problems, lines, strict=True)
+    ), problems
+
+
+def test_a_caddy_that_keeps_connections_or_leads_elsewhere(
+    commands: Commands, database_url: str, tmp_path: Path
+) -> None:
+    for number, (line, wrong, start) in enumerate(
+        [
+            ("keepalive 10s", "keepalive 60s", "The proxy keeps idle connections"),
+            (f"reverse_proxy {UPSTREAM}", "reverse_proxy 127.0.0.1:1", "The proxy answered 502"),
+            (
+                f"reverse_proxy {UPSTREAM}",
+                f"reverse_proxy h2c://{UPSTREAM}",
+                "The proxy uses HTTP/2",
+            ),
+        ]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with behind_caddy(commands, database_url, folder, {line: wrong}) as shell:
+            (problem,) = proxy_problems(shell)
+        assert problem.startswith(start)

@@ -119,7 +119,7 @@ class Proxy:
 
 
 @contextmanager
-def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
+def running(command: list[str], folder: Path, port: int, name: str = NAME) -> Iterator[None]:
     """Run a proxy until the test is over. It is ready when it has a certificate."""
     log = folder / "log"
     unchecked = ssl.create_default_context()
@@ -134,7 +134,7 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
             while True:
                 try:
                     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-                        unchecked.wrap_socket(connection, server_hostname=NAME).close()
+                        unchecked.wrap_socket(connection, server_hostname=name).close()
                     break
                 except OSError:
                     assert process.poll() is None, log.read_text()

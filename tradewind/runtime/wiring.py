@@ -33,6 +33,8 @@ GATE_CONNECTIONS = 3
 LOGIN_CONNECTIONS = 2
 _LISTENING_CONNECTIONS = 1
 _STREAM_CONNECTIONS = 1
+# One for each pool that changes something (see `storage.writes`).
+_TRIAL_CONNECTIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,15 @@ class ProcessConnections:
 
 def api_connections(chosen: Settings) -> ProcessConnections:
     """The connections of one API process."""
-    sessions = GATE_CONNECTIONS + _LISTENING_CONNECTIONS + _STREAM_CONNECTIONS
+    sessions = GATE_CONNECTIONS + _LISTENING_CONNECTIONS + _STREAM_CONNECTIONS + _TRIAL_CONNECTIONS
     return ProcessConnections(chosen.database_pool + LOGIN_CONNECTIONS, sessions)
 
 
 def worker_connections(chosen: Settings) -> ProcessConnections:
     """The connections of a worker."""
-    return ProcessConnections(chosen.database_pool, ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS)
+    return ProcessConnections(
+        chosen.database_pool, ENGINE_CONNECTIONS + _LISTENING_CONNECTIONS + _TRIAL_CONNECTIONS
+    )
 
 
 def platforms_of(chosen: Settings, db: Database, keyring: Keyring, client: Client) -> Platforms:

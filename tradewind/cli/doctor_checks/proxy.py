@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 from tradewind.cli.doctor_checks.finding import Finding
@@ -21,6 +22,18 @@ _IDLE_SECONDS = 15.0
 _ANSWER_SECONDS = 20.0
 _CLOSE_SECONDS = 1.0
 _CHUNK = 2**16
+
+# The lines of nginx and of Caddy.
+_VERSION = " (nginx: proxy_http_version 1.1; Caddy: transport http without h2c)"
+_UPSTREAM = " (nginx: proxy_pass; Caddy: reverse_proxy)"
+_CONNECTION = ' (nginx: proxy_set_header Connection ""; Caddy: keepalive 10s)'
+_HOST = " (nginx: proxy_set_header Host $host; Caddy: no header_up Host)"
+_FORWARDED = (
+    " (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; "
+    "Caddy: no header_up X-Forwarded-For)"
+)
+_BODY = " (nginx: client_max_body_size 12m; Caddy: request_body max_size 12MiB)"
+_IDLE = " (nginx: keepalive_timeout 10s; Caddy: keepalive 10s)"
 
 
 @dataclass(slots=True)
@@ -42,8 +55,12 @@ class ProbeServer:
     speaks_http2: bool = False
     connections: set[asyncio.StreamWriter] = field(default_factory=set)
     all_closed: asyncio.Event = field(default_factory=asyncio.Event)
+    serving: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            self.serving.add(task)
+            task.add_done_callback(self.serving.discard)
         self.connections.add(writer)
         self.all_closed.clear()
         try:
@@ -60,8 +77,9 @@ class ProbeServer:
     async def close(self) -> None:
         """Close every connection, and wait until nobody serves one."""
         for writer in self.connections:
-            writer.close()
-        await self.closes_within(_CLOSE_SECONDS)
+            writer.transport.abort()
+        if self.serving:
+            await asyncio.wait(self.serving, timeout=_CLOSE_SECONDS)
 
     async def closes_within(self, seconds: float) -> bool:
         """Wait until no connection is open; False when one is for so long."""
@@ -105,9 +123,11 @@ async def check_proxy(chosen: Settings) -> list[Finding]:
             )
         ]
     try:
-        status = await _call(chosen.public_url, probe.token, 0)
-        large = await _call(chosen.public_url, probe.token, _LARGEST_BODY)
-        stays_open = not await probe.closes_within(_IDLE_SECONDS - 1)
+        status = large = await _call(chosen.public_url, probe.token, 0)
+        stays_open = False
+        if probe.arrivals:
+            large = await _call(chosen.public_url, probe.token, _LARGEST_BODY)
+            stays_open = not await probe.closes_within(_IDLE_SECONDS - 1)
     except ssl.SSLCertVerificationError as error:
         return [
             _failed(
@@ -129,42 +149,39 @@ async def check_proxy(chosen: Settings) -> list[Finding]:
 def judge(
     chosen: Settings, probe: ProbeServer, status: int, large: int, *, stays_open: bool
 ) -> Sequence[str]:
-    """What is wrong, with the line of nginx's configuration that puts it right.
+    """What is wrong, with the line of the proxy's configuration that puts it right.
 
     `status` and `large` are the answers to a small and to the largest request.
     """
     if probe.speaks_http2:
-        return ["The proxy uses HTTP/2 to Tradewind; let it use HTTP/1.1: proxy_http_version 1.1."]
+        return [f"The proxy uses HTTP/2 to Tradewind; let it use HTTP/1.1{_VERSION}."]
     if not probe.arrivals:
         return [
             (
                 f"The proxy answered {status} itself; let it lead to TRADEWIND_HOST {chosen.host} "
-                f"and TRADEWIND_PORT {chosen.port}: proxy_pass."
+                f"and TRADEWIND_PORT {chosen.port}{_UPSTREAM}."
             )
         ]
     first = probe.arrivals[0]
     problems = []
     if first.version != "HTTP/1.1":
         problems.append(
-            f"The proxy uses {first.version} to Tradewind; let it use HTTP/1.1: "
-            "proxy_http_version 1.1."
+            f"The proxy uses {first.version} to Tradewind; let it use HTTP/1.1{_VERSION}."
         )
     if first.headers.get("connection", "").lower() == "close":
         problems.append(
-            "The proxy opens a connection for each request; let it keep them open: "
-            'proxy_set_header Connection "".'
+            f"The proxy opens a connection for each request; let it keep them open{_CONNECTION}."
         )
     name = urlsplit(chosen.public_url).hostname
     arrived = first.headers.get("host", "")
     if urlsplit(f"//{arrived}").hostname != name:
         problems.append(
-            f"The proxy sends Host {arrived} instead of {name}; let it pass Host on: "
-            "proxy_set_header Host $host."
+            f"The proxy sends Host {arrived} instead of {name}; let it pass Host on{_HOST}."
         )
     if not _names_client(first.headers.get("x-forwarded-for", "")):
         problems.append(
             "The proxy does not append the address of the client to X-Forwarded-For, so clients "
-            "can claim any; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for."
+            f"can claim any; let it do so{_FORWARDED}."
         )
     if not any(ip_address(first.peer) in network for network in chosen.trusted_proxies):
         problems.append(
@@ -172,14 +189,11 @@ def judge(
             "add it."
         )
     if all(arrival.body < _LARGEST_BODY for arrival in probe.arrivals):
-        problems.append(
-            f"The proxy answered {large} to a body of 11 MiB; allow 12 MiB: "
-            "client_max_body_size 12m."
-        )
+        problems.append(f"The proxy answered {large} to a body of 11 MiB; allow 12 MiB{_BODY}.")
     if stays_open:
         problems.append(
             f"The proxy keeps idle connections for more than {_IDLE_SECONDS:.0f} seconds, when "
-            "Tradewind closes them; let it close them earlier: keepalive_timeout 10s."
+            f"Tradewind closes them; let it close them earlier{_IDLE}."
         )
     return problems
 
@@ -206,11 +220,15 @@ async def _call(url: str, token: str, size: int) -> int:
                 f"POST /{token} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n"
                 f"X-Forwarded-For: {_CLAIMED}\r\nContent-Length: {size}\r\n\r\n".encode()
             )
-            with suppress(ConnectionError):  # it may answer before it has read all
+            answer = asyncio.ensure_future(reader.readline())
+            with suppress(ConnectionError):
                 for _ in range(size // _CHUNK):
+                    if answer.done():  # it answered before it had read all
+                        break
                     writer.write(bytes(_CHUNK))
                     await writer.drain()
-            line = (await reader.readline()).decode("latin-1").split(" ")
+                    await asyncio.sleep(0)  # `drain` alone lets nothing else run
+            line = (await answer).decode("latin-1").split(" ")
             return int(line[1])
         except IndexError:
             raise ValueError("the answer is not HTTP") from None
