@@ -5,12 +5,15 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from cli.test_commands import NEW, Shell
 from kit.commands import Commands
+from kit.missing_standby import missing_standby
 from kit.postgres import Postgres
+
+from tradewind.cli.doctor_checks.database_hosts import may_lead_to_standby
 
 pytestmark = pytest.mark.xdist_group("commands")
 
@@ -212,6 +215,46 @@ def test_a_wrong_database_is_named(
 
     assert (named, judged) == (check, result)
     assert says in detail
+
+
+def test_a_standby_that_is_away(shell: Shell, postgres: Postgres, database_url: str) -> None:
+    name = urlsplit(database_url).path[1:]
+    postgres.fetch(database_url, f"ALTER DATABASE {name} SET synchronous_commit = on")
+    with missing_standby(postgres, database_url) as standby:
+        standby.leave()
+
+        ((check, result, detail),) = problems(shell)
+
+    assert (check, result) == ("database", "failed")
+    assert "a standby of synchronous_standby_names is away" in detail
+
+
+@pytest.mark.parametrize(
+    ("url", "warns"),
+    [
+        ("postgresql://u:p@h1/db", False),
+        ("postgresql://u:p,q@h1/db?target_session_attrs=any", False),
+        ("postgresql://u:p@h1,h2:5433/db", True),
+        ("postgresql:///db?host=/run/a,/run/b", True),
+        ("postgresql://u@h1,h2/db?target_session_attrs=prefer-standby", True),
+        ("postgresql://u@h1,h2/db?target_session_attrs=read-write", False),
+        ("postgresql://u@h1,h2/db?target_session_attrs=primary", False),
+        ("", False),
+    ],
+)
+def test_several_hosts_without_a_choice_may_lead_to_a_standby(url: str, warns: bool) -> None:
+    assert may_lead_to_standby(url) is warns
+
+
+def test_the_setting_with_several_hosts_is_named(shell: Shell, database_url: str) -> None:
+    folder = parse_qs(urlsplit(database_url).query)["host"][0]
+    url = database_url.replace(quote(folder, safe=""), f"{quote(folder, safe='')},/nowhere")
+    assert url != database_url
+
+    ((check, result, detail),) = problems(shell.having({"TRADEWIND_DATABASE_URL": url}))
+
+    assert (check, result) == ("settings", "warning")
+    assert detail.startswith("TRADEWIND_DATABASE_URL has several hosts")
 
 
 def test_a_role_that_owns_nothing_and_tables_of_another_program(

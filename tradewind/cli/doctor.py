@@ -12,12 +12,14 @@ from pathlib import Path
 
 from tradewind.accounts.sql import has_operator
 from tradewind.cli.context import load_settings
+from tradewind.cli.doctor_checks.database_hosts import database_host_warnings
 from tradewind.cli.doctor_checks.exposure import exposure_warnings, own_address_warnings
 from tradewind.cli.doctor_checks.finding import Finding
 from tradewind.cli.doctor_checks.pooler import check_pooler
 from tradewind.cli.doctor_checks.proxy import check_proxy
 from tradewind.cli.output import write
 from tradewind.errors import TradewindError
+from tradewind.observability import logs
 from tradewind.platforms.registry import DEMO_SECRETS
 from tradewind.runtime.wiring import api_connections, configured_credentials, worker_connections
 from tradewind.settings import settings
@@ -39,6 +41,7 @@ def check(*, reach: Sequence[str], blocked: Sequence[str], proxy: bool, as_json:
     `reach` are addresses outside, as host:port, to which connections must go out, and `blocked`
     those to which none may. `proxy` is whether to listen in place of the API.
     """
+    logs.configure("console", "error")  # the findings say the rest
     findings = asyncio.run(_all(reach, blocked, proxy=proxy))
     write(findings, as_json=as_json)
     return int(any(finding.result == "failed" for finding in findings))
@@ -66,6 +69,7 @@ def _settings(chosen: Settings) -> list[Finding]:
     unknown = settings.unknown_variables(os.environ)
     if unknown:
         warnings.append(f"Unknown settings: {', '.join(unknown)}.")
+    warnings += database_host_warnings(chosen)
     warnings += exposure_warnings(chosen)
     if chosen.production and chosen.metrics_listen is None:
         warnings.append("TRADEWIND_METRICS_LISTEN is not set, so there are no metrics.")
@@ -131,6 +135,13 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
                 "failed",
                 "TRADEWIND_DATABASE_URL leads to a server that is read-only, such as a standby; "
                 "use the address of the primary.",
+            )
+        elif not await db.writes.are_acknowledged():
+            yield Finding(
+                "database",
+                "failed",
+                "It acknowledges no changes: a standby of synchronous_standby_names is away, or "
+                "the disk is full; bring the standby back.",
             )
         for finding in _ownership(await sql.ownership(db)):
             yield finding
