@@ -10,6 +10,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from tradewind.observability.logs import note
 from tradewind.storage.errors import DatabaseAway
+from tradewind.storage.hosts import Hosts
 from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.wakeups import Wakeups
 from tradewind.storage.writes import Writes
@@ -78,10 +79,11 @@ class Database:
         if direct_url and settings:
             raise ValueError("a pooler keeps no settings of a session; use the direct URL")
         self._settings = {**SESSION_SETTINGS, "application_name": name, **(settings or {})}
-        self._direct_url = direct_url or url
+        hosts = Hosts(url)
+        self._direct = Hosts(direct_url) if direct_url else hosts
         self.is_pooled = bool(direct_url)
         self._pool = asyncpg.create_pool(
-            url,
+            connect=hosts.connect,
             min_size=0,
             max_size=size,
             timeout=_CONNECT_SECONDS,
@@ -111,8 +113,8 @@ class Database:
     async def connect(self) -> asyncpg.Connection:
         """A session of its own, without a pooler: for LISTEN, locks of a session and migrations."""
         with _explained():
-            return await asyncpg.connect(
-                self._direct_url, timeout=_CONNECT_SECONDS, server_settings=self._settings
+            return await self._direct.connect(
+                timeout=_CONNECT_SECONDS, server_settings=self._settings
             )
 
     @asynccontextmanager
@@ -166,8 +168,7 @@ class LoginDatabase(Database):
 async def connect_plainly(url: str) -> asyncpg.Connection:
     """A connection that any pooler accepts: nothing is set at its start, or prepared for later."""
     with _explained():
-        return await asyncpg.connect(
-            url,
+        return await Hosts(url).connect(
             timeout=_CONNECT_SECONDS,
             command_timeout=_STATEMENT_SECONDS,
             statement_cache_size=0,

@@ -3,6 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 from tradewind.settings.settings import Settings
+from tradewind.storage.hosts import hosts_of
 
 _ACCEPTED = ("read-write", "primary")
 
@@ -25,8 +26,5 @@ def database_host_warnings(chosen: Settings) -> list[str]:
 
 def may_lead_to_standby(url: str) -> bool:
     """Whether the address has several hosts, and does not ask for the one that takes changes."""
-    parts = urlsplit(url)
-    options = parse_qs(parts.query)
-    hosts = [parts.netloc.rpartition("@")[2], *options.get("host", [])]
-    attributes = options.get("target_session_attrs", ["any"])[-1]
-    return any("," in host for host in hosts) and attributes not in _ACCEPTED
+    attributes = parse_qs(urlsplit(url).query).get("target_session_attrs", ["any"])[-1]
+    return len(hosts_of(url)) > 1 and attributes not in _ACCEPTED
