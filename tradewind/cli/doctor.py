@@ -8,6 +8,7 @@ import ssl
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from tradewind.accounts.sql import has_operator
@@ -26,8 +27,9 @@ from tradewind.settings import settings
 from tradewind.settings.settings import Settings
 from tradewind.storage import migrate, partitions, sql
 from tradewind.storage.errors import DatabaseAway
-from tradewind.storage.pool import Database
+from tradewind.storage.pool import Database, connect_plainly
 from tradewind.storage.pooler import PoolMode, find_mode
+from tradewind.storage.writes import Writes
 
 _OLDEST_POSTGRES = 150_000
 _CLOCK_SECONDS = 2.0
@@ -136,7 +138,7 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
                 "TRADEWIND_DATABASE_URL leads to a server that is read-only, such as a standby; "
                 "use the address of the primary.",
             )
-        elif not await db.writes.are_acknowledged():
+        elif not await _acknowledges_changes(chosen):
             yield Finding(
                 "database",
                 "failed",
@@ -154,6 +156,14 @@ async def _database(chosen: Settings) -> AsyncIterator[Finding]:
         yield Finding("database", "failed", f"Stopped answering ({error.__cause__}).")
     finally:
         await db.close()
+
+
+async def _acknowledges_changes(chosen: Settings) -> bool:
+    writes = Writes(partial(connect_plainly, chosen.database_url))
+    try:
+        return await writes.are_acknowledged()
+    finally:
+        await writes.close()
 
 
 def _connections(chosen: Settings, allowed: int) -> Finding:
