@@ -24,6 +24,11 @@ class Kind:
         """The JSON Schema pattern of such an id."""
         return f"^{self.prefix}[0-7][0-9A-HJKMNP-TV-Z]{{{_LENGTH - 1}}}$"
 
+    @property
+    def example(self) -> str:
+        """An id of this kind for the reference, and for messages."""
+        return f"{self.prefix}06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
+
     def show(self, value: UUID) -> str:
         """The id as customers see it."""
         n, two = value.int, _PAIRS

@@ -12,7 +12,7 @@ from tradewind.auth.model import Plan, Role
 from tradewind.auth.passwords import MAXIMUM, Password
 from tradewind.auth.wire import AccountOut, Email, Name, PlanName
 from tradewind.web.caller import Caller
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, id_text
 from tradewind.web.paging import PageQuery
 from tradewind.web.scopes import Scope
 from tradewind.web.validation import NOT_BLANK
@@ -36,9 +36,7 @@ class UsageOut(Output):
 class MyKeyOut(KeyLimitsOut):
     """The API key that the request was sent with."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.API_KEY.pattern, examples=["key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.API_KEY)]
 
     @staticmethod
     def of_caller(caller: Caller) -> "MyKeyOut | None":

@@ -12,7 +12,7 @@ from tradewind.addresses.parse import ParsedAddress
 from tradewind.errors import FieldError
 from tradewind.orders.inputs import Phone
 from tradewind.platforms.model import Address
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, id_text
 from tradewind.web.paging import CursorList
 from tradewind.web.validation import NOT_BLANK
 
@@ -71,9 +71,7 @@ _IsDefault = Annotated[
         examples=[True],
     ),
 ]
-AddressIdText = Annotated[
-    str, Meta(pattern=ids.ADDRESS.pattern, examples=["adr_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-]
+AddressIdText = Annotated[str, id_text(ids.ADDRESS)]
 
 
 class SavedAddressIn(Input):

@@ -8,8 +8,7 @@ from msgspec import Meta
 
 from tradewind import clock, ids, money
 from tradewind.audit.model import AuditEntry
-from tradewind.errors import ValidationFailed
-from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.inputs import Input, Moment, Output, id_text, read_id
 from tradewind.web.paging import CursorList, PageCursor, PageLimit
 
 
@@ -29,15 +28,7 @@ class AuditFilters(Input):
 
     @property
     def account_id(self) -> UUID | None:
-        """The account to filter by, or None for all; an unreadable id is an error."""
-        if self.account is None:
-            return None
-        account_id = ids.ACCOUNT.read(self.account)
-        if account_id is None:
-            raise ValidationFailed(
-                "?account", "Must be the id of an account, such as acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW."
-            )
-        return account_id
+        return read_id(ids.ACCOUNT, "?account", self.account)
 
 
 class AuditListQuery(AuditFilters):
@@ -50,7 +41,7 @@ class AuditListQuery(AuditFilters):
 class AuditOut(Output):
     """One act: who did what to whom, when and from where."""
 
-    id: Annotated[str, Meta(pattern=ids.AUDIT.pattern, examples=["aud_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    id: Annotated[str, id_text(ids.AUDIT)]
     at: clock.Timestamp
     action: Annotated[str, Meta(examples=["account.locked"])]
     actor: Annotated[

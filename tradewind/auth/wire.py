@@ -8,7 +8,7 @@ from tradewind import clock, ids
 from tradewind.auth.model import Identity, Plan, Role, TokenPair
 from tradewind.auth.passwords import MAXIMUM
 from tradewind.auth.tokens import ACCESS_LIFETIME
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, id_text
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 
 Email = Annotated[
@@ -24,9 +24,7 @@ Email = Annotated[
         },
     ),
 ]
-AccountIdText = Annotated[
-    str, Meta(pattern=ids.ACCOUNT.pattern, examples=["acc_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-]
+AccountIdText = Annotated[str, id_text(ids.ACCOUNT)]
 Roles = Annotated[list[Role], Meta(examples=[["buyer"]])]
 PlanName = Annotated[Plan, Meta(examples=["pro"])]
 Name = Annotated[

@@ -28,11 +28,9 @@ from tradewind.orders.wire import OrderOut, PreviewOut, UnavailableOut
 from tradewind.platforms.model import Address
 from tradewind.platforms.wire import PlatformName, SellerOut
 from tradewind.web import problems
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, id_text
 
-CartLineIdText = Annotated[
-    str, Meta(pattern=ids.CART_LINE.pattern, examples=["cln_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-]
+CartLineIdText = Annotated[str, id_text(ids.CART_LINE)]
 # An id that no address has.
 _NO_ADDRESS = UUID(int=0)
 _Quantity = Annotated[int, Meta(ge=1, le=LARGEST_QUANTITY, examples=[2])]

@@ -24,9 +24,9 @@ from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.test_delivery import Trial, body_of
 from tradewind.egress.result import Outcome, headers_of
 from tradewind.egress.sender import USER_AGENT
-from tradewind.errors import FieldError, ValidationFailed
+from tradewind.errors import FieldError
 from tradewind.events.catalogue import EventKind
-from tradewind.web.inputs import Input, Moment, Output, check_moment
+from tradewind.web.inputs import Input, Moment, Output, check_moment, id_text, read_id
 from tradewind.web.paging import CursorList, PageCursor, PageLimit
 from tradewind.webhooks.headers import DELIVERY
 from tradewind.webhooks.model import Health, Subscription
@@ -219,16 +219,6 @@ class DeliveriesQuery(DeliveryFilters):
     cursor: PageCursor = None
 
 
-def read_id(kind: ids.Kind, pointer: str, text: str | None) -> UUID | None:
-    """An id that callers sent to filter by; None is no filter, so never what cannot be read."""
-    if text is None:
-        return None
-    value = kind.read(text)
-    if value is None:
-        raise ValidationFailed(pointer, f"This is not the id of any {kind.noun}.")
-    return value
-
-
 class PendingOut(Output):
     """A delivery that is not over."""
 
@@ -262,8 +252,7 @@ class RecoverIn(Input):
         Meta(description="Left out: until now.", examples=[None]),
     ] = None
     order: Annotated[
-        Annotated[str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
-        | None,
+        Annotated[str, id_text(ids.ORDER)] | None,
         Meta(examples=[None]),
     ] = None
     include: Annotated[
@@ -312,7 +301,7 @@ class RecoverOut(Output):
 class JobOut(Output):
     """A replay and how far it has come."""
 
-    id: Annotated[str, Meta(pattern=ids.JOB.pattern, examples=["job_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    id: Annotated[str, id_text(ids.JOB)]
     status: Literal["running", "done", "cancelled"]
     trigger: Literal["request", "catch_up"]
     since: _Time

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from tradewind import clock, ids
 from tradewind.money import Cny
-from tradewind.web.inputs import Output
+from tradewind.web.inputs import Output, id_text
 
 EventKind = Literal["order.updated", "payment.updated"]
 ORDER_UPDATED: EventKind = "order.updated"
@@ -21,7 +21,7 @@ _Time = clock.Timestamp
 class OrderNews(Output):
     """The order as it was right after the change."""
 
-    id: Annotated[str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])]
+    id: Annotated[str, id_text(ids.ORDER)]
     platform: Annotated[str, Meta(examples=["sandbox"])]
     order_id: Annotated[
         str | None,

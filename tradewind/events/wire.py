@@ -6,11 +6,10 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import ids
-from tradewind.errors import ValidationFailed
 from tradewind.events.catalogue import EventBody, EventKind
 from tradewind.events.event_types import EventCause, EventType
 from tradewind.events.sql import JournalEvent
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, read_id
 
 
 class EventFilters(Input):
@@ -24,12 +23,7 @@ class EventFilters(Input):
 
     @property
     def order_id(self) -> UUID | None:
-        if self.order is None:
-            return None
-        order_id = ids.ORDER.read(self.order)
-        if order_id is None:
-            raise ValidationFailed("?order", "This is not the id of an order.")
-        return order_id
+        return read_id(ids.ORDER, "?order", self.order)
 
 
 def message(event: JournalEvent) -> bytes:

@@ -7,10 +7,11 @@ from msgspec import Meta
 
 from tradewind import ids
 from tradewind.audit.wire import AuditFilters
-from tradewind.delivery.wire import DeliveryFilters, read_id
+from tradewind.delivery.wire import DeliveryFilters
 from tradewind.events.wire import EventFilters
 from tradewind.orders.inputs import OrderFilters
 from tradewind.orders.payments.wire import PaymentFilters
+from tradewind.web.inputs import read_id
 
 _Bom = Annotated[
     bool,

@@ -11,7 +11,7 @@ from tradewind.imports.columns import SPELLINGS
 from tradewind.imports.model import Import, ImportOrderStatus, ImportRow, ImportStatus, RowError
 from tradewind.imports.row_warnings import row_warnings
 from tradewind.money import Cny, CnyIn
-from tradewind.web.inputs import Input, Output, read_amount
+from tradewind.web.inputs import Input, Output, id_text, read_amount
 from tradewind.web.paging import CursorList, Page, PageQuery
 
 _Time = clock.Timestamp
@@ -93,9 +93,7 @@ class ImportCountsOut(Output):
 class ImportOut(Output):
     """An import: a file with many orders, and how far it has come."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.IMPORT.pattern, examples=["imp_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.IMPORT)]
     file_name: Annotated[str, Meta(examples=["november.csv"])]
     status: Annotated[
         ImportStatus,

@@ -17,7 +17,7 @@ from tradewind.orders.sql_lists import Filters
 from tradewind.orders.wire import OrderIdText
 from tradewind.platforms.model import Address, Line
 from tradewind.platforms.wire import PlatformName
-from tradewind.web.inputs import Input, Moment, read_amount
+from tradewind.web.inputs import Input, Moment, read_amount, read_id
 from tradewind.web.paging import PageCursor, PageLimit
 from tradewind.web.validation import NOT_BLANK
 
@@ -184,6 +184,10 @@ class AdminOrdersQuery(OrdersQuery):
         Annotated[str, Meta(pattern=ids.ACCOUNT.pattern)] | None,
         Meta(description="Orders of this account only."),
     ] = None
+
+    @property
+    def account_id(self) -> UUID | None:
+        return read_id(ids.ACCOUNT, "?account", self.account)
 
 
 class KnownOrder(Input):

@@ -9,7 +9,6 @@ from tradewind import clock, ids
 from tradewind.auth.model import Buyer, Operator
 from tradewind.background.background_tasks import BackgroundTasks
 from tradewind.egress.client import Client
-from tradewind.errors import ValidationFailed
 from tradewind.orders import list_orders as listing
 from tradewind.orders import place as placing
 from tradewind.orders import sql_lists
@@ -233,12 +232,7 @@ async def list_all_orders(
     caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
 ) -> Page[OrderOut]:
     """List the orders of every account, or of one, newest first."""
-    account_id = None
-    if query.account is not None:
-        account_id = ids.ACCOUNT.read(query.account)
-        if account_id is None:
-            raise ValidationFailed("?account", "This is not the id of an account.")
-    filters = query.filters(platforms.named, account_id)
+    filters = query.filters(platforms.named, query.account_id)
     return await listing.list_orders(db, filters, query, OrderOut.of)
 
 

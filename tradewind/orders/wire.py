@@ -27,12 +27,10 @@ from tradewind.platforms.model import (
     Preview,
 )
 from tradewind.platforms.wire import PlatformName, SellerOut
-from tradewind.web.inputs import Output
+from tradewind.web.inputs import Output, id_text
 from tradewind.web.paging import CursorList
 
-OrderIdText = Annotated[
-    str, Meta(pattern=ids.ORDER.pattern, examples=["ORD06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-]
+OrderIdText = Annotated[str, id_text(ids.ORDER)]
 _Time = clock.Timestamp
 _PlatformId = Annotated[str, Meta(examples=["1688000000001"])]
 WaitingFor = Literal[

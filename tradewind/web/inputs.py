@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
 
 import msgspec
 from starlette.requests import ClientDisconnect
 
-from tradewind import errors, money
+from tradewind import errors, ids, money
 from tradewind.errors import FieldError, ValidationFailed
 from tradewind.web import validation
 from tradewind.web.multipart import file_names, split_multipart
@@ -62,6 +63,21 @@ def read_amount(pointer: str, cny: float | None) -> int | None:
     if fen is None:
         raise ValidationFailed(pointer, "Must be an amount in CNY with at most two decimals.")
     return fen
+
+
+def id_text(kind: ids.Kind) -> msgspec.Meta:
+    """How the text of an id is described, in `Annotated[str, …]`."""
+    return msgspec.Meta(pattern=kind.pattern, examples=[kind.example])
+
+
+def read_id(kind: ids.Kind, pointer: str, text: str | None) -> UUID | None:
+    """An id that callers sent to filter by; None is no filter, so never what cannot be read."""
+    if text is None:
+        return None
+    value = kind.read(text)
+    if value is None:
+        raise ValidationFailed(pointer, f"This is not the id of any {kind.noun}.")
+    return value
 
 
 class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

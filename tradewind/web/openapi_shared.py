@@ -73,7 +73,7 @@ class Shared:
             "required": True,
             "description": f"The id of the {kind.noun}.",
             "schema": {"type": "string", "pattern": kind.pattern},
-            "example": f"{kind.prefix}06EJ4KQZC5T9XN4R5ZJ2V7M8QW",
+            "example": kind.example,
         }
         return self.parameter(f"{pascal(kind.noun)}Id", described)
 

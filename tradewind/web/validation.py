@@ -49,7 +49,6 @@ REPEATED = "Must be sent only once."
 NO_NUL = "Must not contain the character U+0000."
 
 _ID_KINDS: Mapping[str, ids.Kind] = {kind.pattern: kind for kind in ids.OURS}
-_AN_ID = "06EJ4KQZC5T9XN4R5ZJ2V7M8QW"
 _PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -218,7 +217,7 @@ class _Text(_Leaf):
             expected += ", not only spaces"
         elif info.pattern and (kind := _ID_KINDS.get(info.pattern)):
             article = "an" if kind.noun[0] in "aeiouA" else "a"
-            expected = f"the id of {article} {kind.noun}, such as {kind.prefix}{_AN_ID}"
+            expected = f"the id of {article} {kind.noun}, such as {kind.example}"
         elif info.pattern and "expected" not in extra:
             raise TypeError(f"Add `expected` to Meta(extra=…) for the pattern {info.pattern}.")
         if info.pattern == EMPTY_OR_NOT_BLANK:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tradewind import clock, ids
 from tradewind.errors import FieldError
-from tradewind.web.inputs import Input, Output
+from tradewind.web.inputs import Input, Output, id_text
 from tradewind.web.paging import CursorList
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 from tradewind.webhooks.headers import MASK, NAME_PATTERN, VALUE_PATTERN, is_reserved
@@ -209,9 +209,7 @@ def distinct(events: Sequence[str]) -> list[str]:
 class SubscriptionOut(Output):
     """A subscription."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.SUBSCRIPTION.pattern, examples=["whk_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.SUBSCRIPTION)]
     url: _Url
     events: _Kinds
     is_active: Annotated[bool, Meta(examples=[True])]

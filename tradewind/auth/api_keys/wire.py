@@ -8,7 +8,7 @@ from msgspec import Meta, structs
 
 from tradewind import clock, ids
 from tradewind.auth.api_keys.model import ApiKey, KeyLimits, Network, is_network
-from tradewind.web.inputs import Input, Moment, Output
+from tradewind.web.inputs import Input, Moment, Output, id_text
 from tradewind.web.paging import CursorList
 from tradewind.web.scopes import Scope
 from tradewind.web.validation import NOT_BLANK
@@ -77,9 +77,7 @@ class KeyLimitsOut(Output):
 class KeyOut(KeyLimitsOut):
     """An API key, without the key itself."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.API_KEY.pattern, examples=["key_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.API_KEY)]
     name: KeyName
     prefix: Annotated[str, Meta(description="How the key begins.", examples=["twk_3fJq8Xz1"])]
     created_at: _Time

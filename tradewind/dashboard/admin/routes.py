@@ -30,7 +30,7 @@ from tradewind.delivery.health import health_of
 from tradewind.delivery.model import QueuedSubscription
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.egress.result import Outcome
-from tradewind.errors import Invalid, ValidationFailed, existing
+from tradewind.errors import Invalid, existing
 from tradewind.exports.export import export_audit
 from tradewind.orders import sql_lists
 from tradewind.orders.get_order import get_order
@@ -103,12 +103,7 @@ async def show_all_orders(
     caller: Operator, query: AdminOrdersQuery, db: Database, platforms: Platforms
 ) -> TemplatePage:
     """List the orders of every account, or of one."""
-    account_id = None
-    if query.account is not None:
-        account_id = ids.ACCOUNT.read(query.account)
-        if account_id is None:
-            raise ValidationFailed("?account", "This is not the ID of an account.")
-    filters = query.filters(platforms.named, account_id)
+    filters = query.filters(platforms.named, query.account_id)
     shown = await list_orders(db, filters, query, lambda order: order)
     goods = OrderGoods(platforms)
     return TemplatePage(

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from tradewind import clock, ids, money
-from tradewind.errors import FieldError, ValidationFailed
+from tradewind.errors import FieldError
 from tradewind.money import Cny, CnyIn
 from tradewind.orders.payments.model import (
     Failure,
@@ -21,7 +21,7 @@ from tradewind.orders.payments.model import (
 from tradewind.orders.payments.sql import OrderPayment
 from tradewind.orders.person import Person
 from tradewind.platforms.model import RefundKind, RefundState
-from tradewind.web.inputs import Input, Output, read_amount
+from tradewind.web.inputs import Input, Output, id_text, read_amount, read_id
 from tradewind.web.paging import CursorList, PageCursor, PageLimit
 from tradewind.web.validation import NOT_BLANK
 
@@ -63,9 +63,7 @@ class PersonOut(Output):
 class RefundOut(Output):
     """A refund. `failure` is there when the platform never got it."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.REFUND.pattern, examples=["rfd_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.REFUND)]
     platform_refund_id: Annotated[str | None, Meta(examples=["TQ1688000000001"])]
     order_id: Annotated[str, Meta(examples=["1688000000001"])]
     status: RefundState
@@ -99,9 +97,7 @@ class RefundOut(Output):
 class PaymentOut(Output):
     """A request to pay an order, and what became of it."""
 
-    id: Annotated[
-        str, Meta(pattern=ids.PAYMENT.pattern, examples=["pay_06EJ4KQZC5T9XN4R5ZJ2V7M8QW"])
-    ]
+    id: Annotated[str, id_text(ids.PAYMENT)]
     status: Annotated[RequestStatus, Meta(examples=["paid"])]
     amount_cny: Cny
     mode: PayMode
@@ -180,12 +176,7 @@ class PaymentFilters(Input):
 
     @property
     def order_id(self) -> UUID | None:
-        if self.order is None:
-            return None
-        order_id = ids.ORDER.read(self.order)
-        if order_id is None:
-            raise ValidationFailed("?order", "This is not the id of an order.")
-        return order_id
+        return read_id(ids.ORDER, "?order", self.order)
 
 
 class PaymentsQuery(PaymentFilters):
