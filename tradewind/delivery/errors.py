@@ -9,9 +9,7 @@ class NotActive(Conflict):
 
     code = "subscription_inactive"
     title = "The subscription is switched off"
-
-    def __init__(self) -> None:
-        super().__init__("The subscription is switched off; switch it on first.")
+    detail = "The subscription is switched off; switch it on first."
 
 
 class ReplayRunning(Conflict):
@@ -19,9 +17,7 @@ class ReplayRunning(Conflict):
 
     code = "recovery_running"
     title = "A replay is running"
-
-    def __init__(self) -> None:
-        super().__init__("A replay of this subscription is running; cancel it first.")
+    detail = "A replay of this subscription is running; cancel it first."
 
 
 class TestDeliveriesLimited(TooMany):

@@ -59,12 +59,10 @@ class OutdatedCursor(Malformed):
 
     code = "outdated_cursor"
     title = "The cursor is of an earlier version"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The cursor was made by an earlier version; begin without a cursor, and skip events"
-            " whose id you have seen."
-        )
+    detail = (
+        "The cursor was made by an earlier version; begin without a cursor, and skip events"
+        " whose id you have seen."
+    )
 
 
 class MalformedEventNumber(Malformed):

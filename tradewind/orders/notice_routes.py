@@ -25,9 +25,7 @@ class NoticeForged(Unauthenticated):
 
     code = "notice_refused"
     title = "The notice is rejected"
-
-    def __init__(self) -> None:
-        super().__init__("This is no notice of that marketplace, or its signature is wrong.")
+    detail = "This is no notice of that marketplace, or its signature is wrong."
 
 
 class NoticeOut(Output):

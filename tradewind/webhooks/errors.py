@@ -41,9 +41,7 @@ class SigningSecretUnreadable(ApiError):
     code = "signing_secret_unreadable"
     title = "The signing secret cannot be read"
     status = 500
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The signing secret of this subscription cannot be read, so nothing was sent. This is "
-            "an error on our side, and it was logged. A new secret (rotate-secret) works at once."
-        )
+    detail = (
+        "The signing secret of this subscription cannot be read, so nothing was sent. This is "
+        "an error on our side, and it was logged. A new secret (rotate-secret) works at once."
+    )

@@ -28,9 +28,7 @@ class SignInNeeded(Unauthenticated):
 
     code = "sign_in_needed"
     title = "Sign in first"
-
-    def __init__(self) -> None:
-        super().__init__("You are not signed in, or your session has ended.")
+    detail = "You are not signed in, or your session has ended."
 
 
 class Dashboard:

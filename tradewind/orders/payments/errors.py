@@ -30,11 +30,7 @@ class OwnRequest(Conflict):
 
     code = "own_request"
     title = "This is your own request"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "You requested this payment yourself; another approver has to approve or reject it."
-        )
+    detail = "You requested this payment yourself; another approver has to approve or reject it."
 
 
 class RefundTooLarge(Invalid):
