@@ -9,9 +9,9 @@ from delivery.events import journalled
 
 from tradewind import ids
 from tradewind.delivery import replay, sql, sql_replays
-from tradewind.delivery.model import Replay
+from tradewind.delivery.model import Replay, Window
 from tradewind.delivery.recorder import Recorder
-from tradewind.delivery.replay import Window, feed_replays
+from tradewind.delivery.replay import feed_replays
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.egress.result import AttemptResult, Outcome
 from tradewind.storage.pool import Database

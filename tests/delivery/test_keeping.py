@@ -24,9 +24,8 @@ from tradewind import ids
 from tradewind.delivery import replay, sql, sql_log, sql_replays
 from tradewind.delivery.engine import LEASE
 from tradewind.delivery.explain import explain
-from tradewind.delivery.model import ClaimedDelivery, Replay
+from tradewind.delivery.model import ClaimedDelivery, Replay, Total, Window
 from tradewind.delivery.queue_monitor import watch
-from tradewind.delivery.replay import Window
 from tradewind.storage.partitions import drop_old, make_ahead
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
@@ -155,11 +154,10 @@ async def _a_job(
     now = await journalled(db, account, hook, events)
     await db.execute("DELETE FROM delivery_queue")
     async with transaction(db) as tx:
-        await sql_replays.insert_replay(
-            tx, job, account, hook,
-            trigger="request", since=now - timedelta(hours=1), until=now + timedelta(hours=1),
-            order_id=None, everything=everything, total=events, total_is_exact=True,
-        )  # fmt: skip
+        hour = timedelta(hours=1)
+        window = Window(now - hour, now + hour, everything=everything)
+        total = Total(events, is_exact=True)
+        await sql_replays.insert_replay(tx, job, account, hook, window, total, trigger="request")
 
 
 async def test_one_time_of_failure_is_caught_up_with_once(db: Database) -> None:

@@ -1,6 +1,7 @@
 """Very large replays: counted up to a limit, queued in steps, and listed."""
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,8 @@ from kit.webhook_system import WebhookSystem
 
 from tradewind import clock, ids
 from tradewind.delivery import replay, sql_replays
-from tradewind.delivery.model import Replay
-from tradewind.delivery.replay import Window, feed_replays
+from tradewind.delivery.model import Replay, Total, Window
+from tradewind.delivery.replay import feed_replays
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import transaction
 
@@ -51,10 +52,7 @@ class Journal:
             self.db,
             self.account,
             self.hook,
-            since=self.span.since,
-            until=self.span.until,
-            order_id=None,
-            everything=everything,
+            replace(self.span, everything=everything),
             limit=limit,
             examine=examine,
         )
@@ -102,7 +100,7 @@ async def test_more_than_is_counted_is_delivered_all_the_same(db: Database) -> N
     begun = await replay.begin(db, journal.account, journal.hook, journal.span)
 
     assert begun is not None
-    assert begun[1] == replay.Total(10_000, is_exact=False)
+    assert begun[1] == Total(10_000, is_exact=False)
     job = await journal.job()
     assert (job.total, job.total_is_exact) == (10_000, False)
     while await feed_replays(db):

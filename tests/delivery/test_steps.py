@@ -11,9 +11,10 @@ from tradewind import ids
 from tradewind.delivery.health import percentile
 from tradewind.delivery.recorder import bucket
 from tradewind.delivery.test_delivery import steps
-from tradewind.delivery.wire import AttemptResponseOut, read_id
+from tradewind.delivery.wire import AttemptResponseOut
 from tradewind.egress.result import AttemptResult, Outcome, Problem, Timings
 from tradewind.errors import ValidationFailed
+from tradewind.web.inputs import read_id
 
 _HTTP, _HTTPS = "http://a.example.com/", "https://a.example.com/"
 _WHOLE = Timings(0.001, 0.002, 0.03, 0.04, 0.05)

@@ -11,7 +11,7 @@ from kit.virtual import Process, State
 from kit.virtual_world import KEYRING, Hook, Look, Temper, Trouble, Worker, World
 from tradewind.delivery import replay, sql_replays
 from tradewind.delivery.lanes import EngineLimits
-from tradewind.delivery.replay import Window
+from tradewind.delivery.model import Window
 from tradewind.events import journal
 from tradewind.events.catalogue import Event
 from tradewind.events.journal import DELIVERIES

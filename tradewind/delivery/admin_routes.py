@@ -1,9 +1,10 @@
 """Deliveries of all accounts over HTTP, for operators: failing endpoints, and the queue."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from tradewind import clock, ids
 from tradewind.auth.model import Operator
@@ -59,10 +60,7 @@ async def list_all_webhooks(
 
 
 def _with_account(subscription: Subscription) -> AdminSubscriptionOut:
-    shown: dict[str, Any] = {
-        name: getattr(SubscriptionOut.of(subscription), name)
-        for name in SubscriptionOut.__struct_fields__
-    }
+    shown = asdict(SubscriptionOut.of(subscription))
     return AdminSubscriptionOut(**shown, account_id=ids.ACCOUNT.show(subscription.account_id))
 
 

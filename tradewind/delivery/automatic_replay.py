@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tradewind.delivery import replay, sql_replays
-from tradewind.delivery.replay import Window
+from tradewind.delivery.model import Window
 from tradewind.storage.pool import Database
 
 # The event that failed first is older than its failure.

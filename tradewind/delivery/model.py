@@ -254,6 +254,24 @@ def _differences(later: Sequence[int], earlier: Sequence[int]) -> Sequence[int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Which events to replay: a time span, one order or all, and delivered ones or not."""
+
+    since: datetime
+    until: datetime
+    order_id: UUID | None = None
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many events a replay delivers; if that is not exact, it is a lower bound."""
+
+    count: int
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """A replay of missed events, and how far it has come.
 

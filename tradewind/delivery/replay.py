@@ -8,7 +8,7 @@ from uuid import UUID
 from tradewind import ids
 from tradewind.delivery import sql_replays
 from tradewind.delivery.errors import NotActive, ReplayRunning
-from tradewind.delivery.model import Replay
+from tradewind.delivery.model import Replay, Total, Window
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.errors import ValidationFailed, existing
 from tradewind.events.journal import DELIVERIES
@@ -33,16 +33,6 @@ _LONG_REST = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Which events to replay: a time span, one order or all, and delivered ones or not."""
-
-    since: datetime
-    until: datetime
-    order_id: UUID | None = None
-    everything: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ReplayRequest:
     """A window as a person asks for it; until None: until now."""
 
@@ -58,14 +48,6 @@ class ReplayRequest:
             raise ValidationFailed("/until", "Must be after since.")
         since = self.since if self.everything else max(self.since, now - policy.log_kept)
         return Window(since, until, self.order_id, everything=self.everything)
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """How many events a replay delivers; if that is not exact, it is a lower bound."""
-
-    count: int
-    is_exact: bool
 
 
 async def preview(
@@ -140,10 +122,7 @@ async def count(db: Database, account_id: UUID, subscription_id: UUID, window: W
         db,
         account_id,
         subscription_id,
-        since=window.since,
-        until=window.until,
-        order_id=window.order_id,
-        everything=window.everything,
+        window,
         limit=_COUNTED + 1,
         examine=_EXAMINED,
     )
@@ -168,17 +147,7 @@ async def begin(
         total = await count(db, account_id, subscription_id, window)
     async with transaction(db) as tx:
         replay_id = await sql_replays.insert_replay(
-            tx,
-            ids.new(),
-            account_id,
-            subscription_id,
-            trigger=trigger,
-            since=window.since,
-            until=window.until,
-            order_id=window.order_id,
-            everything=window.everything,
-            total=total.count,
-            total_is_exact=total.is_exact,
+            tx, ids.new(), account_id, subscription_id, window, total, trigger=trigger
         )
     if replay_id is None:
         return None

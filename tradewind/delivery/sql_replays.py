@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from tradewind.delivery.model import PendingDelivery, Replay
+from tradewind.delivery.model import PendingDelivery, Replay, Total, Window
 from tradewind.storage.pool import Database
 from tradewind.storage.transaction import Tx
 
@@ -74,11 +74,8 @@ async def count_missed(
     db: Database | Tx,
     account_id: UUID,
     subscription_id: UUID,
+    window: Window,
     *,
-    since: datetime,
-    until: datetime,
-    order_id: UUID | None,
-    everything: bool,
     limit: int,
     examine: int,
 ) -> tuple[int, int]:
@@ -88,16 +85,16 @@ async def count_missed(
     """
     row = await db.fetchrow(
         f"""
-        {_OF_ANY_ORDER if order_id is None else _OF_ONE_ORDER}
+        {_OF_ANY_ORDER if window.order_id is None else _OF_ONE_ORDER}
         SELECT (SELECT count(*) FROM (SELECT 1 FROM missed LIMIT $10) AS counted) AS missed,
                (SELECT count(*) FROM examined) AS examined
         """,  # noqa: S608 - our own constants
         account_id,
         subscription_id,
-        since,
-        until,
-        order_id,
-        everything,
+        window.since,
+        window.until,
+        window.order_id,
+        window.everything,
         None,
         None,
         examine,
@@ -111,14 +108,10 @@ async def insert_replay(
     replay_id: UUID,
     account_id: UUID,
     subscription_id: UUID,
+    window: Window,
+    total: Total,
     *,
     trigger: str,
-    since: datetime,
-    until: datetime,
-    order_id: UUID | None,
-    everything: bool,
-    total: int,
-    total_is_exact: bool,
 ) -> UUID | None:
     """Begin a replay, or extend the one that runs: its id.
 
@@ -156,12 +149,12 @@ async def insert_replay(
         account_id,
         subscription_id,
         trigger,
-        since,
-        until,
-        order_id,
-        everything,
-        total,
-        total_is_exact,
+        window.since,
+        window.until,
+        window.order_id,
+        window.everything,
+        total.count,
+        total.is_exact,
     )
     return begun
 

@@ -31,7 +31,7 @@ from tradewind.dashboard.webhooks.views import (
 )
 from tradewind.delivery import log, replay
 from tradewind.delivery.health import health_of
-from tradewind.delivery.replay import Total
+from tradewind.delivery.model import Total
 from tradewind.delivery.retry_policy import RetryPolicy
 from tradewind.delivery.sql_log import AttemptFilters
 from tradewind.delivery.wire import RecoverIn
