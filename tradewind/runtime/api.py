@@ -23,7 +23,7 @@ from tradewind.dashboard import pages as dashboard_pages
 from tradewind.dashboard.guides.library import Guides
 from tradewind.dashboard.performance.reader import PerformanceReader
 from tradewind.dashboard.reference.model import ApiReference
-from tradewind.dashboard.reference.routes import RenderedPages
+from tradewind.dashboard.reference.routes import ReferencePages
 from tradewind.dashboard.reference.views import api_reference
 from tradewind.dashboard.shell.live import Live
 from tradewind.dashboard.shell.render import Renderer, Static
@@ -206,6 +206,7 @@ def build(chosen: Settings) -> Application:
     streams = EventStreams(db, kept=events_kept)
     gate = Authenticator(gate_db, keyring, plans)
     document = reference()
+    described = api_reference(document, chosen.public_url)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
@@ -266,8 +267,8 @@ def build(chosen: Settings) -> Application:
             Renderer: renderer,
             Live: live,
             Reference: Reference(encode(document)),
-            ApiReference: api_reference(document, chosen.public_url),
-            RenderedPages: RenderedPages(),
+            ApiReference: described,
+            ReferencePages: ReferencePages(described, renderer, sessions),
         },
         gate=gate,
         site=Dashboard(gate_db, sessions, keyring, renderer, chosen.public_url),

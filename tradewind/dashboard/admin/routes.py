@@ -19,7 +19,7 @@ from tradewind.dashboard.admin import queries
 from tradewind.dashboard.orders import views as order_views
 from tradewind.dashboard.orders.goods import OrderGoods
 from tradewind.dashboard.orders.timeline import timeline_entry
-from tradewind.dashboard.shell.charts import attempts_chart
+from tradewind.dashboard.shell.charts import attempts_by_hour_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time
 from tradewind.dashboard.shell.labels import choices
 from tradewind.dashboard.shell.render import PageRoutes, TemplatePage
@@ -203,7 +203,7 @@ async def show_any_webhook(
         advice=advice_about(failures[0]) if failures and webhook.failing_since else "",
         health=health,
         attempts=attempts,
-        chart=attempts_chart(hours),
+        chart=attempts_by_hour_chart(hours),
     )
 
 
@@ -223,7 +223,7 @@ async def show_queue(caller: Operator, query: QueueQuery, db: Database) -> Templ
         owners=await queries.account_names(db, [row.account_id for row in shown if row.account_id]),
         has_more=len(rows) > _MOST,
         most=_MOST,
-        chart=attempts_chart(await queries.attempts_by_hour(db)),
+        chart=attempts_by_hour_chart(await queries.attempts_by_hour(db)),
     )
 
 

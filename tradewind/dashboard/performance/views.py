@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from markupsafe import Markup
-
-from tradewind import clock
 from tradewind.dashboard.performance.queries import HourTotals, LatencyCounts, MinuteCounts
 from tradewind.dashboard.performance.reader import Performance
-from tradewind.dashboard.shell.charts import Series, stacked_bars
+from tradewind.dashboard.shell.charts import AttemptsChart, attempts_chart
 from tradewind.dashboard.shell.labels import duration
 from tradewind.delivery.metrics import LATENCY_BOUNDS
 from tradewind.delivery.model import COUNTED
@@ -51,15 +48,6 @@ class PeakMinute:
 
 
 @dataclass(frozen=True, slots=True)
-class RateChart:
-    """The attempts a second of the last hour by minute, as a chart and as the table beside it."""
-
-    svg: Markup
-    series: Sequence[Series]
-    rows: Sequence[tuple[datetime, float, float]]
-
-
-@dataclass(frozen=True, slots=True)
 class DatabaseCost:
     """What the database did for each delivery, with everything else that it did."""
 
@@ -75,7 +63,7 @@ class PerformanceView:
     last_minute: float
     last_hour: float
     peak: PeakMinute | None
-    chart: RateChart
+    chart: AttemptsChart
     latencies: Sequence[Percentiles]
     success_share: float | None
     retry_share: float | None
@@ -165,38 +153,29 @@ def _peak(minutes: Sequence[MinuteCounts]) -> PeakMinute | None:
     )
 
 
-def _chart(minutes: Sequence[MinuteCounts], now: datetime) -> RateChart:
+def _chart(minutes: Sequence[MinuteCounts], now: datetime) -> AttemptsChart:
     """The last 60 complete minutes; one without a report is empty."""
     by_minute = {counted.minute: counted for counted in minutes}
     last = now.replace(second=0, microsecond=0)
-    starts = [last - timedelta(minutes=ago) for ago in range(_CHARTED, 0, -1)]
     rows = []
-    for start in starts:
+    for ago in range(_CHARTED, 0, -1):
+        start = last - timedelta(minutes=ago)
         counted = by_minute.get(start)
         delivered = counted.delivered if counted else 0
         failed = counted.attempts - counted.delivered if counted else 0
         rows.append((start, round(delivered / _MINUTE, 2), round(failed / _MINUTE, 2)))
-    series = [
-        Series("Delivered", "good", [delivered for _, delivered, _ in rows]),
-        Series("Failed", "bad", [failed for _, _, failed in rows]),
-    ]
-    svg = stacked_bars(
-        [clock.show(start)[11:16] for start in starts],
-        series,
+    return attempts_chart(
+        rows,
         title="Attempts a second in the last hour",
         desc="One bar for each minute: delivered and failed. The table below has the numbers.",
-        times=starts,
         show=rate,
     )
-    return RateChart(svg, series, rows)
 
 
 def _outcomes(hour: HourTotals) -> Sequence[tuple[Outcome, int]]:
     """What happened at all, most frequent first."""
-    counted = [(outcome, count) for outcome, count in zip(COUNTED, hour.outcomes, strict=False)]
-    return sorted(
-        ((outcome, count) for outcome, count in counted if count), key=lambda pair: -pair[1]
-    )
+    counted = [pair for pair in zip(COUNTED, hour.outcomes, strict=False) if pair[1]]
+    return sorted(counted, key=lambda pair: -pair[1])
 
 
 def _database_cost(read: Performance) -> DatabaseCost | None:

@@ -28,109 +28,73 @@ _THEMES = ("light", "dark")
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedPages:
-    """Pages that were rendered before, by their name and the viewer's theme.
+class ReferencePages:
+    """The pages of the reference, each rendered once for each theme that viewers have.
 
-    The reference is public and counts for no rate limit, so a page is rendered once.
+    The reference is public and counts for no rate limit.
     """
 
-    responses: dict[tuple[str, str], Response] = field(default_factory=dict)
+    reference: ApiReference
+    renderer: Renderer
+    sessions: Sessions
+    _rendered: dict[tuple[str, str], Response] = field(default_factory=dict)
+
+    def response(self, request: Request, page: str) -> Response:
+        """The response that shows a page; RouteNotFound if there is no such page."""
+        theme = self.sessions.read_cookie(request, THEME_COOKIE) or ""
+        key = (page, theme if theme in _THEMES else "")
+        if key not in self._rendered:
+            self._rendered[key] = self._render(request, page)
+        return self._rendered[key]
+
+    def _render(self, request: Request, page: str) -> Response:
+        slug = page.removesuffix(".md")
+        if slug != page:
+            return Response(self._markdown(slug).encode(), content_type=_MARKDOWN)
+        is_other = page in _OTHER_PAGES
+        shown = TemplatePage(
+            f"reference/{page}.html" if is_other else "reference/page.html",
+            slug=page,
+            reference=self.reference,
+            introduction=INTRODUCTION,
+            event_types=[
+                (event_type, [(cause, _pretty_event(cause.example)) for cause in event_type.causes])
+                for event_type in EVENT_TYPES
+            ],
+            delivery_headers=DESCRIPTIONS,
+            # Texts of ours, escaped by these functions.
+            text=lambda value: Markup(paragraphs(value)),  # noqa: S704
+            sentence=lambda value: Markup(with_code(value)),  # noqa: S704
+            page=None if is_other else self._find(page),
+        )
+        return self.renderer.response(request, shown)
+
+    def _markdown(self, slug: str) -> str:
+        if slug == "index":
+            return markdown.index_markdown(self.reference, INTRODUCTION)
+        if slug == "event-types":
+            return markdown.events_markdown()
+        if slug == "errors":
+            return markdown.errors_markdown(self.reference.errors)
+        return markdown.page_markdown(self._find(slug))
+
+    def _find(self, slug: str) -> ReferencePage:
+        page = self.reference.page(slug)
+        if page is None:
+            raise RouteNotFound
+        return page
 
 
 @routes.get("/docs", media_type="text/html")
-async def docs_index(
-    request: Request,
-    renderer: Renderer,
-    sessions: Sessions,
-    reference: ApiReference,
-    rendered: RenderedPages,
-) -> Response:
+async def docs_index(request: Request, pages: ReferencePages) -> Response:
     """The introduction, and every operation."""
-    return _cached("index", request, renderer, sessions, reference, rendered)
+    return pages.response(request, "index")
 
 
 @routes.get("/docs/{page}", media_type="text/html")
-async def docs_page(
-    page: str,
-    request: Request,
-    renderer: Renderer,
-    sessions: Sessions,
-    reference: ApiReference,
-    rendered: RenderedPages,
-) -> Response:
+async def docs_page(page: str, request: Request, pages: ReferencePages) -> Response:
     """One page of the reference; with `.md` at the end, as Markdown."""
-    return _cached(page, request, renderer, sessions, reference, rendered)
-
-
-def _cached(
-    page: str,
-    request: Request,
-    renderer: Renderer,
-    sessions: Sessions,
-    reference: ApiReference,
-    rendered: RenderedPages,
-) -> Response:
-    theme = sessions.read_cookie(request, THEME_COOKIE) or ""
-    key = (page, theme if theme in _THEMES else "")
-    response = rendered.responses.get(key)
-    if response is None:
-        response = _response(page, request, renderer, reference)
-        rendered.responses[key] = response
-    return response
-
-
-def _response(page: str, request: Request, renderer: Renderer, reference: ApiReference) -> Response:
-    """The response that shows a page; RouteNotFound if there is no such page."""
-    slug = page.removesuffix(".md")
-    if slug != page:
-        return Response(_markdown(reference, slug).encode(), content_type=_MARKDOWN)
-    if page in _OTHER_PAGES:
-        return _render(request, renderer, reference, page, f"reference/{page}.html")
-    current = _find(reference, page)
-    return _render(request, renderer, reference, page, "reference/page.html", current)
-
-
-def _find(reference: ApiReference, slug: str) -> ReferencePage:
-    page = reference.page(slug)
-    if page is None:
-        raise RouteNotFound
-    return page
-
-
-def _markdown(reference: ApiReference, slug: str) -> str:
-    if slug == "index":
-        return markdown.index_markdown(reference, INTRODUCTION)
-    if slug == "event-types":
-        return markdown.events_markdown()
-    if slug == "errors":
-        return markdown.errors_markdown(reference.errors)
-    return markdown.page_markdown(_find(reference, slug))
-
-
-def _render(
-    request: Request,
-    renderer: Renderer,
-    reference: ApiReference,
-    slug: str,
-    template: str,
-    current: ReferencePage | None = None,
-) -> Response:
-    page = TemplatePage(
-        template,
-        slug=slug,
-        reference=reference,
-        introduction=INTRODUCTION,
-        event_types=[
-            (event_type, [(cause, _pretty_event(cause.example)) for cause in event_type.causes])
-            for event_type in EVENT_TYPES
-        ],
-        delivery_headers=DESCRIPTIONS,
-        # Texts of ours, escaped by these functions.
-        text=lambda value: Markup(paragraphs(value)),  # noqa: S704
-        sentence=lambda value: Markup(with_code(value)),  # noqa: S704
-        page=current,
-    )
-    return renderer.response(request, page)
+    return pages.response(request, page)
 
 
 def _pretty_event(body: object) -> str:

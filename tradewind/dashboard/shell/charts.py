@@ -46,30 +46,37 @@ class HourCounts:
 
 @dataclass(frozen=True, slots=True)
 class AttemptsChart:
-    """The attempts of the last 24 hours, as a chart and as the table beside it."""
+    """Attempts by time, delivered and failed ones: a chart, and the table beside it."""
 
     svg: Markup
     series: Sequence[Series]
-    rows: Sequence[tuple[datetime, int, int]]
-    total: int
+    rows: Sequence[tuple[datetime, float, float]]
+    total: float
 
 
-def attempts_chart(hours: Sequence[HourCounts]) -> AttemptsChart:
-    """Chart the attempts by hour: delivered and failed."""
-    series = [
-        Series("Delivered", "good", [hour.delivered for hour in hours]),
-        Series("Failed", "bad", [hour.failed for hour in hours]),
-    ]
+def attempts_by_hour_chart(hours: Sequence[HourCounts]) -> AttemptsChart:
+    """Chart the attempts of the last 24 hours."""
     total = sum(hour.delivered + hour.failed for hour in hours)
-    svg = stacked_bars(
-        [clock.show(hour.hour)[11:16] for hour in hours],
-        series,
+    return attempts_chart(
+        [(hour.hour, hour.delivered, hour.failed) for hour in hours],
         title="Attempts in the last 24 hours",
         desc=f"{total:,} attempts by hour: delivered and failed.",
-        times=[hour.hour for hour in hours],
     )
-    rows = [(hour.hour, hour.delivered, hour.failed) for hour in hours]
-    return AttemptsChart(svg, series, rows, total)
+
+
+def attempts_chart(
+    rows: Sequence[tuple[datetime, float, float]],
+    *,
+    title: str,
+    desc: str,
+    show: Callable[[float], str] | None = None,
+) -> AttemptsChart:
+    """Chart rows of a time, and of what was delivered and what failed from then on."""
+    times, delivered, failed = zip(*rows, strict=True)
+    series = [Series("Delivered", "good", delivered), Series("Failed", "bad", failed)]
+    labels = [clock.show(time)[11:16] for time in times]
+    svg = stacked_bars(labels, series, title=title, desc=desc, times=times, show=show)
+    return AttemptsChart(svg, series, rows, sum(delivered) + sum(failed))
 
 
 def stacked_bars(

@@ -12,7 +12,7 @@ from tradewind import ids
 from tradewind.audit.model import Actor
 from tradewind.auth.model import Buyer
 from tradewind.dashboard.admin import queries as admin_queries
-from tradewind.dashboard.shell.charts import attempts_chart
+from tradewind.dashboard.shell.charts import attempts_by_hour_chart
 from tradewind.dashboard.shell.forms import errors_of, read_time, required_text
 from tradewind.dashboard.shell.labels import label, marketplace
 from tradewind.dashboard.shell.render import PageResult, PageRoutes, Redirect, TemplatePage
@@ -211,7 +211,7 @@ async def show_webhook(
         has_more_pending=len(pending) > _RECENT,
         replays=await replay.list_replays(db, account, subscription_id, limit=_RECENT),
         snippets=_SNIPPETS,
-        chart=attempts_chart(hours),
+        chart=attempts_by_hour_chart(hours),
     )
 
 
