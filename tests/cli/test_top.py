@@ -28,8 +28,9 @@ from tradewind import ids
 from tradewind.cli.top_screen import TopState, render, share_rows
 from tradewind.dashboard.performance.queries import WorkerProcess
 from tradewind.operations.model import PaymentBacklog
-from tradewind.operations.overview import OrderState, WaitingWork, WebhookLoad, most_urgent
-from tradewind.operations.sql_top import BusyWebhook
+from tradewind.operations.overview import WaitingWork, most_urgent
+from tradewind.operations.sql_top import OrderState, WebhookLoad, list_busy_webhooks
+from tradewind.storage.pool import Database
 
 NOW = datetime(2026, 11, 16, 22, 30, tzinfo=UTC)
 CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]")
@@ -121,27 +122,44 @@ def test_tables_share_the_lines(wanted: list[int], room: int, expected: list[int
 
 
 def test_the_most_urgent_webhook_comes_first() -> None:
-    def made(overdue: float | None, failing: bool, slow: int) -> BusyWebhook:
-        buckets = [0] * 15
-        buckets[slow] = 10
-        return BusyWebhook(
-            ids.new(), "https://a.example", 1, overdue, NOW if failing else None, 0, 0, buckets
-        )
+    def made(overdue: float | None, failing: bool, p95_ms: int) -> WebhookLoad:
+        shown, since = ids.SUBSCRIPTION.show(ids.new()), NOW if failing else None
+        return WebhookLoad(shown, "https://a.example", 1, overdue, since, 0, 0, p95_ms)
 
     expected = [
-        made(90.0, False, 3),
-        made(5.0, True, 3),
-        made(None, True, 3),
-        made(None, False, 9),
-        made(None, False, 2),
+        made(90.0, False, 8),
+        made(5.0, True, 8),
+        made(None, True, 8),
+        made(None, False, 512),
+        made(None, False, 4),
     ]
 
-    states = most_urgent(expected[::-1])
+    assert most_urgent(expected[::-1]) == expected
 
-    assert [state.webhook for state in states] == [
-        ids.SUBSCRIPTION.show(webhook.id) for webhook in expected
-    ]
-    assert states[0].p95_ms == 8
+
+async def test_a_webhook_is_shown_with_the_latency_of_this_hour(db: Database) -> None:
+    hook = ids.new()
+    await db.execute(
+        "INSERT INTO account (id, email, roles, plan, created_at, updated_at)"
+        " VALUES ($1, 'ann@shop.example', '{buyer}', 'pro', now(), now())",
+        hook,
+    )
+    await db.execute(
+        "INSERT INTO webhook_subscription (id, account_id, url, events, is_active, secret,"
+        " created_at, updated_at) VALUES ($1, $1, 'https://a.example', '{order.updated}', true,"
+        " '', now(), now())",
+        hook,
+    )
+    await db.execute(
+        "INSERT INTO subscription_hour VALUES ($1, date_trunc('hour', tradewind_now(), 'UTC'), 10,"
+        " 2, '{0,0,0,12}')",
+        hook,
+    )
+
+    (load,) = await list_busy_webhooks(db)
+
+    shown = ids.SUBSCRIPTION.show(hook)
+    assert load == WebhookLoad(shown, "https://a.example", 0, None, None, 10, 2, p95_ms=8)
 
 
 def environment(database_url: str) -> dict[str, str]:

@@ -10,7 +10,8 @@ from tradewind.dashboard.performance.queries import WorkerProcess
 from tradewind.dashboard.performance.views import rate
 from tradewind.dashboard.shell.labels import duration
 from tradewind.operations.model import PaymentBacklog
-from tradewind.operations.overview import OrderState, WaitingWork, WebhookLoad
+from tradewind.operations.overview import WaitingWork
+from tradewind.operations.sql_top import OrderState, WebhookLoad
 
 # A delivery that waits longer than this is late; so is an order, which waits for a marketplace.
 _LATE_DELIVERY = 30.0

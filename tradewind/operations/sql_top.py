@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
+from tradewind import ids
+from tradewind.delivery.health import percentile
 from tradewind.storage.pool import Database
 
+_SHARE = 0.95
 # Rows that are looked at: those that have waited longest, and the endpoints of this hour.
 _DUE_ROWS = 2000
 _FAILING_ROWS = 500
@@ -14,28 +16,28 @@ _RECENT_ROWS = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class BusyWebhook:
+class WebhookLoad:
     """A webhook that is overdue, fails, or was sent something in this hour.
 
-    `due` is counted among the deliveries that have waited longest. `buckets` has the durations of
-    this hour's attempts, as delivery/health.py reads them.
+    `due` is counted among the deliveries that have waited longest. `p95_ms` is an upper bound, of
+    this hour.
     """
 
-    id: UUID
+    webhook: str
     url: str
     due: int
     overdue_seconds: float | None
     failing_since: datetime | None
     delivered: int
     failed: int
-    buckets: Sequence[int]
+    p95_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingOrder:
+class OrderState:
     """An order that waits for a job at its marketplace; `failures` are those of the job so far."""
 
-    id: UUID
+    order: str
     platform: str
     work: str
     status: str
@@ -43,7 +45,7 @@ class WaitingOrder:
     waiting_seconds: float
 
 
-async def list_busy_webhooks(db: Database) -> Sequence[BusyWebhook]:
+async def list_busy_webhooks(db: Database) -> Sequence[WebhookLoad]:
     rows = await db.fetch(
         """
         WITH overdue AS (
@@ -81,12 +83,15 @@ async def list_busy_webhooks(db: Database) -> Sequence[BusyWebhook]:
         _FAILING_ROWS,
         _RECENT_ROWS,
     )
-    return [BusyWebhook(**row) for row in rows]
+    return [
+        WebhookLoad(*[ids.SUBSCRIPTION.show(webhook), *load, percentile(buckets, _SHARE)])
+        for webhook, *load, buckets in rows
+    ]
 
 
 async def list_waiting_orders(
     db: Database, platforms: Sequence[str], *, limit: int
-) -> Sequence[WaitingOrder]:
+) -> Sequence[OrderState]:
     """The orders that wait to be created, cancelled or paid, those that waited longest first."""
     rows = await db.fetch(
         """
@@ -108,4 +113,4 @@ async def list_waiting_orders(
         limit,
         _DUE_ROWS,
     )
-    return [WaitingOrder(**row) for row in rows]
+    return [OrderState(ids.ORDER.show(order), *state) for order, *state in rows]
