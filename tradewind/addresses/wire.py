@@ -1,6 +1,5 @@
 """Saved addresses as JSON."""
 
-from collections.abc import Iterator
 from typing import Annotated
 from uuid import UUID
 
@@ -9,10 +8,9 @@ from msgspec import Meta
 from tradewind import clock, ids
 from tradewind.addresses.model import AddressChanges, SavedAddress
 from tradewind.addresses.parse import ParsedAddress
-from tradewind.errors import FieldError
 from tradewind.orders.inputs import Phone
 from tradewind.platforms.model import Address
-from tradewind.web.inputs import Input, Output, id_text
+from tradewind.web.inputs import Input, Output, Patch, id_text
 from tradewind.web.paging import CursorList
 from tradewind.web.validation import NOT_BLANK
 
@@ -99,7 +97,7 @@ class SavedAddressIn(Input):
         )
 
 
-class SavedAddressPatch(Input):
+class SavedAddressPatch(Patch):
     """What to change; what is left out stays. An empty `label` or `postal_code` clears it."""
 
     name: _Name | None = None
@@ -111,12 +109,6 @@ class SavedAddressPatch(Input):
     postal_code: _PostalCode | None = None
     label: _Label | None = None
     is_default: _IsDefault | None = None
-
-    def check_fields(self) -> Iterator[FieldError]:
-        names = self.__struct_fields__
-        if all(getattr(self, name) is None for name in names):
-            message = f"Must change something: at least one of {', '.join(names)}."
-            yield FieldError("", message, "missing")
 
     def changes(self) -> AddressChanges:
         return AddressChanges(

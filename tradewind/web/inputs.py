@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -86,6 +86,16 @@ class Input(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     A struct whose fields depend on each other has a method `check_fields`, which yields a
     `FieldError` for each wrong one, with a pointer from the struct: `/until`.
     """
+
+
+class Patch(Input):
+    """What to change: every field may be left out, but not all of them."""
+
+    def check_fields(self) -> Iterator[FieldError]:
+        names = self.__struct_fields__
+        if all(getattr(self, name) is None for name in names):
+            message = f"Must change something: at least one of {', '.join(names)}."
+            yield FieldError("", message, "missing")
 
 
 class Output(msgspec.Struct, kw_only=True):

@@ -1,6 +1,6 @@
 """Subscriptions as JSON: the secret only when it is created."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 from uuid import UUID
@@ -9,8 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tradewind import clock, ids
-from tradewind.errors import FieldError
-from tradewind.web.inputs import Input, Output, id_text
+from tradewind.web.inputs import Input, Output, Patch, id_text
 from tradewind.web.paging import CursorList
 from tradewind.web.validation import EMPTY_OR_NOT_BLANK
 from tradewind.webhooks.headers import MASK, NAME_PATTERN, VALUE_PATTERN, is_reserved
@@ -157,19 +156,10 @@ class SubscriptionIn(Input):
     filter: FilterIn | None = None
 
     def changes(self) -> SubscriptionChanges:
-        return SubscriptionChanges(
-            self.url,
-            distinct(self.events),
-            self.is_active,
-            self.description,
-            self.catch_up,
-            self.headers,
-            self.standard_webhooks,
-            None if self.filter is None else self.filter.model(),
-        )
+        return _changes(self)
 
 
-class SubscriptionPatch(Input):
+class SubscriptionPatch(Patch):
     """What to change; what is left out stays."""
 
     url: _Url | None = None
@@ -181,24 +171,21 @@ class SubscriptionPatch(Input):
     standard_webhooks: _StandardWebhooks | None = None
     filter: FilterIn | None = None
 
-    def check_fields(self) -> Iterator[FieldError]:
-        names = self.__struct_fields__
-        if all(getattr(self, name) is None for name in names):
-            message = f"Must change something: at least one of {', '.join(names)}."
-            yield FieldError("", message, "missing")
-
     def changes(self) -> SubscriptionChanges:
-        events = None if self.events is None else distinct(self.events)
-        return SubscriptionChanges(
-            self.url,
-            events,
-            self.is_active,
-            self.description,
-            self.catch_up,
-            self.headers,
-            self.standard_webhooks,
-            None if self.filter is None else self.filter.model(),
-        )
+        return _changes(self)
+
+
+def _changes(sent: SubscriptionIn | SubscriptionPatch) -> SubscriptionChanges:
+    return SubscriptionChanges(
+        sent.url,
+        None if sent.events is None else distinct(sent.events),
+        sent.is_active,
+        sent.description,
+        sent.catch_up,
+        sent.headers,
+        sent.standard_webhooks,
+        None if sent.filter is None else sent.filter.model(),
+    )
 
 
 def distinct(events: Sequence[str]) -> list[str]:
