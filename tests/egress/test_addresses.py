@@ -1,6 +1,6 @@
 """The table of blocked addresses: the edges of every network, and nothing outside it."""
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
 import pytest
 from hypothesis import given, settings
@@ -114,7 +114,7 @@ def test_development_adds_loopback_and_nothing_else(address: Address) -> None:
 @settings(deadline=None)
 @given(st.one_of(V4, GIVEN_OUT))
 def test_our_own_addresses_are_refused(address: Address) -> None:
-    own = addresses.networks([str(address)])
+    own = [ip_network(address)]
 
     assert not may_be_called(address, own_addresses=own)
     assert not may_be_called(address, own_addresses=own, development=True)
@@ -123,13 +123,11 @@ def test_our_own_addresses_are_refused(address: Address) -> None:
 
 
 def test_our_own_network_is_refused_whole() -> None:
-    own = addresses.networks(["93.184.216.34/24", "2606:2800:220:1::/64"])
+    own = [ip_network("93.184.216.0/24"), ip_network("2606:2800:220:1::/64")]
 
     assert not may_be_called(IPv4Address("93.184.216.255"), own_addresses=own)
     assert not may_be_called(IPv6Address("2606:2800:220:1:ffff::1"), own_addresses=own)
     assert may_be_called(IPv4Address("93.184.217.0"), own_addresses=own)
-    with pytest.raises(ValueError, match="does not appear"):
-        addresses.networks(["example.com"])
 
 
 @pytest.mark.parametrize(

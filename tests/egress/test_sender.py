@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import pycurl
 import pytest
@@ -220,7 +220,7 @@ async def test_a_blocked_address_is_told_without_the_address() -> None:
 
 
 async def test_the_deployments_own_addresses_are_not_called() -> None:
-    own = addresses.networks(["93.184.216.34", "2606:2800:220:1::/64"])
+    own = (ip_network("93.184.216.34"), ip_network("2606:2800:220:1::/64"))
     names = Names({HOOK: [["93.184.216.34"]]})
     watch = Watch()
     async with sending(names, Policy(own_addresses=own), watch=watch) as sender:

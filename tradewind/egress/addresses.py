@@ -12,7 +12,6 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    ip_network,
 )
 
 Address = IPv4Address | IPv6Address
@@ -75,11 +74,6 @@ def read(text: str) -> Address | None:
         return IPv6Address(text)
     except AddressValueError:
         return None
-
-
-def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Addresses and networks as an operator writes them; ValueError for what is neither."""
-    return tuple(ip_network(text, strict=False) for text in texts)
 
 
 def is_loopback(address: Address) -> bool:

@@ -55,7 +55,6 @@ async def show_guide(
         "guides/guide.html",
         guide=guide,
         rendered=_rendered(guides, guide),
-        guide_sections=guides.sections,
     )
     return renderer.response(request, page, me=await sessions.find_or_none(request))
 

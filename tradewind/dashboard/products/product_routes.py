@@ -152,7 +152,6 @@ async def _page(
         errors=errors,
         product=product,
         offer=offer,
-        platform=detail.platform,
         marketplace=platforms.marketplace(detail.platform).traits.name,
         gallery=list(dict.fromkeys(url for url in images if url)),
         image=lambda url: image_url(url, origins),
