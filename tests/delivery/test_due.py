@@ -52,7 +52,7 @@ async def test_those_who_have_something_due_are_found_longest_waiting_first(
 
     result = await sql.due_subscriptions(db)
 
-    assert [item.id.int for item in result] == [8, 6, 2, 4]
+    assert [subscription_id.int for subscription_id in result] == [8, 6, 2, 4]
 
 
 @pytest.mark.parametrize("few", [500, 3])

@@ -27,6 +27,12 @@ _READ_WHOLE = """
     SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'delivery_queue'
 """
 
+_HEALTH_READ = """
+    SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+      FROM pg_stat_user_tables
+     WHERE relname = 'subscription_health'
+"""
+
 
 def delivered(claim: ClaimedDelivery) -> tuple[ClaimedDelivery, AttemptResult]:
     claim.started, claim.duration_ms = claim.due, 3
@@ -56,6 +62,51 @@ async def test_the_engine_never_reads_the_whole_queue(db: Database, engine_db: D
 
     assert len(claims) == 3
     assert await engine_db.fetchval(_READ_WHOLE) == before
+
+
+async def test_only_subscriptions_that_are_due_are_looked_up(
+    db: Database, engine_db: Database
+) -> None:
+    hooks = [ids.new() for _ in range(3)]
+    for hook in hooks:
+        await journalled(db, ids.new(), hook, 3)
+    await db.execute(
+        """
+        INSERT INTO subscription_health (subscription_id, failing_since, updated_at)
+        SELECT tradewind_uuid7(), now(), now() FROM generate_series(1, 2000)
+        """
+    )
+    await db.execute(
+        """
+        INSERT INTO subscription_health (subscription_id, failing_since, updated_at)
+        VALUES ($1, now(), now())
+        """,
+        hooks[1],
+    )
+    await db.execute("ANALYZE subscription_health, delivery_queue")
+    await db.execute("SELECT pg_stat_force_next_flush()")
+    before = await db.fetchval(_HEALTH_READ)
+
+    due = await sql.due_subscriptions(engine_db)
+    loaded = await sql.load_due_subscriptions(engine_db, due)
+    await engine_db.execute("SELECT pg_stat_force_next_flush()")
+
+    assert due == hooks
+    assert [(row.id, row.failing) for row in loaded] == [
+        (hooks[0], False),
+        (hooks[1], True),
+        (hooks[2], False),
+    ]
+    assert all(row.url and row.account_id for row in loaded)
+    assert await db.fetchval(_HEALTH_READ) - before == 1
+
+
+async def test_a_subscription_that_was_deleted_has_no_account(db: Database) -> None:
+    deleted = ids.new()
+
+    [row] = await sql.load_due_subscriptions(db, [deleted])
+
+    assert (row.id, row.account_id, row.url, row.failing) == (deleted, None, "", False)
 
 
 async def test_each_subscription_is_claimed_for_by_its_own_part_of_the_index(

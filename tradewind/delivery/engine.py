@@ -207,11 +207,11 @@ class Engine:
         self._poll_at = began + took + min(max(_POLL_SECONDS, 10 * took), _MAX_POLL_SECONDS)
         self._idle = min(max(_POLL_SECONDS, 5 * took), _MAX_POLL_SECONDS)
         self._unreadable = {key: until for key, until in self._unreadable.items() if until > began}
-        for row in due:
-            if row.id not in self._lanes:
+        if unknown := [key for key in due if key not in self._lanes]:
+            for row in await sql.load_due_subscriptions(self._db, unknown):
                 host = _host(row.url)
                 self._lanes[row.id] = Lane.beginning(host, row.account_id, failing=row.failing)
-        self._due = {row.id: self._lanes[row.id] for row in due if row.id not in self._unreadable}
+        self._due = {key: self._lanes[key] for key in due if key not in self._unreadable}
 
     def _share_out(self) -> dict[UUID, int]:
         busy = [lane for lane in self._busy.values() if not lane.waiting]

@@ -25,11 +25,12 @@ _START = (0.0, UUID(int=0))
 _FROM_THE_START: Mapping[UUID, tuple[float, UUID]] = {}
 
 
-async def due_subscriptions(db: Database) -> Sequence[DueSubscription]:
+async def due_subscriptions(db: Database) -> Sequence[UUID]:
     """Subscriptions with something due that nobody has leased, the longest overdue first.
 
-    A loose index scan, whose cost grows with the subscriptions and not with the backlog. Where
-    more than a few of them have something queued, most may only wait for a retry: then the rows
+    A loose index scan, whose cost grows with the subscriptions and not with the backlog. The first
+    row of each is the one that is due first: only if it is leased, others are read. Where more
+    than a few subscriptions have something queued, most may only wait for a retry: then the rows
     that are due are read, and only if they are too many, the scan goes on to the end. While an
     operator holds deliveries, there are none.
     """
@@ -37,69 +38,98 @@ async def due_subscriptions(db: Database) -> Sequence[DueSubscription]:
     rows = await db.fetch(
         f"""
         WITH RECURSIVE few AS (
-            (SELECT subscription_id, 1 AS place
+            (SELECT subscription_id, due_at, lease_until, 1 AS place
                FROM delivery_queue
               WHERE NOT EXISTS (SELECT FROM delivery_hold)
-              ORDER BY subscription_id LIMIT 1)
+              ORDER BY subscription_id, due_at, id LIMIT 1)
             UNION ALL
-            SELECT (SELECT q.subscription_id
-                      FROM delivery_queue AS q
-                     WHERE q.subscription_id > few.subscription_id
-                     ORDER BY q.subscription_id
-                     LIMIT 1), few.place + 1
+            SELECT next.*, few.place + 1
               FROM few
-             WHERE few.subscription_id IS NOT NULL AND few.place < {_FEW}
+             CROSS JOIN LATERAL (
+                   SELECT q.subscription_id, q.due_at, q.lease_until
+                     FROM delivery_queue AS q
+                    WHERE q.subscription_id > few.subscription_id
+                    ORDER BY q.subscription_id, q.due_at, q.id
+                    LIMIT 1) AS next
+             WHERE few.place < {_FEW}
         ),
         soonest AS MATERIALIZED (
-            SELECT subscription_id
+            SELECT subscription_id, due_at, lease_until
               FROM delivery_queue
-             WHERE due_at <= tradewind_now()
-               AND (SELECT count(subscription_id) = {_FEW} FROM few)
+             WHERE due_at <= tradewind_now() AND (SELECT count(*) = {_FEW} FROM few)
              ORDER BY due_at
              LIMIT {_SOONEST}
         ),
         rest AS (
-            SELECT few.subscription_id
+            SELECT subscription_id, due_at, lease_until
               FROM few
-             WHERE few.place = {_FEW} AND (SELECT count(*) = {_SOONEST} FROM soonest)
+             WHERE place = {_FEW} AND (SELECT count(*) = {_SOONEST} FROM soonest)
             UNION ALL
-            SELECT (SELECT q.subscription_id
-                      FROM delivery_queue AS q
-                     WHERE q.subscription_id > rest.subscription_id
-                     ORDER BY q.subscription_id
-                     LIMIT 1)
+            SELECT next.*
               FROM rest
-             WHERE rest.subscription_id IS NOT NULL
+             CROSS JOIN LATERAL (
+                   SELECT q.subscription_id, q.due_at, q.lease_until
+                     FROM delivery_queue AS q
+                    WHERE q.subscription_id > rest.subscription_id
+                    ORDER BY q.subscription_id, q.due_at, q.id
+                    LIMIT 1) AS next
         ),
-        waiting AS (
-            SELECT subscription_id
+        first AS (
+            SELECT subscription_id, due_at, lease_until
               FROM few
              WHERE place < {_FEW}
-               AND ((SELECT count(subscription_id) < {_FEW} FROM few)
+               AND ((SELECT count(*) < {_FEW} FROM few)
                     OR (SELECT count(*) = {_SOONEST} FROM soonest))
             UNION ALL
-            SELECT subscription_id FROM rest
+            SELECT * FROM rest
+        ),
+        due AS (
+            SELECT subscription_id,
+                   CASE WHEN lease_until <= tradewind_now() THEN due_at
+                        ELSE (SELECT q.due_at
+                                FROM delivery_queue AS q
+                               WHERE q.subscription_id = first.subscription_id
+                                 AND q.due_at <= tradewind_now()
+                                 AND q.lease_until <= tradewind_now()
+                               ORDER BY q.due_at, q.id
+                               LIMIT 1) END AS due_at
+              FROM first
+             WHERE due_at <= tradewind_now()
             UNION ALL
-            SELECT DISTINCT subscription_id
+            SELECT subscription_id, min(due_at)
               FROM soonest
-             WHERE (SELECT count(*) < {_SOONEST} FROM soonest)
+             WHERE lease_until <= tradewind_now()
+               AND (SELECT count(*) < {_SOONEST} FROM soonest)
+             GROUP BY subscription_id
         )
-        SELECT waiting.subscription_id, s.account_id, coalesce(s.url, '') AS url,
-               h.failing_since IS NOT NULL AS failing
-          FROM waiting
-          LEFT JOIN webhook_subscription AS s ON s.id = waiting.subscription_id
-          LEFT JOIN subscription_health AS h ON h.subscription_id = waiting.subscription_id
-         CROSS JOIN LATERAL (
-               SELECT q.due_at
-                 FROM delivery_queue AS q
-                WHERE q.subscription_id = waiting.subscription_id
-                  AND q.due_at <= tradewind_now()
-                  AND q.lease_until <= tradewind_now()
-                ORDER BY q.due_at, q.id
-                LIMIT 1) AS first
-         WHERE waiting.subscription_id IS NOT NULL
-         ORDER BY first.due_at
+        SELECT subscription_id FROM due WHERE due_at IS NOT NULL ORDER BY due_at
         """  # noqa: S608 - our own constants
+    )
+    return [row[0] for row in rows]
+
+
+async def load_due_subscriptions(
+    db: Database, subscription_ids: Sequence[UUID]
+) -> Sequence[DueSubscription]:
+    """The account, the URL and the health of subscriptions, deleted ones included.
+
+    Each is looked up by its id. As plain joins, they would be planned for more subscriptions than
+    have something due, and read all that exist.
+    """
+    rows = await db.fetch(
+        """
+        SELECT due.id, s.account_id, coalesce(s.url, ''), coalesce(h.failing, false)
+          FROM unnest($1::uuid[]) AS due (id)
+          LEFT JOIN LATERAL (SELECT account_id, url
+                               FROM webhook_subscription
+                              WHERE id = due.id
+                             OFFSET 0) AS s ON true
+          LEFT JOIN LATERAL (SELECT failing_since IS NOT NULL AS failing
+                               FROM subscription_health
+                              WHERE subscription_id = due.id
+                             OFFSET 0) AS h ON true
+        """,
+        subscription_ids,
     )
     return [DueSubscription(*row) for row in rows]
 
