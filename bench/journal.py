@@ -50,8 +50,8 @@ async def run(database_url: str, results: Results) -> None:
         results.section(
             "Journal: orders of one account changed, against many accounts", f" (fsync {fsync})"
         )
-        shared = await _orders(db, _BATCH, accounts=1)
-        spread = await _orders(db, _BATCH, accounts=_BATCH)
+        shared = await make_orders(db, _BATCH, accounts=1)
+        spread = await make_orders(db, _BATCH, accounts=_BATCH)
         for writers in _WRITERS:
             name = f"{writers} at once"
             pair = shared[:writers], spread[:writers]
@@ -121,7 +121,7 @@ def _toggled(order: Order) -> Advance:
     return Advance(order, [(step, Cause("payment_requested", by))])
 
 
-async def _orders(db: Database, count: int, *, accounts: int) -> Sequence[UUID]:
+async def make_orders(db: Database, count: int, *, accounts: int) -> Sequence[UUID]:
     """Orders that wait for payment, dealt out over new accounts."""
     owners = [ids.new() for _ in range(accounts)]
     for account_id in owners:

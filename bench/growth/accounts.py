@@ -67,6 +67,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
         body = site.template.order_body
         yield await often(CREATE, lambda: caller.call("POST", "/v1/orders", body))
         worker, *_ = stack.enter_context(workers.working(site.url, 1, site.settings))
+        await site.worker_is_idle()
         both = site.meter.beside({API: api_pid, WORKER: worker.process_id})
         key, approver = keys[0], site.template.approver_key
 
@@ -76,6 +77,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
         yield await both.measure(
             ACCOUNTS, size, PAY, pay, times=effort.paid_orders, at_most=4 * effort.seconds
         )
+        await site.check_fill()
 
 
 async def _fill(site: Site, size: int) -> Sequence[str]:

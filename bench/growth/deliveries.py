@@ -11,7 +11,6 @@ from bench.growth.stage import Site
 DELIVER = "deliver an event"
 IDLE_WORKER = "a second of an idle worker"
 _FLOW_RATE = 60
-_IDLE_SECONDS = 4.0
 
 
 async def deliver(
@@ -36,8 +35,7 @@ async def deliver(
         await burst(tenth)
         if idle:
             waiting = site.meter.beside({WORKER: system.workers[0].process_id})
-            seconds = min(_IDLE_SECONDS, effort.seconds)
-            yield await waiting.measure_idle(dimension, size, IDLE_WORKER, seconds)
+            yield await waiting.measure_idle(dimension, size, IDLE_WORKER, effort.idle_seconds)
         before = await meter.read()
         await burst(number)
         spent = (await meter.read()).since(before)

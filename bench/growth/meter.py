@@ -107,10 +107,7 @@ class GrowthMeter:
         took = time.perf_counter() - started
         spent = (await self.read()).since(before)
 
-        async def wait() -> None:
-            await asyncio.sleep(seconds / 2)
-
-        statements = await self.statements(wait, 1) / (seconds / 2)
+        statements = await self.statements(lambda: asyncio.sleep(seconds), 1) / seconds
         cpu_ms = {name: cpu * 1000 / took for name, cpu in spent.cpu.items()}
         wal, commits = spent.wal / took, spent.commits / took
         return Figure(dimension, size, work, 1, statements, cpu_ms, wal, commits)

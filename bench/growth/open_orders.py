@@ -1,6 +1,5 @@
 """Grows the number of open orders: find, claim and sync those that are due."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -11,7 +10,7 @@ from bench.growth import sql_fill
 from bench.growth.deliveries import IDLE_WORKER
 from bench.growth.model import WORKER, Figure
 from bench.growth.series import OPEN_ORDERS, Effort
-from bench.growth.stage import ORDERS, Site
+from bench.growth.stage import ORDERS, PLATFORM, Site
 from tradewind.egress.client import Client
 from tradewind.orders import sql_leases, sync
 from tradewind.orders.lease import HELD, Lease
@@ -23,7 +22,6 @@ from tradewind.settings import settings
 from tradewind.storage.keyring import Keyring
 
 SYNC_BATCH = f"sync a batch of {ORDERS} orders that did not change"
-_PLATFORM = "sandbox"
 _SYNCS = 20
 _MARGIN = timedelta(minutes=2)
 
@@ -41,7 +39,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     async def claim() -> None:
         lease = Lease()
         held = await sql_leases.claim_due(
-            db, _PLATFORM, [PlatformJob.SYNC], lease=lease.id, held=HELD, limit=ORDERS
+            db, PLATFORM, [PlatformJob.SYNC], lease=lease.id, held=HELD, limit=ORDERS
         )
         if held:
             now = held[0].now
@@ -59,7 +57,7 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
     changed = [(name, now + timedelta(hours=1)) for name in names]
 
     async def hint() -> None:
-        await sql_leases.hint_later_than(db, _PLATFORM, changed, margin=_MARGIN)
+        await sql_leases.hint_later_than(db, PLATFORM, changed, margin=_MARGIN)
 
     syncs = min(_SYNCS, effort.times)
     yield await measured(
@@ -77,9 +75,10 @@ async def measure(site: Site, size: int, effort: Effort) -> AsyncIterator[Figure
         )
     await _due_in(site, "1 hour", everything=True)
     with workers.working(site.url, 1, site.settings) as (worker,):
-        await asyncio.sleep(effort.seconds)  # until it has started all its loops
+        await site.worker_is_idle()
         waiting = site.meter.beside({WORKER: worker.process_id})
-        yield await waiting.measure_idle(OPEN_ORDERS, size, IDLE_WORKER, effort.seconds)
+        yield await waiting.measure_idle(OPEN_ORDERS, size, IDLE_WORKER, effort.idle_seconds)
+        await site.check_fill()
     await _due_in(site, "-1 second", everything=True)
     await connection.execute("ANALYZE purchase_order")
     yield await often(f"claim {ORDERS} of all orders, which are due, and give them back", claim)
@@ -91,7 +90,7 @@ async def _connector(site: Site, stack: AsyncExitStack) -> Connector:
     stack.push_async_callback(client.close)
     platforms = platforms_of(chosen, site.db, Keyring(chosen.secret_key), client)
     await store_configured_credentials(site.db, platforms, configured_credentials(chosen))
-    return await platforms.connector(_PLATFORM)
+    return await platforms.connector(PLATFORM)
 
 
 async def _due_in(site: Site, wait: str, *, everything: bool = False) -> None:

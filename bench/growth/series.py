@@ -32,16 +32,22 @@ SMALL_SIZES: Mapping[str, Sequence[int]] = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how often works are done: enough for a figure, or only once for a test."""
+    """How long and how often works are done: enough for a figure, or only once for a test.
+
+    A worker that has nothing to do is watched for `idle_seconds`. It measures its state every 15.
+    """
 
     times: int
     seconds: float
     deliveries: int
     paid_orders: int
     flow_seconds: int
+    idle_seconds: float
 
 
-FULL = Effort(times=300, seconds=3.0, deliveries=2_000, paid_orders=20, flow_seconds=4)
-BRIEF = Effort(times=5, seconds=0.5, deliveries=20, paid_orders=1, flow_seconds=1)
+FULL = Effort(
+    times=300, seconds=3.0, deliveries=2_000, paid_orders=20, flow_seconds=4, idle_seconds=15.0
+)
+BRIEF = Effort(times=5, seconds=0.5, deliveries=20, paid_orders=1, flow_seconds=1, idle_seconds=0.5)
 
 Series = Callable[[Site, int, Effort], AsyncIterator[Figure]]

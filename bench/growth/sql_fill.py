@@ -33,7 +33,15 @@ _BODY = (
 
 
 async def prepare(connection: asyncpg.Connection) -> None:
+    """Make the functions, and let no order that is copied be due during a run.
+
+    An unpaid order is synced every five minutes, which is less than a run takes: a worker would
+    sync the copies while something else is measured.
+    """
     await connection.execute(_FUNCTIONS)
+    await connection.execute(
+        "UPDATE purchase_order SET next_sync_at = tradewind_now() + interval '1 day'"
+    )
 
 
 async def copy_rows(
@@ -74,7 +82,8 @@ async def copy_orders(
 ) -> None:
     """Insert copies of an order with its timeline; `owner` is an expression for the account.
 
-    The marketplace does not know them; their ids there are made up.
+    The marketplace does not know them; their ids there are made up. They are due one after another
+    within an hour, which begins when the order itself is due.
     """
     copy_id = "filled_id(now() - interval '1 second', g)"
     name = "'9' || lpad(g::text, 18, '0')"
@@ -85,6 +94,7 @@ async def copy_orders(
             {
                 "id": copy_id,
                 "account_id": owner,
+                "next_sync_at": f"t.next_sync_at + interval '1 hour' * g / {int(number)}",
                 "order_ids": f"ARRAY[{name}]",
                 "parts": f"replace(t.parts::text, t.order_ids[1], {name})::json",
             },
@@ -103,6 +113,30 @@ async def copy_orders(
     async with connection.transaction():  # in which now() is one moment
         for table, key, changes in copied:
             await copy_rows(connection, table, f"t.{key} = '{order_id}'", number, changes)
+
+
+async def is_synced(connection: asyncpg.Connection, platform: str) -> bool:
+    """Whether a worker has looked for changes on a marketplace and synced all that was due."""
+    synced: bool = await connection.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM platform_sync WHERE platform = $1)
+           AND NOT EXISTS (SELECT
+                             FROM purchase_order
+                            WHERE work <> 'none'
+                              AND (next_sync_at <= tradewind_now()
+                                   OR lease_until > tradewind_now()))
+        """,
+        platform,
+    )
+    return synced
+
+
+async def count_failed_syncs(connection: asyncpg.Connection) -> int:
+    """How many orders could not be synced; of a copy every sync fails."""
+    failed: int = await connection.fetchval(
+        "SELECT count(*) FROM purchase_order WHERE sync_failures > 0"
+    )
+    return failed
 
 
 async def fill_journal(url: str, accounts: Sequence[UUID], rows: int) -> None:
@@ -193,7 +227,12 @@ async def queue_deliveries(connection: asyncpg.Connection, account_id: UUID, wai
 
 
 async def settle(connection: asyncpg.Connection, *tables: str) -> None:
-    """Have what was filled analysed and on disk, and keep vacuum from working on it meanwhile."""
+    """Have what was filled analysed and on disk, and keep vacuum from working on it meanwhile.
+
+    A plain table is vacuumed first, as it would have been long ago: otherwise whoever reads a row
+    for the first time marks it as committed, and the WAL gets its whole page. The journal is too
+    long for that, and only its end is written.
+    """
     for table in tables:
         partitions = await connection.fetch(
             "SELECT relid::regclass::text AS name FROM pg_partition_tree($1::text) WHERE isleaf",
@@ -202,5 +241,8 @@ async def settle(connection: asyncpg.Connection, *tables: str) -> None:
         names = [row["name"] for row in partitions] or [table]
         for name in names:
             await connection.execute(f"ALTER TABLE {name} SET (autovacuum_enabled = off)")
-        await connection.execute(f"ANALYZE {table}", timeout=300)
+        is_plain = names == [table]
+        await connection.execute(
+            f"{'VACUUM (ANALYZE)' if is_plain else 'ANALYZE'} {table}", timeout=300
+        )
     await connection.execute("CHECKPOINT", timeout=300)

@@ -1,6 +1,8 @@
 """A database of its own for each size, copied from one that the product itself has filled."""
 
+import asyncio
 import itertools
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -21,7 +23,12 @@ from tradewind.storage.pool import Database
 
 # As many as a worker claims at once on the sandbox.
 ORDERS = 80
+PLATFORM = "sandbox"
 _TEMPLATE = "growth_template"
+_LOOK_SECONDS = 0.1
+# A worker is idle when it was found so this many times in a row.
+_IDLE_LOOKS = 5
+_PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,25 @@ class Site:
         """A webhook of the template's account."""
         keyring = Keyring([DEVELOPMENT_SECRET])
         return await subscribe(self.db, keyring, self.template.account_id, url)
+
+    async def worker_is_idle(self) -> None:
+        """Wait until a worker that was just started has nothing left to sync.
+
+        At its start it lists what changed on the marketplace within the last hour, and syncs every
+        order of this database among it.
+        """
+        until = time.perf_counter() + _PATIENCE_SECONDS
+        looks = 0
+        while looks < _IDLE_LOOKS:
+            if time.perf_counter() > until:
+                raise RuntimeError("The worker did not sync all orders in time.")
+            await asyncio.sleep(_LOOK_SECONDS)
+            looks = looks + 1 if await sql_fill.is_synced(self.connection, PLATFORM) else 0
+
+    async def check_fill(self) -> None:
+        """Raise an error if a worker has synced what was only filled in."""
+        if failed := await sql_fill.count_failed_syncs(self.connection):
+            raise RuntimeError(f"{failed} orders that were filled in were synced meanwhile.")
 
 
 class Stage:

@@ -5,11 +5,14 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
+import asyncpg
 import pytest
+from kit.postgres import Postgres
 
-from bench.growth import capacity, plot, report
+from bench.growth import capacity, plot, report, sql_fill
 from bench.growth.accounts import LIST, PAY
 from bench.growth.commits import COMMIT
 from bench.growth.deliveries import DELIVER
@@ -23,8 +26,13 @@ from bench.growth.series import (
     SMALL_SIZES,
     SUBSCRIPTIONS,
 )
+from bench.journal import make_orders
 from tools.machine import Machine
+from tradewind import ids
 from tradewind.dashboard.performance.published import published_figures
+from tradewind.orders import sql_leases
+from tradewind.orders.model import PlatformJob
+from tradewind.storage.pool import Database
 
 ROOT = Path(__file__).parents[2]
 MACHINE = Machine(2, "Some CPU", 23.6, "Linux 6", "3.11", "18.4", "abc1234", "2026-11-16")
@@ -110,6 +118,31 @@ def test_the_small_run_measures_every_series_and_writes_its_page(tmp_path: Path)
     published = published_figures(file)
     assert published is not None
     assert published.journal_rows == 10_000
+
+
+async def test_no_order_that_is_filled_in_is_due_during_a_run(
+    db: Database, postgres: Postgres, database_url: str
+) -> None:
+    [order_id] = await make_orders(db, 1, accounts=1)
+    connection = await asyncpg.connect(database_url)
+    await sql_fill.prepare(connection)
+    await sql_fill.copy_orders(connection, order_id, 50, "t.account_id")
+    await sql_fill.settle(connection, "purchase_order", "platform_order", "event")
+    await connection.close()
+
+    async def due() -> int:
+        sync, held = [PlatformJob.SYNC], timedelta(seconds=1)
+        orders = await sql_leases.claim_due(
+            db, "sandbox", sync, lease=ids.new(), held=held, limit=100
+        )
+        return len(orders)
+
+    postgres.move_clock(database_url, timedelta(hours=12))
+    assert await due() == 0
+    postgres.move_clock(database_url, timedelta(hours=12.5))
+    assert 0 < await due() < 51
+    postgres.move_clock(database_url, timedelta(hours=1.5))
+    assert await due() == 51
 
 
 def test_the_commands_of_the_makefile_are_those_of_the_page() -> None:
