@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 import uvloop
+from asyncpg.pool import PoolConnectionProxy
 
 from kit.virtual import Process, State, VirtualLoop
 from tradewind.delivery import sql, sql_cancel, sql_expired_leases, sql_replays
@@ -20,6 +21,7 @@ from tradewind.storage.errors import DatabaseAway
 from tradewind.storage.local_queues import LocalQueues
 from tradewind.storage.pool import Database
 from tradewind.storage.wakeups import Wakeups
+from tradewind.storage.writes import Writes
 
 T = TypeVar("T")
 
@@ -209,18 +211,37 @@ class Session:
     async def fetchval(self, query: str, *args: Any) -> Any:
         return self._server.do("fetchval", query, *args)
 
-    async def execute(self, query: str, *args: Any) -> Any:
+    async def execute(self, query: str, *args: Any, timeout: float = 0.0) -> Any:  # noqa: ARG002, ASYNC109
         return self._server.do("execute", query, *args)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
+    def transaction(self) -> "Session":
+        return self
+
+    async def start(self) -> None:
         self._server.do("execute", "BEGIN")
-        try:
-            yield
-        except BaseException:
-            self._server.do("execute", "ROLLBACK")
-            raise
+
+    async def commit(self) -> None:
         self._server.do("execute", "COMMIT")
+
+    async def rollback(self) -> None:
+        self._server.do("execute", "ROLLBACK")
+
+
+class NoStandby(Writes):
+    """The server has no standby: a change is acknowledged within its step."""
+
+    def __init__(self) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
+
+    async def acknowledged(
+        self,
+        connection: PoolConnectionProxy,  # noqa: ARG002
+        change: Coroutine[Any, Any, T],
+    ) -> T:
+        return await change
 
 
 @dataclass
@@ -262,6 +283,7 @@ class Line(Database):
         self._chance = chance
         self.wakeups = bell
         self.local_queues = LocalQueues()
+        self.writes = NoStandby()
         self.cut = False
         self._looked = -1
         self._looked_until = server.began
