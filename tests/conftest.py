@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from kit import blocks
+from kit import blocks, temporary_files
 from kit.pgbouncer import Pooler, running_pooler
 from kit.postgres import Postgres, serving_postgres
 from kit.server import MigratedDatabase, Server, ServerLauncher, free_port
@@ -20,6 +20,8 @@ from tradewind.storage.pool import Database
 # Tests start hundreds of processes: without cached bytecode, each of them compiles the program.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+temporary_files.keep_in_memory()
 
 # Thousands of tests and all that they import stay: with the default thresholds, a third of the time
 # in which tests are collected goes into looking for garbage among them.
