@@ -19,7 +19,7 @@ from kit.system import PLAIN, System, running_system, simulated
 from tradewind import ids
 
 # A soak places more.
-_ORDERS = 500 if "SOAK_STORIES" in os.environ else 120
+_ORDERS = 500 if "SOAK_STORIES" in os.environ else 60
 _CLIENTS = 16
 _FAULTS = {
     "preview": {"slow": 0.03, "drop": 0.05},

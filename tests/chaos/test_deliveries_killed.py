@@ -25,10 +25,10 @@ from tradewind.delivery.lanes import EngineLimits
 from tradewind.webhooks import secret as secrets
 
 # A soak kills more often; each kill comes with a thousand events.
-KILLS = int(os.environ.get("SOAK_KILLS", "10"))
+KILLS = int(os.environ.get("SOAK_KILLS", "5"))
 EVENTS = 1000 * KILLS
 _PATIENCE_SECONDS = 120.0
-_STOPS = max(KILLS, 20)
+_STOPS = KILLS
 _LONGEST_STOP = 15.0
 
 pytestmark = pytest.mark.xdist_group("killed deliveries")
