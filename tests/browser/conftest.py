@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,16 @@ from axe_playwright_python.sync_playwright import Axe
 from kit.pages import COOKIE, Pages
 from kit.server import Person, Server
 from kit.system import System
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    sync_playwright,
+)
 
 SignIn = Callable[[Person], Pages]
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -27,6 +37,8 @@ _FLAGS = [
 ]
 _AXE = Axe()
 _ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
+# As large as a new tab is.
+_SCREEN: ViewportSize = {"width": 1280, "height": 720}
 
 
 # One browser for the whole folder. Playwright keeps an event loop running in this thread, beside
@@ -61,8 +73,14 @@ class Visit:
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("pageerror", self._page_error)
         self.page.on("request", self._request)
+
+    def leave(self) -> None:
+        """Hear no more of the page."""
+        self.page.remove_listener("console", self._console)
+        self.page.remove_listener("pageerror", self._page_error)
+        self.page.remove_listener("request", self._request)
 
     @property
     def url(self) -> str:
@@ -128,6 +146,9 @@ class Visit:
         ):
             self.complaints.append(message.text)
 
+    def _page_error(self, error: Error) -> None:
+        self.complaints.append(str(error))
+
     def _request(self, request: Request) -> None:
         if request.is_navigation_request():
             self._opened.add(request.url)
@@ -136,12 +157,58 @@ class Visit:
             self.complaints.append(f"asked for {request.url}")
 
 
+class Tabs:
+    """One tab for each server, which tests use one after the other.
+
+    To open a context, a tab and the first page in it takes as long as three more pages. A test that
+    leaves something behind which `_clean` does not remove opens a context of its own.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._pages: dict[str, Page] = {}
+
+    @contextmanager
+    def visiting(self, api: Server, pictures: str = "data:") -> Iterator[Visit]:
+        page = self._pages.pop(api.url, None) or self._open(api)
+        visit = Visit(page, api, pictures)
+        yield visit
+        visit.leave()
+        self._clean(page, api)
+        self._pages[api.url] = page
+
+    def _open(self, api: Server) -> Page:
+        context = self._browser.new_context(base_url=api.url)
+        _allow_clipboard(context, api)
+        return context.new_page()
+
+    def _clean(self, page: Page, api: Server) -> None:
+        """Remove what a page keeps for the next one: cookies, storage, other tabs, its looks."""
+        for other in page.context.pages:
+            if other is not page:
+                other.close()
+        if page.url.startswith(api.url):
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        page.emulate_media(color_scheme="null", reduced_motion="null")
+        page.set_viewport_size(_SCREEN)
+
+
+def _allow_clipboard(context: BrowserContext, api: Server) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=api.url)
+
+
+@pytest.fixture(scope="package")
+def tabs(browser: Browser) -> Tabs:
+    return Tabs(browser)
+
+
 @pytest.fixture
-def visit(browser: Browser, api: Server) -> Iterator[Visit]:
+def visit(tabs: Tabs, api: Server) -> Iterator[Visit]:
     """A visit to an API without a worker, for pages that need none."""
-    context = browser.new_context(base_url=api.url)
-    yield Visit(context.new_page(), api)
-    context.close()
+    with tabs.visiting(api) as visit:
+        yield visit
 
 
 def _signing_in(api: Server) -> Iterator[SignIn]:
@@ -180,9 +247,8 @@ def open_desk(browser: Browser, system: System) -> Iterator[Callable[..., Visit]
 
     def open_context(**options: Any) -> Visit:
         context = browser.new_context(base_url=system.api.url, **options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=system.api.url)
-        pictures = f"{system.market.url}/images/"
-        visits.append(Visit(context.new_page(), system.api, pictures))
+        _allow_clipboard(context, system.api)
+        visits.append(Visit(context.new_page(), system.api, _pictures(system)))
         return visits[-1]
 
     yield open_context
@@ -192,6 +258,15 @@ def open_desk(browser: Browser, system: System) -> Iterator[Callable[..., Visit]
 
 
 @pytest.fixture
-def desk(open_desk: Callable[..., Visit]) -> Visit:
-    """The dashboard of the whole system, with nobody signed in yet; see the fixture `system`."""
-    return open_desk()
+def desk(tabs: Tabs, system: System) -> Iterator[Visit]:
+    """The dashboard of the whole system, with nobody signed in yet; see the fixture `system`.
+
+    As with `open_desk`, no page may have had an error; the tab is one that tests share.
+    """
+    with tabs.visiting(system.api, _pictures(system)) as visit:
+        yield visit
+    assert visit.complaints == []
+
+
+def _pictures(system: System) -> str:
+    return f"{system.market.url}/images/"

@@ -192,9 +192,10 @@ def test_failing_receivers_and_the_queue_are_seen_across_accounts(
 
 
 def test_the_performance_page_is_read_everywhere_and_updates_by_itself(
-    desk: Visit, system: System
+    open_desk: Callable[..., Visit], system: System
 ) -> None:
     system.paid()
+    desk = open_desk()
     desk.page.clock.install()
     desk.sign_in(system.api.operator(), then="/performance")
 

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from kit import pictures
@@ -21,9 +21,9 @@ _BASH = shutil.which("bash") or "/bin/bash"
 
 
 @pytest.fixture
-def shop(open_desk: Callable[..., Visit], system: System) -> Iterator[Visit]:
+def shop(desk: Visit, system: System) -> Iterator[Visit]:
     """A browser that may also load the pictures of the simulated marketplace, and nothing else."""
-    visit = open_desk()
+    visit = desk
     yield visit
     pictures = f"asked for {system.market.url}/images/"
     assert all(complaint.startswith(pictures) for complaint in visit.complaints), visit.complaints

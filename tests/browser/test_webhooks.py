@@ -110,8 +110,9 @@ def test_a_webhook_from_its_making_to_its_end(
 
 
 def test_a_test_tells_its_steps_and_shows_html_as_text(
-    desk: Visit, webhooks: WebhookSystem, endpoint: WebhookEndpoint
+    open_desk: Callable[..., Visit], webhooks: WebhookSystem, endpoint: WebhookEndpoint
 ) -> None:
+    desk = open_desk()
     page = desk.page
     page.on("dialog", lambda dialog: desk.complaints.append(dialog.message))
     endpoint.answer = failing
