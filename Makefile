@@ -37,7 +37,8 @@ test: setup ## Everything that CI asks for: check, then all the tests
 soak: setup ## The hardest tests for longer, with other chances each time
 	SOAK_STORIES=300 SOAK_KILLS=200 SOAK_ROWS=1000000 \
 		$(VENV_PYTHON) -m pytest tests/chaos tests/orders/test_state_machine.py \
-		tests/openapi/test_generated_requests.py tests/auth/test_many_guesses.py
+		tests/openapi/test_generated_requests.py tests/auth/test_many_guesses.py \
+		tests/imports/test_killed.py
 
 chaos: setup ## Kill, freeze, cut off and flood everything; writes docs/explanation/reliability.md
 	@$(VENV_PYTHON) -m tools.chaos $(if $(ROWS),--only $(ROWS))

@@ -14,7 +14,7 @@ from kit.metrics import counter
 from kit.server import ServerLauncher, free_port
 
 # A soak makes ten thousand.
-_GUESSES = 10_000 if "SOAK_STORIES" in os.environ else 4_000
+_GUESSES = 10_000 if "SOAK_STORIES" in os.environ else 2_000
 _KNOWN = 4
 _UNKNOWN = 4
 _CONNECTIONS = 24

@@ -21,9 +21,9 @@ from kit.virtual_world import World
 
 _CHUNK = 50
 _AGAIN = os.environ.get("TRADEWIND_SEED")
-# A run tells 300 stories; a soak tells a thousand and more, and others each time.
+# A run tells 200 stories; a soak tells a thousand and more, and others each time.
 _SOAK = int(os.environ.get("SOAK_STORIES", "0"))
-_CHUNKS = 20 * (1 + _SOAK // 50) if _SOAK else 6
+_CHUNKS = 20 * (1 + _SOAK // 50) if _SOAK else 4
 _FIRST = random.SystemRandom().randrange(1 << 40) if _SOAK else 0
 _SEEDS = (
     [range(int(_AGAIN), int(_AGAIN) + 1)]

@@ -235,6 +235,7 @@ def running_system(
     folder: Path,
     *,
     workers: int = 1,
+    api_processes: int = 2,
     settings: dict[str, str] | None = None,
     notices: bool = True,
     pooler: Pooler | None = None,
@@ -248,7 +249,7 @@ def running_system(
         url = stack.enter_context(launcher.postgres.fresh_database())
         addresses = pooler.settings(url) if pooler else {}
         chosen = {**simulated(market), **addresses, **(settings or {})}
-        api = stack.enter_context(launcher.serving_on(url, settings=chosen))
+        api = stack.enter_context(launcher.serving_on(url, workers=api_processes, settings=chosen))
         for _ in range(workers):
             stack.enter_context(launcher.working(api.database_url, settings=chosen))
         system = System(api, market, api.person(), api.person(roles=(Role.APPROVER,)))
