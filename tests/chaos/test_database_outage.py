@@ -198,7 +198,7 @@ async def test_a_database_that_hangs_is_told_in_time(
     async with embedded.running(tmp_path / "data") as server:
         await _migrate(server.url())
         person = await launcher.make_person(server.url(), (Role.BUYER,), Plan.ENTERPRISE)
-        stack = launcher.serving_on(server.url())
+        stack = launcher.serving_on(server.url(), workers=1)
         api = await asyncio.to_thread(stack.__enter__)
         watch = Watch(api, person.headers)
         tasks = [asyncio.create_task(watch.ask()) for _ in range(_CLIENTS)]

@@ -41,7 +41,7 @@ def own_system(
     launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[System]:
     with running_system(
-        launcher, tmp_path_factory.mktemp("town"), workers=0, notices=False
+        launcher, tmp_path_factory.mktemp("town"), workers=0, api_processes=1, notices=False
     ) as system:
         system.sku()
         yield system

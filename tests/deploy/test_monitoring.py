@@ -177,7 +177,7 @@ def exposed(
         def settings(port: int) -> dict[str, str]:
             return {**simulated(market), "TRADEWIND_METRICS_LISTEN": f"127.0.0.1:{port}"}
 
-        api = stack.enter_context(launcher.serving(settings=settings(api_port)))
+        api = stack.enter_context(launcher.serving(workers=1, settings=settings(api_port)))
         stack.enter_context(launcher.working(api.database_url, settings=settings(worker_port)))
         endpoint = stack.enter_context(running_endpoint())
         system = WebhookSystem.of(

@@ -61,7 +61,7 @@ def test_only_operators_see_a_connection_and_nobody_sees_its_secrets(shop: Shop)
 @pytest.fixture(scope="module")
 def server_without_connections(launcher: ServerLauncher, simulator: Market) -> Iterator[Server]:
     settings = {"TRADEWIND_PLATFORM_ALIBABA_URL": simulator.url}
-    with launcher.serving(settings=settings) as api:
+    with launcher.serving(workers=1, settings=settings) as api:
         yield api
 
 
@@ -153,5 +153,5 @@ def test_settings_for_a_marketplace_that_does_not_exist_are_refused(
 ) -> None:
     settings = {"TRADEWIND_PLATFORM_AMAZON_URL": "https://example.com"}
     with pytest.raises(AssertionError, match="do not exist: amazon"):  # noqa: SIM117
-        with launcher.serving(settings=settings):
+        with launcher.serving(workers=1, settings=settings):
             pass

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.xdist_group("links")
 @pytest.fixture(scope="module")
 def linked(launcher: ServerLauncher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     settings = {"TRADEWIND_PLATFORM_SANDBOX_PAY_MODE": "link"}
-    with running_system(launcher, tmp_path_factory.mktemp("links"), settings=settings) as system:
+    with running_system(
+        launcher, tmp_path_factory.mktemp("links"), api_processes=1, settings=settings
+    ) as system:
         yield system
 
 
