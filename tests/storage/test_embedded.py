@@ -111,8 +111,11 @@ def data_dir(a_cluster: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(a_cluster, tmp_path / "data"))
 
 
-def test_a_new_folder_gets_a_server_that_speaks_utf_8_and_opens_no_port(tmp_path: Path) -> None:
-    data_dir = tmp_path / "not" / "there yet"
+def test_a_new_folder_gets_a_server_that_speaks_utf_8_and_opens_no_port(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    # A longer path would have no room for the socket, which would then be elsewhere.
+    data_dir = tmp_path_factory.mktemp("new") / "not" / "there yet"
 
     answer = on_server(
         data_dir,
