@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 # The tests start hundreds of processes, and each would compile the program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test soak chaos chaos-faults restore-drill upgrade-drill check blocks format map bench growth screenshots client lock clean
+.PHONY: help setup run test soak chaos chaos-faults cluster cluster-chaos restore-drill upgrade-drill check blocks format map bench growth screenshots client lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,14 @@ restore-drill: setup ## Back up under load, lose the server, restore it, and pro
 
 upgrade-drill: setup ## Run the version FROM (by default before the last migration) beside this one
 	@UPGRADE_FROM=$(FROM) $(VENV_PYTHON) -m pytest tests/deploy/test_upgrade.py -q -s
+
+cluster: setup ## Start a cluster of nine hosts on this machine; Ctrl-C removes it
+	@$(PYTHON) tools/setup.py cluster
+	@exec $(VENV_PYTHON) -m tools.cluster
+
+cluster-chaos: setup ## Take hosts away from the cluster; writes docs/explanation/reliability.md
+	@$(PYTHON) tools/setup.py cluster
+	@$(VENV_PYTHON) -m tools.chaos cluster $(if $(ROWS),--only $(ROWS))
 
 check: setup ## Formatter, linters, types, import contracts and the shape of the project
 	$(VENV_PYTHON) -m ruff format --check

@@ -1,4 +1,4 @@
-"""Installs what the Makefile needs: .venv, a browser, Node's tools, SDK languages, linters, wrk."""
+"""Installs what the Makefile needs: .venv, browser, Node's tools, SDK languages, linters, more."""
 
 # It runs with the system's bare python3, so it has only the standard library, and no syntax that a
 # Python too old for us could not read: it has to reach the message that says so.
@@ -73,19 +73,17 @@ def main(mode: str) -> int:
 def ensure(mode: str) -> int:
     if mode in LOCKS:
         return ensure_environment(mode)
-    if mode == "browser":
-        return ensure_browser()
-    if mode == "node":
-        return ensure_node_tools()
-    if mode == "sdk":
-        return ensure_sdk_languages()
-    if mode == "deploy":
-        return ensure_deployment_tools()
-    if mode == "wrk":
-        return ensure_wrk()
-    raise SetupError(
-        "Usage: python3 tools/setup.py run | dev | browser | node | sdk | deploy | wrk"
-    )
+    others = {
+        "browser": ensure_browser,
+        "node": ensure_node_tools,
+        "sdk": ensure_sdk_languages,
+        "deploy": ensure_deployment_tools,
+        "cluster": ensure_cluster_programs,
+        "wrk": ensure_wrk,
+    }
+    if mode not in others:
+        raise SetupError(f"Usage: python3 tools/setup.py {' | '.join([*LOCKS, *others])}")
+    return others[mode]()
 
 
 def say(sentence: str) -> None:
@@ -406,6 +404,27 @@ def has_cjk_font() -> bool:
     if output("fc-list", ":lang=zh", "family"):
         return True
     return output("dpkg-query", "-W", "-f", "${db:Status-Status}", "fonts-noto-cjk") == "installed"
+
+
+def ensure_cluster_programs() -> int:
+    """Install what the cluster runs on its hosts, and what makes its network."""
+
+    def missing() -> list[str]:
+        tools = {
+            "etcd": "etcd-server",
+            "patroni": "patroni",
+            "ip": "iproute2",
+            "nft": "nftables",
+        }
+        packages = [package for tool, package in tools.items() if not find_tool(tool)]
+        has_postgres = any(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        return packages if has_postgres else [*packages, "postgresql"]
+
+    if packages := installed_or_missing(missing):
+        raise SetupError(
+            f"The cluster needs {' and '.join(packages)}; run: {apt_command(packages)}"
+        )
+    return 0
 
 
 def ensure_wrk() -> int:

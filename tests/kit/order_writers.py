@@ -11,25 +11,45 @@ from kit.system import System
 class OrderWriters:
     """Places orders all the time; what is not acknowledged is sent again with the same key."""
 
-    def __init__(self, system: System, name: str = "writer") -> None:
+    def __init__(
+        self,
+        system: System,
+        name: str = "writer",
+        *,
+        client: httpx.AsyncClient | None = None,
+        pause: float = 0,
+    ) -> None:
+        """A writer rests for `pause` seconds after each order."""
         self._name = name
         self._body = system.order_body()
-        self._client = httpx.AsyncClient(
+        self._pause = pause
+        self._client = client or httpx.AsyncClient(
             base_url=system.api.url, headers=system.buyer.headers, timeout=20
         )
         self._going = True
         self.answers: list[tuple[float, httpx.Response]] = []
         self.sent: set[str] = set()
         self.acknowledged: dict[str, str] = {}
+        # When the request of each acknowledged order was sent, and when it was answered.
+        self.times: list[tuple[float, float]] = []
+        self.unanswered = 0
 
     async def place(self, writer: int) -> None:
         number = 0
         while self._going:
             key = f"{self._name} {writer} order {number}"
-            answer = await self._send(key)
+            sent = time.monotonic()
+            try:
+                answer = await self._send(key)
+            except httpx.TransportError:
+                self.unanswered += 1
+                await asyncio.sleep(0.05)
+                continue
             if answer.status_code == 201:
+                self.times.append((sent, time.monotonic()))
                 self.acknowledged[key] = answer.json()["id"]
                 number += 1
+                await asyncio.sleep(self._pause)
             else:
                 await asyncio.sleep(0.05)
 

@@ -138,7 +138,7 @@ _PROCESSES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 _PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
-def _on_new_port(handler: type[BaseHTTPRequestHandler]) -> _Server:
+def _on_new_port(host: str, handler: type[BaseHTTPRequestHandler]) -> _Server:
     """A server on a port that no other endpoint of the run had.
 
     Webhooks of earlier tests still retry at the ports of theirs, when a test moves the clock.
@@ -146,7 +146,7 @@ def _on_new_port(handler: type[BaseHTTPRequestHandler]) -> _Server:
     rejected: list[_Server] = []
     try:
         while True:
-            server = _Server(("127.0.0.1", 0), handler)
+            server = _Server((host, 0), handler)
             port = server.server_address[1]
             if port % _PROCESSES == _PROCESS and port not in _USED_PORTS:
                 _USED_PORTS.add(port)
@@ -158,7 +158,7 @@ def _on_new_port(handler: type[BaseHTTPRequestHandler]) -> _Server:
 
 
 @contextmanager
-def running_endpoint() -> Iterator[WebhookEndpoint]:
+def running_endpoint(host: str = "127.0.0.1") -> Iterator[WebhookEndpoint]:
     """An endpoint on a free port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -183,7 +183,7 @@ def running_endpoint() -> Iterator[WebhookEndpoint]:
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    server = _on_new_port(Handler)
+    server = _on_new_port(host, Handler)
     endpoint = WebhookEndpoint(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

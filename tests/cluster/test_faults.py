@@ -1,0 +1,158 @@
+"""The cluster loses a host under load: what was acknowledged is there, delivered and readable."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from kit import invariants, scorecard
+from kit.cluster_judge import judge, longest_pause, recovery_seconds
+from kit.cluster_story import ClusterLoad, loaded
+from kit.server import SECRET_KEY, ServerLauncher
+
+from tools.cluster import machine_parts, run
+from tools.cluster.layout import Host, Kind
+from tools.cluster.programs import NotInstalled, installed
+from tools.cluster.run import Cluster
+
+pytestmark = pytest.mark.skipif(
+    "SOAK_CLUSTER" not in os.environ, reason="only in `make cluster-chaos`"
+)
+
+_ORDERS = 10
+_PATIENCE_SECONDS = 90.0
+
+
+def _leader(cluster: Cluster) -> Host:
+    leader = cluster.leader()
+    assert leader is not None
+    return leader
+
+
+def _standby(cluster: Cluster) -> Host:
+    standby = cluster.synchronous_standby()
+    assert standby is not None
+    return standby
+
+
+def _worker(cluster: Cluster) -> Host:
+    return cluster.layout.of_kind(Kind.WORKER)[0]
+
+
+def _api(cluster: Cluster) -> Host:
+    return cluster.layout.of_kind(Kind.API)[0]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Which host is struck, by what, and how it comes back."""
+
+    row: int
+    name: str
+    choose: Callable[[Cluster], Host]
+    strike: Callable[[Cluster, Host], None]
+    repair: Callable[[Cluster, Host], None]
+    needs_namespaces: bool = False
+
+
+FAULTS = (
+    Fault(1, "leader-killed", _leader, Cluster.kill, Cluster.start),
+    Fault(2, "leader-frozen", _leader, Cluster.freeze, Cluster.resume),
+    Fault(3, "standby-killed", _standby, Cluster.kill, Cluster.start),
+    Fault(4, "standby-frozen", _standby, Cluster.freeze, Cluster.resume),
+    Fault(5, "worker-killed", _worker, Cluster.kill, Cluster.start),
+    Fault(6, "worker-frozen", _worker, Cluster.freeze, Cluster.resume),
+    Fault(7, "api-killed", _api, Cluster.kill, Cluster.start),
+    Fault(8, "api-frozen", _api, Cluster.freeze, Cluster.resume),
+    Fault(9, "leader-cut-off", _leader, Cluster.cut, Cluster.join, needs_namespaces=True),
+    Fault(10, "worker-cut-off", _worker, Cluster.cut, Cluster.join, needs_namespaces=True),
+    Fault(11, "disk-full", _leader, Cluster.fill_disk, Cluster.free_disk, needs_namespaces=True),
+)
+
+
+@pytest.fixture
+def cluster(launcher: ServerLauncher) -> Iterator[Cluster]:
+    """A cluster of the test's own: each fault begins with all hosts as they were installed."""
+    try:
+        installed()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    with run.running(logs=launcher.folder, secret_key=SECRET_KEY) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def load(cluster: Cluster, launcher: ServerLauncher) -> AsyncIterator[ClusterLoad]:
+    async with loaded(cluster, launcher) as load:
+        yield load
+
+
+@pytest.fixture(params=FAULTS, ids=lambda fault: fault.name)
+def fault(request: pytest.FixtureRequest) -> Fault:
+    chosen: Fault = request.param
+    reason = machine_parts.why_no_namespaces()
+    if chosen.needs_namespaces and reason:
+        pytest.skip(f"A host cannot be cut off or have a disk of its own here: {reason}.")
+    return chosen
+
+
+async def test_acknowledged_is_journaled_delivered_and_read_whatever_host_is_lost(
+    fault: Fault, cluster: Cluster, load: ClusterLoad
+) -> None:
+    problems: list[str] = []
+    whole_again = 0.0
+    await load.until_more(_ORDERS, _PATIENCE_SECONDS)
+    await load.read_on()
+    host = await asyncio.to_thread(fault.choose, cluster)
+
+    await asyncio.to_thread(fault.strike, cluster, host)
+    fault_at, clock_at = time.monotonic(), time.time()
+    with scorecard.kept_for_later(problems):
+        await load.until_sent_after(fault_at, _PATIENCE_SECONDS)
+        await load.until_more(_ORDERS, _PATIENCE_SECONDS)
+    await asyncio.to_thread(fault.repair, cluster, host)
+    with scorecard.kept_for_later(problems):
+        whole_again = await asyncio.to_thread(_wait_until_whole, cluster)
+        await load.until_more(_ORDERS, _PATIENCE_SECONDS)
+    with scorecard.kept_for_later(problems):
+        await load.stop()
+        await load.finish()
+    evidence, facts = await load.collect()
+
+    verdicts = [judge(item) for item in evidence]
+    recovery = recovery_seconds(fault_at, load.times)
+    delivered = [clock_at, *sorted(at for at in load.delivered_at if at >= clock_at)]
+    scorecard.record(
+        fault.row,
+        load.acknowledged,
+        kills=1,
+        lost=sum(verdict.lost for verdict in verdicts),
+        duplicates=sum(verdict.sent_again for verdict in verdicts),
+        foreign=sum(verdict.foreign for verdict in verdicts),
+        double_debits=sum(verdict.double_debits for verdict in verdicts) // len(verdicts),
+        violations=sum(verdict.violations for verdict in verdicts),
+        recovery=[] if recovery is None else [recovery],
+        events_delivered=sum(len(item.journaled) for item in evidence),
+        payments=len(evidence[0].approved),
+        longest_pause_of_orders_seconds=longest_pause(fault_at, load.times),
+        longest_pause_of_deliveries_seconds=max(
+            (after - before for before, after in pairwise(delivered)), default=0.0
+        ),
+        whole_after_repair_seconds=whole_again,
+    )
+    assert problems == []
+    assert [verdict.problems for verdict in verdicts] == [(), ()]
+    invariants.assert_holds(facts)
+
+
+def _wait_until_whole(cluster: Cluster) -> float:
+    """Wait until every host does its part again; how long it took."""
+    urls = cluster.layout.api_urls
+    return run.wait_until(
+        lambda: cluster.is_whole() and all(map(run.is_ready, urls)),
+        _PATIENCE_SECONDS,
+        "all database hosts follow one leader, and every API host is ready",
+    )

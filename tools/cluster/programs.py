@@ -1,0 +1,143 @@
+"""Starts the programs of a host: etcd and Patroni, the API, a worker or the marketplace."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.cluster import database, host_processes, machine_parts
+from tools.cluster.database import Passwords
+from tools.cluster.layout import API_PORT, MARKETPLACE_PORT, Host, Kind, Layout
+from tools.machine import ROOT
+
+_DATABASE_USER = "postgres"
+_POSTGRES = "/usr/lib/postgresql"
+
+
+class NotInstalled(Exception):
+    """A program of the cluster is missing; the message says which."""
+
+
+@dataclass(frozen=True)
+class DatabasePrograms:
+    """Where the programs of a database host are."""
+
+    etcd: str
+    patroni: str
+    bin_dir: Path
+
+    def versions(self) -> str:
+        """The versions, as a sentence about a run names them."""
+        postgres = _says(str(self.bin_dir / "postgres"), "--version").split()[2]
+        patroni = _says(self.patroni, "--version").split()[-1]
+        etcd = _says(self.etcd, "--version").splitlines()[0].split()[-1]
+        return f"{postgres}, Patroni {patroni}, etcd {etcd}"
+
+
+def installed() -> DatabasePrograms:
+    """The programs of this machine, or NotInstalled."""
+    etcd, patroni = machine_parts.find("etcd"), machine_parts.find("patroni")
+    folders = sorted(
+        (path for path in Path(_POSTGRES).glob("*/bin") if (path / "postgres").exists()),
+        key=lambda path: int(path.parent.name),
+    )
+    needed = {"etcd": etcd, "Patroni": patroni, f"PostgreSQL in {_POSTGRES}": folders}
+    missing = [name for name, found in needed.items() if not found]
+    if not etcd or not patroni or not folders:
+        raise NotInstalled(
+            f"{' and '.join(missing)} cannot be found; run: python3 tools/setup.py cluster"
+        )
+    return DatabasePrograms(etcd, patroni, folders[-1])
+
+
+@dataclass
+class Programs:
+    """Starts what runs on a host, with the variable by which its processes are found again."""
+
+    cluster: Layout
+    root: Path
+    logs: Path
+    database: DatabasePrograms
+    passwords: Passwords
+    settings: Mapping[str, str]
+    has_namespaces: bool
+    processes: dict[str, list[subprocess.Popen[bytes]]] = field(default_factory=dict)
+
+    def start(self, host: Host) -> None:
+        """Start a host, for the first time or again."""
+        host.folder(self.root).mkdir(parents=True, exist_ok=True)
+        if host.kind is Kind.DATABASE:
+            self._start_database(host)
+        elif host.kind is Kind.API:
+            listen = {"TRADEWIND_HOST": host.address, "TRADEWIND_PORT": str(API_PORT)}
+            serve = ["-m", "tradewind", "serve", "--workers", "1"]
+            self._start(host, "api", [sys.executable, *serve], {**self.settings, **listen})
+        elif host.kind is Kind.WORKER:
+            command = [sys.executable, "-m", "tradewind", "worker"]
+            self._start(host, "worker", command, self.settings)
+        else:
+            notices = f"{self.cluster.api_urls[0]}/v1/notices/{{app}}"
+            listen = {"TRADEWIND_SANDBOX_NOTIFY_URL": notices}
+            options = ["--host", host.address, "--port", str(MARKETPLACE_PORT)]
+            command = [sys.executable, "-m", "tradewind_simulator", *options]
+            self._start(host, "marketplace", command, listen)
+
+    def _start_database(self, host: Host) -> None:
+        folder = host.folder(self.root)
+        host.data_dir(self.root).mkdir(exist_ok=True)
+        configuration = database.patroni(
+            host, self.cluster, self.root, self.database.bin_dir, self.passwords
+        )
+        path = folder / "patroni.json"
+        path.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
+        if self.has_namespaces:
+            for item in (folder, path, host.data_dir(self.root)):
+                shutil.chown(item, _DATABASE_USER, _DATABASE_USER)
+        etcd = database.etcd_command(self.database.etcd, host, self.cluster, self.root)
+        self._start(host, "etcd", etcd, {}, user=_DATABASE_USER)
+        patroni = [self.database.patroni, str(path)]
+        self._start(host, "patroni", patroni, {}, user=_DATABASE_USER)
+
+    def _start(
+        self,
+        host: Host,
+        name: str,
+        command: Sequence[str],
+        settings: Mapping[str, str],
+        *,
+        user: str = "",
+    ) -> None:
+        before = machine_parts.inside(host, user) if self.has_namespaces else ()
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("TRADEWIND_", "PATRONI_", "ETCD_", "PG"))
+        }
+        marker = {host_processes.MARKER: str(host.folder(self.root))}
+        log = self.logs / (f"{host.name}.log" if name == host.kind else f"{host.name}-{name}.log")
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [*before, *command],
+                cwd=host.folder(self.root) if user else ROOT,
+                env={**inherited, **settings, **marker},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        self.processes.setdefault(host.name, []).append(process)
+
+    def wait(self) -> None:
+        """Wait for the end of all that was started; whoever calls has ended it."""
+        for processes in self.processes.values():
+            for process in processes:
+                process.wait(10)
+
+
+def _says(*command: str) -> str:
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
